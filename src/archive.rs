@@ -1,0 +1,145 @@
+//! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde and bincode.
+//!
+//! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header, which
+//! names the format, its version and the element type, and of the table as `serde.rs` writes it.
+//! Decoding borrows: it takes no memory before lengths, types and the shape have been checked against the bytes that
+//! are really there. Files on disk have a format of their own.
+
+use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use bincode::error::DecodeError;
+use serde::{Deserialize, Serialize};
+
+use crate::element::{Element, ElementType, match_element};
+use crate::error::{Error, Result};
+use crate::table::{HomogenNumericTable, NumericTable};
+
+/// No length in an archive may be larger: one that is, is refused before it is added to anything.
+const LIMIT: usize = isize::MAX as usize;
+
+const CODEC: Configuration<LittleEndian, Fixint, Limit<LIMIT>> = bincode::config::legacy().with_limit::<LIMIT>();
+
+/// `NUMTABLE`, as the first eight bytes.
+const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    magic: u64,
+    version: u32,
+    element_type: ElementType,
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Writes the table into an archive: shape, layout, dictionary, and the values that it shows. One copy.
+    ///
+    /// Source: DAAL `serialize(InputDataArchive)`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
+    /// let bytes = table.to_bytes()?;
+    /// assert!(bytes.len() < 16 + 256);
+    /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.view()?;
+        let stored = self.dictionary().stored();
+        let names: usize = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        let room = self.shape().element_count()? * size_of::<T>() + stored.len() * 32 + names + 256;
+        let mut archive = Vec::new();
+        archive.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
+        let written = bincode::serde::encode_into_std_write((header, self), &mut archive, CODEC);
+        written.map_err(|error| Error::Format { offset: 0, reason: error.to_string() })?;
+        Ok(archive)
+    }
+
+    /// Reads a table from an archive, which must hold `T` and nothing behind the table. One copy.
+    ///
+    /// Safe with hostile bytes: takes at most twice their size, plus 1 MiB. Source: DAAL `deserialize`, which checks
+    /// neither the format nor the type.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with what is wrong; [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let bytes = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?;
+    /// assert!(matches!(HomogenNumericTable::<i32>::from_bytes(&bytes), Err(Error::ElementTypeMismatch { .. })));
+    /// assert!(matches!(HomogenNumericTable::<i16>::from_bytes(&bytes[..20]), Err(Error::Format { .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (found, consumed) = read_header(bytes)?;
+        if found != T::TYPE {
+            return Err(Error::ElementTypeMismatch { expected: T::TYPE, found });
+        }
+        Self::from_bytes_after_header(bytes, consumed)
+    }
+
+    fn from_bytes_after_header(bytes: &[u8], start: usize) -> Result<Self> {
+        let (table, consumed): (Self, usize) = decode(bytes, start)?;
+        let end = start + consumed;
+        if end < bytes.len() {
+            let reason = format!("{} bytes follow the table", bytes.len() - end);
+            return Err(Error::Format { offset: end as u64, reason });
+        }
+        Ok(table)
+    }
+}
+
+/// Reads a table of whatever element type an archive holds.
+///
+/// # Errors
+/// As [`HomogenNumericTable::from_bytes`], but any element type will do.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{from_bytes_any, prelude::*};
+/// let bytes = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?;
+/// let table = from_bytes_any(&bytes)?;
+/// assert_eq!((table.element_type(), &table.rows::<f64>(0..1)?[..]), (ElementType::I16, &[1.0, 2.0][..]));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
+    let (found, consumed) = read_header(bytes)?;
+    match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, consumed)?)))
+}
+
+/// Reads the header; gives the element type and the position behind it.
+fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
+    let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
+    if !starts_well {
+        return Err(Error::Format { offset: 0, reason: "this is not an archive of a numeric table".to_owned() });
+    }
+    let version = bytes.get(8..12).and_then(|version| version.try_into().ok()).map(u32::from_le_bytes);
+    if let Some(version) = version
+        && version != VERSION
+    {
+        let reason = format!("the archive has version {version}, and this library reads version {VERSION}");
+        return Err(Error::Format { offset: 8, reason });
+    }
+    let (header, consumed): (Header, usize) = decode(bytes, 0)?;
+    Ok((header.element_type, consumed))
+}
+
+/// Decodes from a position on; gives the number of bytes consumed as well.
+fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
+    bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
+        let (offset, reason) = match error {
+            DecodeError::UnexpectedEnd { additional } => {
+                (bytes.len(), format!("the archive is cut off: {additional} bytes are missing at least"))
+            }
+            DecodeError::LimitExceeded => (start, "a length is larger than memory can be".to_owned()),
+            DecodeError::OtherString(reason) => (start, reason),
+            other => (start, format!("the archive is damaged: {other}")),
+        };
+        Error::Format { offset: offset as u64, reason }
+    })
+}

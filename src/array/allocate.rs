@@ -1,0 +1,127 @@
+//! Where the library's own memory comes from.
+//!
+//! Small blocks come from the global allocator, 64-byte aligned. From [`LARGE_BLOCK`] bytes on, with the feature
+//! `mmap`, they are anonymous memory maps: zero without being touched, page aligned, huge pages advised.
+//! Nothing here knows an element type. A refusal is [`Error::OutOfMemory`], never an abort.
+
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+use crate::error::{Error, Result};
+
+/// Alignment in bytes of every block that the library allocates: a cache line, an AVX-512 register.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// From this size in bytes on a block is a memory map of its own.
+#[cfg(feature = "mmap")]
+pub(super) const LARGE_BLOCK: usize = 4 << 20;
+
+/// Memory that is freed when this value is dropped. Never shared, never resized.
+#[derive(Debug)]
+pub(super) enum Allocation {
+    /// No bytes; the pointer is only an aligned address.
+    Empty,
+    /// From the global allocator, with this layout.
+    Heap { data: NonNull<u8>, layout: Layout },
+    /// An anonymous private map.
+    #[cfg(feature = "mmap")]
+    Map(memmap2::MmapMut),
+}
+
+// SAFETY: an allocation is exclusively owned memory; moving the owner or looking at its address from another thread
+// touches nothing. (`NonNull` alone hides that.)
+unsafe impl Send for Allocation {}
+// SAFETY: `&Allocation` gives no access to the bytes.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    /// Allocates `bytes` bytes that hold anything.
+    pub(super) fn uninit(bytes: usize) -> Result<Self> {
+        // SAFETY: `heap` calls this with a layout of more than zero bytes only.
+        Self::new(bytes, |layout| unsafe { alloc(layout) })
+    }
+
+    /// Allocates `bytes` bytes that hold zero. A large block is zero without a page of it being touched.
+    pub(super) fn zeroed(bytes: usize) -> Result<Self> {
+        // SAFETY: as in `uninit`.
+        Self::new(bytes, |layout| unsafe { alloc_zeroed(layout) })
+    }
+
+    fn new(bytes: usize, heap: impl FnOnce(Layout) -> *mut u8) -> Result<Self> {
+        if bytes == 0 {
+            return Ok(Self::Empty);
+        }
+        #[cfg(feature = "mmap")]
+        if bytes >= LARGE_BLOCK {
+            return Self::map(bytes);
+        }
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Error::OutOfMemory { bytes })?;
+        match NonNull::new(heap(layout)) {
+            Some(data) => Ok(Self::Heap { data, layout }),
+            None => Err(Error::OutOfMemory { bytes }),
+        }
+    }
+
+    #[cfg(feature = "mmap")]
+    fn map(bytes: usize) -> Result<Self> {
+        let map = memmap2::MmapOptions::new().len(bytes).map_anon().map_err(|_| Error::OutOfMemory { bytes })?;
+        // Advice only: a kernel without huge pages refuses it and the block works as well, with ordinary pages.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Self::Map(map))
+    }
+
+    /// Gives the address of the first byte, aligned to [`ALIGNMENT`]; valid for as many bytes as were asked for.
+    pub(super) fn data(&mut self) -> NonNull<u8> {
+        match self {
+            Self::Empty => NonNull::<CacheLine>::dangling().cast(),
+            Self::Heap { data, .. } => *data,
+            #[cfg(feature = "mmap")]
+            Self::Map(map) => NonNull::from(&mut map[..]).cast(),
+        }
+    }
+}
+
+/// Only its alignment is used: the address of an empty allocation.
+#[repr(align(64))]
+struct CacheLine;
+
+const _: () = assert!(align_of::<CacheLine>() == ALIGNMENT);
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        match self {
+            Self::Empty => {}
+            // SAFETY: `data` was allocated with `layout` by the global allocator and is freed here only.
+            Self::Heap { data, layout } => unsafe { dealloc(data.as_ptr(), *layout) },
+            #[cfg(feature = "mmap")]
+            Self::Map(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_allocation_is_aligned_and_zeroed_ones_are_zero() {
+        for bytes in [0, 1, 63, 64, 65, 4096, (4 << 20) - 1, 4 << 20, (4 << 20) + 1] {
+            let mut allocation = Allocation::zeroed(bytes).unwrap();
+            let data = allocation.data();
+            assert_eq!(data.addr().get() % ALIGNMENT, 0, "{bytes} bytes");
+            // SAFETY: the allocation holds `bytes` initialised bytes and lives to the end of the loop body.
+            let values = unsafe { std::slice::from_raw_parts(data.as_ptr(), bytes) };
+            assert!(values.iter().all(|&byte| byte == 0), "{bytes} bytes");
+            assert_eq!(Allocation::uninit(bytes).unwrap().data().addr().get() % ALIGNMENT, 0);
+        }
+    }
+
+    #[test]
+    fn a_refused_allocation_is_an_error() {
+        for bytes in [isize::MAX as usize, isize::MAX as usize - 4096, usize::MAX] {
+            assert!(matches!(Allocation::zeroed(bytes), Err(Error::OutOfMemory { bytes: b }) if b == bytes));
+            assert!(matches!(Allocation::uninit(bytes), Err(Error::OutOfMemory { .. })));
+        }
+    }
+}

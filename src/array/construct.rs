@@ -1,0 +1,339 @@
+//! Every way to make an [`Array`], and the one way to take its memory out again.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::allocate::Allocation;
+use super::block::{MemoryBlock, PinnedOwner};
+use super::{Array, Element, Error, Result};
+use crate::parallel;
+use crate::shape::Shape;
+
+/// A raw pointer that may travel with the deleter that wants it.
+struct DeleterArgument<P>(P);
+
+// SAFETY: only the address travels. `from_raw_parts` demands that the deleter may be called on any thread.
+unsafe impl<P> Send for DeleterArgument<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for DeleterArgument<P> {}
+
+impl<P> DeleterArgument<P> {
+    fn into_inner(self) -> P {
+        self.0
+    }
+}
+
+/// Memory that the library allocates: 64-byte aligned, mutable, freed by the library.
+impl<T: Element> Array<T> {
+    /// Allocates `count` zeros. Large arrays are lazily zero: no page is touched.
+    ///
+    /// Source: oneDAL `array::zeros`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`] if `count` values cannot be addressed; [`Error::OutOfMemory`] if they are refused.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::<f64>::zeros(5)?;
+    /// assert!(array.has_mutable_data() && array.iter().all(|&value| value == 0.0));
+    /// assert!(Array::<f64>::zeros(usize::MAX).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn zeros(count: usize) -> Result<Self> {
+        Ok(Self::from_allocation(Allocation::zeroed(bytes_for::<T>(count)?)?, count))
+    }
+
+    /// Allocates `count` copies of `value`, written in parallel if there are many.
+    ///
+    /// Source: oneDAL `array::full`.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert_eq!(&Array::full(3, 1.0_f32)?[..], [1.0; 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn full(count: usize, value: T) -> Result<Self> {
+        Self::from_fn(count, |_| value)
+    }
+
+    /// Allocates `count` elements and writes `f(index)` into each, in parallel if there are many.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert_eq!(&Array::from_fn(4, |i| i as f32 * 0.5)?[..], [0.0, 0.5, 1.0, 1.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_fn(count: usize, f: impl Fn(usize) -> T + Sync) -> Result<Self> {
+        let mut array = Self::uninit(count)?;
+        parallel::for_each_chunk_mut(array.mutable_data()?, |offset, chunk| {
+            for (i, element) in chunk.iter_mut().enumerate() {
+                element.write(f(offset + i));
+            }
+        });
+        // SAFETY: the chunks together are the whole array, and each loop has written each element of its chunk.
+        Ok(unsafe { array.assume_init() })
+    }
+
+    /// Allocates `count` elements and leaves them unwritten.
+    ///
+    /// Source: oneDAL `array::empty`.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::<f32>::uninit(100)?; // an Array<MaybeUninit<f32>>
+    /// assert_eq!(array.count(), 100);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn uninit(count: usize) -> Result<Array<MaybeUninit<T>>> {
+        Ok(Array::from_allocation(Allocation::uninit(bytes_for::<T>(count)?)?, count))
+    }
+
+    /// Copies a slice into memory of the library.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let values = [1_i32, 2, 3];
+    /// assert_eq!(&Array::copy_of(&values)?[..], values);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn copy_of(values: &[T]) -> Result<Self> {
+        Self::try_init(values.len(), |target| Ok(target.write_copy_of_slice(values)))
+    }
+
+    /// Copies elements out of little-endian bytes, at any alignment.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the bytes are not a whole number of elements; [`Error::OutOfMemory`].
+    pub(crate) fn from_little_endian(bytes: &[u8]) -> Result<Self> {
+        if bytes.len() % size_of::<T>() != 0 {
+            let reason = format!("{} bytes are not a whole number of {} values", bytes.len(), T::TYPE);
+            return Err(Error::Format { offset: 0, reason });
+        }
+        Self::try_init(bytes.len() / size_of::<T>(), |target| {
+            let count = target.len();
+            // SAFETY: source and target are `count * size_of::<T>()` bytes each, and the target is new memory. Any bits
+            // are a value of an element type (`Pod`), so that the target is initialised then.
+            let elements = unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.as_mut_ptr().cast::<u8>(), bytes.len());
+                std::slice::from_raw_parts_mut(target.as_mut_ptr().cast::<T>(), count)
+            };
+            if cfg!(target_endian = "big") {
+                bytemuck::cast_slice_mut::<T, u8>(elements).chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+            }
+            Ok(elements)
+        })
+    }
+
+    /// Allocates `count` elements for `fill` to write; it proves that it did by giving them back initialised.
+    pub(crate) fn try_init<F>(count: usize, fill: F) -> Result<Self>
+    where
+        F: for<'a> FnOnce(&'a mut [MaybeUninit<T>]) -> Result<&'a mut [T]>,
+    {
+        let mut array = Self::uninit(count)?;
+        let target = array.mutable_data()?;
+        let whole = (target.as_ptr().addr(), target.len());
+        let filled = fill(target)?;
+        assert_eq!((filled.as_ptr().addr(), filled.len()), whole, "the filled slice is the one that was lent");
+        // SAFETY: `fill` returned `&mut [T]` for exactly these elements; that reference can exist only if they are
+        // initialised, since the block is new and nothing else can point into it.
+        Ok(unsafe { array.assume_init() })
+    }
+}
+
+impl<T> Array<T> {
+    /// Owns a fresh allocation. It must be large enough for `count` elements, and hold valid ones.
+    fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
+        let data = allocation.data().cast();
+        Self { block: Some(Arc::new(MemoryBlock::library(allocation))), data, count, mutable: true }
+    }
+
+    /// Shows the elements that `owner` lends, for reading. No copy; the owner is dropped with the last share.
+    ///
+    /// Works with anything that lends a slice: a mapped file, a `Vec`, a foreign library's buffer.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::from_owner(vec![1.0_f32, 2.0].into_boxed_slice());
+    /// assert_eq!((&array[..], array.has_mutable_data()), (&[1.0, 2.0][..], false));
+    /// ```
+    pub fn from_owner<O: AsRef<[T]> + Send + Sync + 'static>(owner: O) -> Self {
+        let (owner, (data, count)) = PinnedOwner::new(owner, |owner| {
+            let elements: &[T] = (*owner).as_ref();
+            (NonNull::from(elements).cast(), elements.len())
+        });
+        Self { block: Some(Arc::new(MemoryBlock::lender(owner))), data, count, mutable: false }
+    }
+
+    /// Shows the elements that `owner` lends, for reading and writing. No copy; the owner is dropped with the last share.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let mut array = Array::from_owner_mut(vec![1.0_f32, 2.0]);
+    /// array.mutable_data()?[0] = 5.0;
+    /// assert_eq!(array[0], 5.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_owner_mut<O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static>(owner: O) -> Self {
+        let (owner, (data, count)) = PinnedOwner::new(owner, |owner| {
+            let elements: &mut [T] = owner.as_mut();
+            let count = elements.len();
+            (NonNull::from(elements).cast(), count)
+        });
+        Self { block: Some(Arc::new(MemoryBlock::lender(owner))), data, count, mutable: true }
+    }
+}
+
+impl<T: 'static> Array<T> {
+    /// Shows `count` elements behind a raw pointer, for reading. No copy; `deleter(data, count)` runs with the last share.
+    ///
+    /// Source: oneDAL `array(const Data*, count, deleter)`.
+    ///
+    /// # Safety
+    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs; null is allowed for 0.
+    /// * Nobody may write the elements until then.
+    /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let data = Box::into_raw(Box::new([1_i32, 2, 3]));
+    /// // SAFETY: the box is not touched until the deleter takes it back.
+    /// let array = unsafe {
+    ///     Array::from_raw_parts(data.cast::<i32>(), 3, |data, _| drop(Box::from_raw(data.cast_mut().cast::<[i32; 3]>())))
+    /// };
+    /// assert_eq!(&array[..], [1, 2, 3]);
+    /// ```
+    pub unsafe fn from_raw_parts(
+        data: *const T,
+        count: usize,
+        deleter: impl FnOnce(*const T, usize) + Send + Sync + 'static,
+    ) -> Self {
+        let argument = DeleterArgument(data);
+        let delete = Box::new(move || deleter(argument.into_inner(), count));
+        let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
+        Self { block: Some(Arc::new(MemoryBlock::raw(delete))), data, count, mutable: false }
+    }
+
+    /// Shows `count` elements behind a raw pointer, for reading and writing; `deleter(data, count)` runs with the last
+    /// share. No copy.
+    ///
+    /// Source: oneDAL `array(Data*, count, deleter)`.
+    ///
+    /// # Safety
+    /// * `data` must be aligned, and valid for reads and writes of `count` elements until `deleter` runs; null is
+    ///   allowed for 0.
+    /// * Nobody else may access the elements until then.
+    /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let data = Box::into_raw(Box::new([1_i32, 2, 3]));
+    /// // SAFETY: the box is not touched until the deleter takes it back.
+    /// let mut array = unsafe {
+    ///     Array::from_raw_parts_mut(data.cast::<i32>(), 3, |data, _| drop(Box::from_raw(data.cast::<[i32; 3]>())))
+    /// };
+    /// array.mutable_data()?[0] = 7;
+    /// assert_eq!(&array[..], [7, 2, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub unsafe fn from_raw_parts_mut(
+        data: *mut T,
+        count: usize,
+        deleter: impl FnOnce(*mut T, usize) + Send + Sync + 'static,
+    ) -> Self {
+        let argument = DeleterArgument(data);
+        let delete = Box::new(move || deleter(argument.into_inner(), count));
+        let data = NonNull::new(data).unwrap_or(NonNull::dangling());
+        Self { block: Some(Arc::new(MemoryBlock::raw(delete))), data, count, mutable: true }
+    }
+}
+
+impl<T: Send + Sync + 'static> Array<T> {
+    /// Gives the `Vec` back that this array was made from, without a copy.
+    ///
+    /// # Errors
+    /// The array as it was, if it is shared, is only a part of the `Vec`, or was not made from one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let vec = vec![1.0_f32, 2.0];
+    /// let address = vec.as_ptr();
+    /// let vec = Array::from(vec).try_into_vec().unwrap();
+    /// assert_eq!(vec.as_ptr(), address);
+    /// assert!(Array::full(2, 1.0_f32)?.try_into_vec().is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn try_into_vec(mut self) -> Result<Vec<T>, Self> {
+        let (data, count) = (self.data.as_ptr().cast_const(), self.count);
+        let whole = |vec: &Vec<T>| vec.as_ptr() == data && vec.len() == count;
+        match self.block.as_mut().and_then(Arc::get_mut) {
+            Some(block) if block.as_vec().is_some_and(whole) => Ok(block.take_vec()),
+            _ => Err(self),
+        }
+    }
+}
+
+/// Owns the `Vec`: no copy, mutable, given back by [`Array::try_into_vec`].
+impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
+    fn from(mut vec: Vec<T>) -> Self {
+        // The pointer is to the heap buffer, which stays where it is when the `Vec` moves.
+        let (data, count) = (NonNull::from(vec.as_mut_slice()).cast(), vec.len());
+        Self { block: Some(Arc::new(MemoryBlock::vec(vec))), data, count, mutable: true }
+    }
+}
+
+/// Owns the slice: no copy, mutable.
+impl<T: Send + Sync + 'static> From<Box<[T]>> for Array<T> {
+    fn from(slice: Box<[T]>) -> Self {
+        Self::from(slice.into_vec())
+    }
+}
+
+/// Shares the slice: no copy, immutable.
+impl<T: Send + Sync + 'static> From<Arc<[T]>> for Array<T> {
+    fn from(slice: Arc<[T]>) -> Self {
+        Self::from_owner(slice)
+    }
+}
+
+/// Wraps memory that lives for ever: no copy, immutable. Source: oneDAL `array::wrap`.
+impl<T: Sync> From<&'static [T]> for Array<T> {
+    fn from(slice: &'static [T]) -> Self {
+        let block = Some(Arc::new(MemoryBlock::never_freed()));
+        Self { block, data: NonNull::from(slice).cast(), count: slice.len(), mutable: false }
+    }
+}
+
+impl<T: Send + Sync + 'static> FromIterator<T> for Array<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+        Self::from(Vec::from_iter(elements))
+    }
+}
+
+/// Counts the bytes of `count` elements, if they can be addressed.
+fn bytes_for<T: Element>(count: usize) -> Result<usize> {
+    let shape = Shape { rows: count, columns: 1 };
+    Ok(shape.element_count_of(T::TYPE)? * size_of::<T>())
+}

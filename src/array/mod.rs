@@ -1,0 +1,419 @@
+//! The shared array: a typed window on one contiguous block of memory, and a share in its ownership.
+//!
+//! What frees the block is in `block`, where memory comes from in `allocate`; strided two-dimensional windows are in
+//! `window`; arrays whose element type is known only at run time in `any`.
+//! Semantics: oneDAL `array`, with one deliberate difference: two arrays never have mutable access to one block.
+
+mod allocate;
+mod any;
+mod block;
+mod construct;
+mod window;
+
+pub(crate) use any::Erase;
+pub use any::{AnyArray, AnySlice, AnySliceMut, AnyValue};
+pub(crate) use window::{Geometry, Window, WindowMut};
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::{Bound, Deref, Range, RangeBounds};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::element::Element;
+use crate::error::{Error, Result};
+use block::MemoryBlock;
+
+/// A shared array: a data pointer, a count of elements, and a share in the ownership of one contiguous block.
+///
+/// ```text
+///  Array { data ──────────┐ count, mutable, block ─┐      a clone or slice: its own window,
+///  Array { data ───────┐  │ count, mutable, block ─┤      one more share in the same block
+///                      ▼  ▼                        ▼
+///          block: [ 1  2  3  4  5  6 ]      ownership structure: reference count + how to free
+/// ```
+///
+/// * Cloning and slicing share, they never copy: O(1).
+/// * The block is freed exactly once, when the last array that shares it goes; by the library, by dropping the owner
+///   that lent it, or by the deleter that came with a raw pointer.
+/// * It is writable only through an array that is its **only** owner ([`has_mutable_data`](Self::has_mutable_data)).
+///   oneDAL lets copies alias mutable memory; here a clone makes both read-only until one of them goes or
+///   detaches with [`need_mutable_data`](Self::need_mutable_data).
+///
+/// Source: oneDAL `array`, data ownership requirements 1 to 8.
+///
+/// # Examples
+/// ```
+/// use numeric_table::Array;
+/// let mut array = Array::from(vec![1.0_f32, 2.0, 3.0, 4.0]); // no copy
+/// array.mutable_data()?[0] = 9.0;
+/// let shared = array.clone();
+/// assert!(!array.has_mutable_data() && array.shares_memory_with(&shared));
+/// array.need_mutable_data()?[0] = 1.0; // copies, because it is shared
+/// assert_eq!((array[0], shared[0]), (1.0, 9.0));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct Array<T> {
+    /// The ownership structure. `None` in an array that was made by [`Array::new`] only.
+    block: Option<Arc<MemoryBlock>>,
+    /// The first element. Valid for reads of `count` elements while `block` is alive, and for writes too if `mutable`.
+    data: NonNull<T>,
+    count: usize,
+    /// Whether `data` may be written once this array is the only owner.
+    mutable: bool,
+}
+
+// SAFETY: an array gives `&[T]` to any thread that has it, and `&mut [T]` to its only owner, so it is as sendable as
+// `Arc<[T]>` is. What frees the block is `Send + Sync` by the bounds of every constructor.
+unsafe impl<T: Send + Sync> Send for Array<T> {}
+// SAFETY: as above; `&Array<T>` gives only `&[T]`, and more shares of the block.
+unsafe impl<T: Send + Sync> Sync for Array<T> {}
+
+impl<T> Array<T> {
+    /// Makes a zero-sized array: no block, no elements, not mutable. O(1), allocates nothing.
+    ///
+    /// Source: oneDAL `array()`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::<f32>::new();
+    /// assert_eq!((array.count(), array.has_mutable_data(), array.owner_count()), (0, false, 0));
+    /// ```
+    pub const fn new() -> Self {
+        Self { block: None, data: NonNull::dangling(), count: 0, mutable: false }
+    }
+
+    /// Counts the elements. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert_eq!(Array::from(vec![1_i8, 2]).count(), 2);
+    /// ```
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Gives the size of the elements in bytes. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert_eq!(Array::from(vec![1_f64, 2.0]).size_in_bytes(), 16);
+    /// ```
+    pub const fn size_in_bytes(&self) -> usize {
+        self.count * size_of::<T>() // cannot overflow: the elements exist
+    }
+
+    /// Borrows the elements. O(1).
+    ///
+    /// Source: oneDAL `get_data`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert_eq!(Array::from(vec![1_i8, 2]).as_slice(), [1, 2]);
+    /// ```
+    pub const fn as_slice(&self) -> &[T] {
+        // SAFETY: `data` is valid for reads of `count` elements while the block lives (field invariant), and the
+        // block lives as long as `self`. Nobody writes meanwhile: writing needs `&mut` to the only owner.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
+    }
+
+    /// Tells whether [`mutable_data`](Self::mutable_data) would succeed: the memory is writable, and this array is its
+    /// only owner. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert!(Array::from(vec![1_u8]).has_mutable_data());
+    /// assert!(!Array::from(&[1_u8][..]).has_mutable_data()); // wrapped: immutable
+    /// ```
+    pub fn has_mutable_data(&self) -> bool {
+        self.mutable && self.owner_count() == 1
+    }
+
+    /// Counts the arrays that share the block, this one included; 0 for a zero-sized array without a block.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::from(vec![1_u8, 2, 3]);
+    /// let slice = array.slice(1..)?;
+    /// assert_eq!((array.owner_count(), slice.owner_count()), (2, 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn owner_count(&self) -> usize {
+        self.block.as_ref().map_or(0, Arc::strong_count)
+    }
+
+    /// Tells whether both arrays are windows on the same block, be the windows equal, overlapping or disjoint. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::from(vec![1_u8, 2, 3]);
+    /// assert!(array.slice(..1)?.shares_memory_with(&array.slice(2..)?));
+    /// assert!(!array.shares_memory_with(&Array::from(vec![1_u8, 2, 3])));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn shares_memory_with<U>(&self, other: &Array<U>) -> bool {
+        match (&self.block, &other.block) {
+            (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
+            _ => false,
+        }
+    }
+
+    /// Borrows the elements mutably; never copies. O(1).
+    ///
+    /// Source: oneDAL `get_mutable_data`, which throws where this is an error.
+    ///
+    /// # Errors
+    /// [`Error::ImmutableData`] if the memory was lent for reading only, or there is no block;
+    /// [`Error::SharedData`] while another array shares the block.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Array, Error};
+    /// let mut array = Array::from(vec![1_u8, 2]);
+    /// array.mutable_data()?[1] = 7;
+    /// let clone = array.clone();
+    /// assert!(matches!(array.mutable_data(), Err(Error::SharedData { owner_count: 2 })));
+    /// drop(clone);
+    /// assert_eq!(array.mutable_data()?, [1, 7]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn mutable_data(&mut self) -> Result<&mut [T]> {
+        let owner_count = self.owner_count();
+        let block = self.block.as_mut().filter(|_| self.mutable).ok_or(Error::ImmutableData)?;
+        match Arc::get_mut(block) {
+            None => Err(Error::SharedData { owner_count }),
+            // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). `get_mut`
+            // proved that no other array shares the block, and `&mut self` that nobody borrows from this one.
+            Some(_) => Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) }),
+        }
+    }
+
+    /// Makes another window on the same block. O(1), shares ownership, keeps mutability.
+    ///
+    /// Source: oneDAL `array(ref, ptr, count)` and `get_slice`, with the range checked.
+    ///
+    /// # Errors
+    /// [`Error::ElementsOutOfRange`] if the range does not lie inside the array or runs backwards.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::from(vec![1.0_f32, 2.0, 3.0]);
+    /// assert_eq!(&array.slice(1..=2)?[..], [2.0, 3.0]);
+    /// assert!(array.slice(2..5).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let start = match range.start_bound() {
+            Bound::Unbounded => 0,
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => start.saturating_add(1),
+        };
+        let end = match range.end_bound() {
+            Bound::Unbounded => self.count,
+            Bound::Included(&end) if end == usize::MAX => return Err(self.out_of_range(start..end)),
+            Bound::Included(&end) => end + 1,
+            Bound::Excluded(&end) => end,
+        };
+        if start > end || end > self.count {
+            return Err(self.out_of_range(start..end));
+        }
+        // SAFETY: `start <= count`, so the pointer stays within the block or one past its end.
+        let data = unsafe { self.data.add(start) };
+        Ok(Self { block: self.block.clone(), data, count: end - start, mutable: self.mutable })
+    }
+
+    fn out_of_range(&self, range: Range<usize>) -> Error {
+        Error::ElementsOutOfRange { range, count: self.count }
+    }
+
+    /// Makes a window on a part of the elements, possibly seen as another type: a field, the inside of a wrapper.
+    ///
+    /// O(1), shares ownership. The result is immutable, since it was reached through a shared reference;
+    /// [`need_mutable_data`](Self::need_mutable_data) copies it.
+    ///
+    /// Source: oneDAL's aliasing constructor `array(ref, ptr, count)`, whose pointer need not lie inside `ref`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let points = Array::from(vec![[1.0_f32, 2.0], [3.0, 4.0]]);
+    /// let flat: Array<f32> = points.project(|points| points.as_flattened());
+    /// assert_eq!(&flat[..], [1.0, 2.0, 3.0, 4.0]);
+    /// assert!(flat.shares_memory_with(&points));
+    /// ```
+    pub fn project<U>(&self, part: impl for<'a> FnOnce(&'a [T]) -> &'a [U]) -> Array<U> {
+        // `for<'a>` makes the part borrow from the elements (or be static): it lives as long as the block does.
+        let part = part(self.as_slice());
+        Array { block: self.block.clone(), data: NonNull::from(part).cast(), count: part.len(), mutable: false }
+    }
+
+    /// Gives up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
+    ///
+    /// Source: oneDAL `reset()`. Its other overloads are assignments here: `array = Array::from(vec)`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let mut array = Array::from(vec![1_u8]);
+    /// array.reset();
+    /// assert_eq!((array.count(), array.has_mutable_data()), (0, false));
+    /// ```
+    pub fn reset(&mut self) {
+        *self = Self::new();
+    }
+}
+
+impl<T: Element> Array<T> {
+    /// Borrows the elements mutably, copying them first if the memory is immutable or shared.
+    ///
+    /// Other arrays keep the old block. O(1) if [`has_mutable_data`](Self::has_mutable_data), else one copy of the
+    /// elements into memory of the library.
+    ///
+    /// Source: oneDAL `need_mutable_data`; spec 1.3 ownership requirement 6.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the copy does not fit; the array is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// static DATA: [f32; 2] = [1.0, 2.0];
+    /// let mut array = Array::from(&DATA[..]);
+    /// array.need_mutable_data()?[0] += 1.0;
+    /// assert_eq!((array[0], DATA[0]), (2.0, 1.0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn need_mutable_data(&mut self) -> Result<&mut [T]> {
+        if self.mutable_data().is_err() {
+            *self = Self::copy_of(self.as_slice())?;
+        }
+        self.mutable_data()
+    }
+
+    /// Sees the same bytes as elements of another type. O(1), shares ownership, keeps mutability.
+    ///
+    /// Source: oneDAL `reinterpret_array_cast`, with the alignment checked as well.
+    ///
+    /// # Errors
+    /// [`Error::NotReinterpretable`] if the bytes are not a multiple of `U`'s size, or not aligned for it.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let array = Array::full(2, 1.0_f32)?;
+    /// assert_eq!(&array.reinterpret::<u32>()?[..], [0x3F80_0000, 0x3F80_0000]);
+    /// assert!(Array::full(3, 1.0_f32)?.reinterpret::<f64>().is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn reinterpret<U: Element>(&self) -> Result<Array<U>> {
+        let bytes = self.size_in_bytes();
+        let data = self.data.cast::<U>();
+        if bytes % size_of::<U>() != 0 || (bytes > 0 && !data.is_aligned()) {
+            let alignment = 1 << self.data.addr().trailing_zeros();
+            return Err(Error::NotReinterpretable { bytes, alignment, target: U::TYPE });
+        }
+        // Any bits are a value of any element type (`Pod`), in both directions. An empty array may sit anywhere.
+        let data = if bytes == 0 { NonNull::dangling() } else { data };
+        Ok(Array { block: self.block.clone(), data, count: bytes / size_of::<U>(), mutable: self.mutable })
+    }
+
+    /// Replaces the block by a new one of `count` zeros. The old share is given up.
+    ///
+    /// Source: oneDAL `reset(count)`, whose new elements are uninitialised.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; the array is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let mut array = Array::full(5, 1.0_f32)?;
+    /// array.reset_to(10)?;
+    /// assert_eq!((array.count(), array.has_mutable_data(), array[9]), (10, true, 0.0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn reset_to(&mut self, count: usize) -> Result<()> {
+        *self = Self::zeros(count)?;
+        Ok(())
+    }
+}
+
+impl<T> Array<MaybeUninit<T>> {
+    /// Declares that every element has been written. O(1), shares ownership, keeps mutability.
+    ///
+    /// # Safety
+    /// Every element must hold a valid `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let mut array = Array::<u16>::uninit(3)?;
+    /// for element in array.mutable_data()? {
+    ///     element.write(7);
+    /// }
+    /// // SAFETY: the loop has written every element.
+    /// assert_eq!(&unsafe { array.assume_init() }[..], [7, 7, 7]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub unsafe fn assume_init(self) -> Array<T> {
+        Array { block: self.block.clone(), data: self.data.cast(), count: self.count, mutable: self.mutable }
+    }
+}
+
+/// Shares the block: O(1), no element is copied.
+impl<T> Clone for Array<T> {
+    fn clone(&self) -> Self {
+        Self { block: self.block.clone(), data: self.data, count: self.count, mutable: self.mutable }
+    }
+}
+
+impl<T> Default for Array<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Deref for Array<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+impl<T> AsRef<[T]> for Array<T> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Array<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Array<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<T: Eq> Eq for Array<T> {}

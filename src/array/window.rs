@@ -1,0 +1,301 @@
+//! Two-dimensional windows with strides on borrowed memory: the pointers behind table views and conversion kernels.
+//!
+//! A window is made from a slice by a checked constructor and only ever gets smaller, so every element it can name
+//! lies in that slice. Strides count elements, not bytes. Semantics of reading and writing tables are in
+//! [`crate::table::TableView`]; loops over windows in [`crate::convert`].
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Counts and strides: where the elements of a window lie, relative to its first.
+///
+/// Invariant of every `Geometry` inside a window: for all `row < rows`, `column < columns`, the element at
+/// `row * row_stride + column * column_stride` lies in the borrowed slice. So no such offset overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_stride: usize,
+    pub(crate) column_stride: usize,
+}
+
+impl Geometry {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0
+    }
+
+    /// Tells whether the elements fit in a slice of `len`.
+    fn fits(&self, len: usize) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let last_row = (self.rows - 1).checked_mul(self.row_stride);
+        let last_column = (self.columns - 1).checked_mul(self.column_stride);
+        let last = last_row.zip(last_column).and_then(|(row, column)| row.checked_add(column));
+        last.is_some_and(|last| last < len)
+    }
+
+    /// Tells whether two different positions are always two different elements.
+    fn is_injective(&self) -> bool {
+        (self.column_stride == 1 && self.row_stride >= self.columns)
+            || (self.row_stride == 1 && self.column_stride >= self.rows)
+            || self.is_empty()
+    }
+
+    /// Tells whether walking row by row is walking through memory element by element.
+    pub(crate) fn is_row_major_contiguous(&self) -> bool {
+        self.is_empty()
+            || ((self.column_stride == 1 || self.columns == 1) && (self.row_stride == self.columns || self.rows == 1))
+    }
+
+    fn offset(&self, row: usize, column: usize) -> usize {
+        row * self.row_stride + column * self.column_stride
+    }
+
+    /// Cuts rows and columns out; gives the offset of the new first element as well.
+    fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
+        assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
+        assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
+        let cut = Self { rows: rows.len(), columns: columns.len(), ..*self };
+        // An empty window stays at the old address: its own may lie behind the end of the memory.
+        (if cut.is_empty() { 0 } else { self.offset(rows.start, columns.start) }, cut)
+    }
+}
+
+macro_rules! define_window {
+    ($Window:ident, $pointer:ty, $borrow:ty, $doc:literal) => {
+        #[doc = $doc]
+        pub struct $Window<'a, T> {
+            /// The first element; the `geometry` holds from here.
+            start: $pointer,
+            geometry: Geometry,
+            borrow: PhantomData<$borrow>,
+        }
+
+        impl<'a, T> $Window<'a, T> {
+            pub(crate) fn geometry(&self) -> Geometry {
+                self.geometry
+            }
+
+            pub(crate) fn rows(&self) -> usize {
+                self.geometry.rows
+            }
+
+            pub(crate) fn columns(&self) -> usize {
+                self.geometry.columns
+            }
+
+            /// Cuts a smaller window out. Panics if it is not inside: callers have checked.
+            pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
+                let (offset, geometry) = self.geometry.cut(&rows, &columns);
+                // SAFETY: the offset is that of an element of this window, or zero.
+                Self { start: unsafe { self.start.add(offset) }, geometry, borrow: PhantomData }
+            }
+
+            /// Swaps rows and columns.
+            pub(crate) fn transposed(self) -> Self {
+                let Geometry { rows, columns, row_stride, column_stride } = self.geometry;
+                let geometry =
+                    Geometry { rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride };
+                Self { start: self.start, geometry, borrow: PhantomData }
+            }
+        }
+    };
+}
+define_window!(Window, *const T, &'a [T], "A window for reading.");
+define_window!(WindowMut, *mut T, &'a mut [T], "A window for writing: different positions are different elements.");
+
+impl<T> Clone for Window<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Window<'_, T> {}
+
+// SAFETY: a window is a `&[T]` with strides.
+unsafe impl<T: Sync> Send for Window<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Window<'_, T> {}
+// SAFETY: a mutable window is a `&mut [T]` with strides; two of them never name the same element.
+unsafe impl<T: Send> Send for WindowMut<'_, T> {}
+// SAFETY: `&WindowMut` gives `&T` only.
+unsafe impl<T: Sync> Sync for WindowMut<'_, T> {}
+
+impl<'a, T: Copy> Window<'a, T> {
+    /// Looks at a slice; `None` if the geometry reaches outside of it.
+    pub(crate) fn new(values: &'a [T], geometry: Geometry) -> Option<Self> {
+        geometry.fits(values.len()).then_some(Self { start: values.as_ptr(), geometry, borrow: PhantomData })
+    }
+
+    /// Looks at a slice as one column.
+    pub(crate) fn column(values: &'a [T]) -> Self {
+        let geometry = Geometry { rows: values.len(), columns: 1, row_stride: 1, column_stride: 1 };
+        Self { start: values.as_ptr(), geometry, borrow: PhantomData }
+    }
+
+    pub(crate) fn get(&self, row: usize, column: usize) -> Option<T> {
+        // SAFETY: the position is inside, and so the element is in the borrowed slice (invariant of `Geometry`).
+        (row < self.rows() && column < self.columns()).then(|| unsafe { self.get_unchecked(row, column) })
+    }
+
+    /// # Safety
+    /// `row < self.rows()` and `column < self.columns()`.
+    pub(crate) unsafe fn get_unchecked(&self, row: usize, column: usize) -> T {
+        debug_assert!(row < self.rows() && column < self.columns());
+        // SAFETY: the caller promises that the position is inside; then the element lies in the slice that is borrowed
+        // for `'a` (invariant of `Geometry`).
+        unsafe { *self.start.add(self.geometry.offset(row, column)) }
+    }
+
+    /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
+        let count = self.rows() * self.columns();
+        // SAFETY: contiguous means that the first `rows * columns` elements are the window, all in the borrowed slice.
+        self.geometry.is_row_major_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.start, count) })
+    }
+
+    /// Gives one row as a slice, if its elements lie side by side.
+    pub(crate) fn row(&self, row: usize) -> Option<&'a [T]> {
+        (row < self.rows()).then(|| self.cut(row..row + 1, 0..self.columns()).as_slice()).flatten()
+    }
+
+    /// Gives the memory from the first element to the last, with whatever lies between.
+    pub(crate) fn span(&self) -> &'a [T] {
+        if self.geometry.is_empty() {
+            return &[];
+        }
+        let last = self.geometry.offset(self.rows() - 1, self.columns() - 1);
+        // SAFETY: first and last element lie in the borrowed slice, and so does all between them.
+        unsafe { std::slice::from_raw_parts(self.start, last + 1) }
+    }
+}
+
+impl<'a, T: Copy> WindowMut<'a, T> {
+    /// Looks at a slice; `None` if the geometry reaches outside of it, or names an element twice.
+    pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
+        let fits = geometry.fits(values.len()) && geometry.is_injective();
+        fits.then_some(Self { start: values.as_mut_ptr(), geometry, borrow: PhantomData })
+    }
+
+    /// Looks at the same elements, for reading.
+    pub(crate) fn as_window(&self) -> Window<'_, T> {
+        Window { start: self.start, geometry: self.geometry, borrow: PhantomData }
+    }
+
+    /// Lends the same elements for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> WindowMut<'_, T> {
+        WindowMut { start: self.start, geometry: self.geometry, borrow: PhantomData }
+    }
+
+    /// # Safety
+    /// `row < self.rows()` and `column < self.columns()`.
+    pub(crate) unsafe fn set_unchecked(&mut self, row: usize, column: usize, value: T) {
+        debug_assert!(row < self.rows() && column < self.columns());
+        // SAFETY: the caller promises that the position is inside; then the element lies in the slice that is borrowed
+        // for `'a`, and no other window names it (cuts and splits are disjoint, positions are injective).
+        unsafe { *self.start.add(self.geometry.offset(row, column)) = value }
+    }
+
+    /// Copies a window of the same shape. Panics if it is another: callers have checked.
+    pub(crate) fn copy_from(mut self, other: Window<'_, T>) {
+        assert!(self.rows() == other.rows() && self.columns() == other.columns(), "the shapes are the same");
+        if self.geometry.is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        if self.geometry.column_stride > self.geometry.row_stride {
+            return self.transposed().copy_from(other.transposed()); // along the memory that is written
+        }
+        for row in 0..self.rows() {
+            for column in 0..self.columns() {
+                // SAFETY: both loops stay below the counts that both windows have.
+                unsafe { self.set_unchecked(row, column, other.get_unchecked(row, column)) }
+            }
+        }
+    }
+
+    /// Writes one value everywhere.
+    pub(crate) fn fill(mut self, value: T) {
+        if self.geometry.is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        for row in 0..self.rows() {
+            for column in 0..self.columns() {
+                // SAFETY: both loops stay below the window's counts.
+                unsafe { self.set_unchecked(row, column, value) }
+            }
+        }
+    }
+
+    /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    pub(crate) fn into_slice(self) -> Result<&'a mut [T], Self> {
+        if !self.geometry.is_row_major_contiguous() {
+            return Err(self);
+        }
+        let count = self.rows() * self.columns();
+        // SAFETY: contiguous means that the first `rows * columns` elements are the window; no other window names them,
+        // and this one is consumed.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.start, count) })
+    }
+
+    /// Cuts in two: the first `rows` rows, and the rest. Panics if there are fewer: callers have checked.
+    pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
+        let (all_rows, columns) = (self.rows(), self.columns());
+        let head = Self { start: self.start, geometry: self.geometry, borrow: PhantomData };
+        // The two share no position of the old window, and its positions are injective.
+        (head.cut(0..rows, 0..columns), self.cut(rows..all_rows, 0..columns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW_MAJOR: Geometry = Geometry { rows: 2, columns: 3, row_stride: 3, column_stride: 1 };
+
+    #[test]
+    fn a_window_never_reaches_outside_of_its_slice() {
+        let values = [0_u8; 6];
+        assert!(Window::new(&values, ROW_MAJOR).is_some());
+        assert!(Window::new(&values[..5], ROW_MAJOR).is_none());
+        let huge = Geometry { rows: usize::MAX, columns: 2, row_stride: usize::MAX, column_stride: 1 };
+        assert!(Window::new(&values, huge).is_none());
+        assert!(Window::new(&values[..0], Geometry { rows: 0, ..huge }).is_some());
+    }
+
+    #[test]
+    fn a_mutable_window_never_names_an_element_twice() {
+        let mut values = [0_u8; 6];
+        let overlapping = Geometry { rows: 2, columns: 3, row_stride: 2, column_stride: 1 };
+        assert!(Window::new(&values, overlapping).is_some());
+        assert!(WindowMut::new(&mut values, overlapping).is_none());
+        assert!(WindowMut::new(&mut values, ROW_MAJOR).is_some());
+    }
+
+    #[test]
+    fn cuts_and_transposes_name_the_same_elements() {
+        let values = [1, 2, 3, 4, 5, 6];
+        let window = Window::new(&values, ROW_MAJOR).unwrap();
+        let cut = window.cut(1..2, 1..3);
+        assert_eq!((cut.get(0, 0), cut.get(0, 1), cut.get(0, 2)), (Some(5), Some(6), None));
+        assert_eq!(cut.as_slice(), Some(&[5, 6][..]));
+        let transposed = window.transposed();
+        assert_eq!((transposed.get(2, 1), transposed.as_slice()), (Some(6), None));
+        assert_eq!(window.cut(2..2, 0..3).span(), []);
+        assert_eq!(window.cut(0..2, 1..2).span(), [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn split_windows_write_disjoint_elements() {
+        let mut values = [0; 6];
+        let column_major = Geometry { rows: 3, columns: 2, row_stride: 1, column_stride: 3 };
+        let (mut head, mut tail) = WindowMut::new(&mut values, column_major).unwrap().split_at_row(1);
+        // SAFETY: the head is 1 x 2, the tail 2 x 2.
+        unsafe {
+            head.set_unchecked(0, 1, 7);
+            tail.set_unchecked(1, 0, 8);
+        }
+        assert!(tail.into_slice().is_err());
+        assert_eq!(values, [0, 0, 8, 7, 0, 0]);
+    }
+}

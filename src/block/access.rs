@@ -1,0 +1,466 @@
+//! The calls that make blocks, written once over the primitives of [`NumericTable`].
+
+use std::ops::Range;
+
+use super::rows::{BlocksMut, Cuts};
+use super::{BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut};
+use crate::array::{AnySliceMut, AnyValue};
+use crate::convert::ConversionPolicy;
+use crate::element::Element;
+use crate::error::{Error, Result};
+#[cfg(feature = "rayon")]
+use crate::parallel::{self, IndexedParallelIterator};
+use crate::table::{NumericTable, Region};
+
+/// Block access to every kind of table, `dyn NumericTable` included.
+///
+/// All calls with `U` give values of that element type, whatever the table stores: zero-copy if it is the stored type
+/// and the values lie one after another, converted if not ([`ConversionPolicy::Saturate`] when reading,
+/// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
+///
+/// Every call fails with [`Error::NotAllocated`] on a table that has rows but no memory, with
+/// [`Error::BlockOutstanding`] while a writable [`BlockDescriptor`] is out, and with [`Error::OutOfMemory`] if a
+/// converted copy is refused. Nothing has changed then.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?; // 2 x 3
+/// assert_eq!(&table.rows::<f64>(1..2)?[..], [4.0, 5.0, 6.0]);
+/// let table: Box<dyn NumericTable> = Box::new(table);
+/// assert_eq!(&table.column::<f32>(2, 0..2)?[..], [3.0, 6.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub trait BlockAccess: NumericTable {
+    /// Gets consecutive rows into a descriptor. `row_count` is cut at the last row, so that a loop with a fixed step
+    /// needs no special last step.
+    ///
+    /// A block that the descriptor still holds for reading is let go of first.
+    /// Source: DAAL `getBlockOfRows`; there, a start behind the end is a success without rows.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if `first_row` is behind the end of the table;
+    /// [`Error::BlockOutstanding`] also if the descriptor holds a writable block.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// let mut sum = 0.0;
+    /// for first_row in (0..table.row_count()).step_by(2) {
+    ///     table.get_block_of_rows(first_row, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    ///     sum += block.as_slice().iter().sum::<f32>();
+    ///     table.release_block_of_rows(&mut block)?;
+    /// }
+    /// assert_eq!((sum, block.capacity()), (6.0, 2)); // allocated once
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn get_block_of_rows<U: Element>(
+        &mut self,
+        first_row: usize,
+        row_count: usize,
+        mode: ReadWriteMode,
+        block: &mut BlockDescriptor<U>,
+    ) -> Result<()> {
+        let region = Region { rows: cut_rows(self, first_row, row_count)?, columns: 0..self.column_count() };
+        block.get(self, region, BlockKind::Rows, mode)
+    }
+
+    /// Releases a block of rows: writes changed values back if the block is writable and converted, all or nothing.
+    ///
+    /// Source: DAAL `releaseBlockOfRows`.
+    ///
+    /// # Errors
+    /// [`Error::NoBlock`] if it holds none; [`Error::WrongTable`]; [`Error::WrongBlockKind`];
+    /// [`Error::ValueNotRepresentable`] with the table's row and column. The block is still held then, so that a value
+    /// can be corrected.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8], [2]])?;
+    /// let mut block = BlockDescriptor::<i32>::new();
+    /// table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block)?;
+    /// block.as_mut_slice()?[1] = 256;
+    /// assert!(matches!(table.release_block_of_rows(&mut block), Err(Error::ValueNotRepresentable { row: 1, .. })));
+    /// block.as_mut_slice()?[1] = 255;
+    /// table.release_block_of_rows(&mut block)?;
+    /// assert_eq!(table.as_slice()?, [1, 255]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn release_block_of_rows<U: Element>(&mut self, block: &mut BlockDescriptor<U>) -> Result<()> {
+        block.release(self, BlockKind::Rows)
+    }
+
+    /// Gets consecutive values of one column into a descriptor. `row_count` is cut at the last row.
+    ///
+    /// Source: DAAL `getBlockOfColumnValues`, which does not check the column.
+    ///
+    /// # Errors
+    /// As [`get_block_of_rows`](Self::get_block_of_rows), and [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.as_slice(), [2.0, 4.0]);
+    /// table.release_block_of_column_values(&mut block)?;
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn get_block_of_column_values<U: Element>(
+        &mut self,
+        column: usize,
+        first_row: usize,
+        row_count: usize,
+        mode: ReadWriteMode,
+        block: &mut BlockDescriptor<U>,
+    ) -> Result<()> {
+        let region = Region { rows: cut_rows(self, first_row, row_count)?, columns: one_column(self, column)? };
+        block.get(self, region, BlockKind::ColumnValues, mode)
+    }
+
+    /// Releases a block of column values, as [`release_block_of_rows`](Self::release_block_of_rows) does rows.
+    ///
+    /// Source: DAAL `releaseBlockOfColumnValues`.
+    ///
+    /// # Errors
+    /// As [`release_block_of_rows`](Self::release_block_of_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_column_values(0, 1, 1, ReadWriteMode::WriteOnly, &mut block)?;
+    /// block.as_mut_slice()?[0] = 7.0;
+    /// table.release_block_of_column_values(&mut block)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 7, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn release_block_of_column_values<U: Element>(&mut self, block: &mut BlockDescriptor<U>) -> Result<()> {
+        block.release(self, BlockKind::ColumnValues)
+    }
+
+    /// Lends consecutive rows as one row-major block of `U`.
+    ///
+    /// Shape: `rows.len()` x `column_count()`, in values. O(1) if `U` is the stored type and the rows lie one after
+    /// another, else one pass.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if `rows` does not lie inside the table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?; // 2 x 3
+    /// assert_eq!(&table.rows::<f64>(1..2)?[..], [4.0, 5.0, 6.0]);
+    /// assert!(table.rows::<f64>(1..3).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn rows<U: Element>(&self, rows: Range<usize>) -> Result<RowBlock<'_, U>> {
+        self.rows_with(rows, ConversionPolicy::Saturate)
+    }
+
+    /// As [`rows`](Self::rows), converted under a policy.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows); [`Error::ValueNotRepresentable`] with the table's row and column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16], [-4]])?;
+    /// assert!(table.rows_with::<u8>(0..1, ConversionPolicy::Checked).is_ok());
+    /// assert!(table.rows_with::<u8>(0..2, ConversionPolicy::Checked).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn rows_with<U: Element>(&self, rows: Range<usize>, policy: ConversionPolicy) -> Result<RowBlock<'_, U>> {
+        RowBlock::new(self, rows, policy)
+    }
+
+    /// Lends consecutive rows as one row-major block of `U`, for reading and writing.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let mut block = table.rows_mut::<f64>(1..2)?;
+    /// block[0] = 30.9;
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn rows_mut<U: Element>(&mut self, rows: Range<usize>) -> Result<RowBlockMut<'_, U>> {
+        let region = Region { rows, columns: 0..self.column_count() };
+        RowBlockMut::new(self.region_mut(&region)?)
+    }
+
+    /// Lends consecutive values of one column as `U`.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::RowsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// assert_eq!(&table.column::<f64>(1, 0..2)?[..], [2.0, 4.0]);
+    /// assert!(table.column::<f64>(2, 0..2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn column<U: Element>(&self, column: usize, rows: Range<usize>) -> Result<ColumnBlock<'_, U>> {
+        self.column_with(column, rows, ConversionPolicy::Saturate)
+    }
+
+    /// As [`column`](Self::column), converted under a policy.
+    ///
+    /// # Errors
+    /// As [`column`](Self::column); [`Error::ValueNotRepresentable`] with the table's row and column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
+    /// assert!(table.column_with::<i32>(0, 0..1, ConversionPolicy::Exact).is_err());
+    /// assert!(table.column_with::<i32>(1, 0..1, ConversionPolicy::Exact).is_ok());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn column_with<U: Element>(
+        &self,
+        column: usize,
+        rows: Range<usize>,
+        policy: ConversionPolicy,
+    ) -> Result<ColumnBlock<'_, U>> {
+        ColumnBlock::new(self, Region { rows, columns: one_column(self, column)? }, policy)
+    }
+
+    /// Lends consecutive values of one column as `U`, for reading and writing.
+    ///
+    /// # Errors
+    /// As [`column`](Self::column).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// table.column_mut::<f64>(1, 0..2)?.fill(9.0); // written back when dropped
+    /// assert_eq!(table.as_slice()?, [1, 9, 3, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn column_mut<U: Element>(&mut self, column: usize, rows: Range<usize>) -> Result<ColumnBlockMut<'_, U>> {
+        let region = Region { rows, columns: one_column(self, column)? };
+        ColumnBlockMut::new(self.region_mut(&region)?)
+    }
+
+    /// Reads consecutive rows through a descriptor that keeps its buffer: the way to read in a loop, or from many
+    /// threads with a descriptor each.
+    ///
+    /// The descriptor then holds the block for reading, as after `get_block_of_rows`; it need not be released.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows); [`Error::BlockOutstanding`] also if the descriptor holds a writable block;
+    /// [`Error::ValueNotRepresentable`] under the descriptor's policy.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let mut block = BlockDescriptor::<f64>::new();
+    /// for row in 0..2 {
+    ///     assert_eq!(table.read_rows(row..row + 1, &mut block)?.len(), 2);
+    /// }
+    /// assert_eq!(block.capacity(), 2); // allocated once
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn read_rows<'b, U: Element>(&self, rows: Range<usize>, block: &'b mut BlockDescriptor<U>) -> Result<&'b [U]> {
+        let region = Region { rows, columns: 0..self.column_count() };
+        region.check(self.shape())?;
+        block.read(self, region, BlockKind::Rows)?;
+        Ok(block.as_slice())
+    }
+
+    /// Walks over the table in blocks of `rows_per_block` rows; the last one may be shorter.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0. Each item can fail as [`rows`](Self::rows) can.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16], [2], [3]])?;
+    /// let lengths: Vec<usize> = table.row_blocks::<f32>(2)?.map(|block| Ok(block?.row_count())).collect::<Result<_, Error>>()?;
+    /// assert_eq!(lengths, [2, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn row_blocks<U: Element>(
+        &self,
+        rows_per_block: usize,
+    ) -> Result<impl ExactSizeIterator<Item = Result<RowBlock<'_, U>>> + DoubleEndedIterator> {
+        let cuts = Cuts::new(self.row_count(), rows_per_block)?;
+        Ok((0..cuts.count()).map(move |index| self.rows(cuts.block(index))))
+    }
+
+    /// Walks over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be shorter.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; as [`rows_mut`](Self::rows_mut). Each item can fail if its
+    /// converted copy is refused.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16], [2], [3]])?;
+    /// for block in table.row_blocks_mut::<f32>(2)? {
+    ///     let mut block = block?;
+    ///     block.iter_mut().for_each(|value| *value *= 2.0);
+    ///     block.release()?;
+    /// }
+    /// assert_eq!(table.as_slice()?, [2, 4, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn row_blocks_mut<U: Element>(
+        &mut self,
+        rows_per_block: usize,
+    ) -> Result<impl Iterator<Item = Result<RowBlockMut<'_, U>>>> {
+        Ok(BlocksMut::new(self, rows_per_block)?.filter_map(BlocksMut::into_block))
+    }
+
+    /// Gives the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
+    ///
+    /// # Errors
+    /// As [`row_blocks`](Self::row_blocks).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// use rayon::iter::ParallelIterator;
+    /// let table = HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 2_u8)?;
+    /// let sums: Result<Vec<f64>, Error> =
+    ///     table.par_row_blocks::<f64>(64)?.map(|block| Ok(block?.iter().sum())).collect();
+    /// assert_eq!(sums?.iter().sum::<f64>(), 6000.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    fn par_row_blocks<U: Element>(
+        &self,
+        rows_per_block: usize,
+    ) -> Result<impl IndexedParallelIterator<Item = Result<RowBlock<'_, U>>>> {
+        let cuts = Cuts::new(self.row_count(), rows_per_block)?;
+        Ok(parallel::map_indices(cuts.count(), move |index| self.rows(cuts.block(index))))
+    }
+
+    /// Gives the blocks of [`row_blocks_mut`](Self::row_blocks_mut) to the threads of the caller's rayon pool: disjoint
+    /// writers, no locks.
+    ///
+    /// # Errors
+    /// As [`row_blocks_mut`](Self::row_blocks_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// use rayon::iter::ParallelIterator;
+    /// let mut table = HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 2_u8)?;
+    /// table.par_row_blocks_mut::<f64>(64)?.try_for_each(|block| {
+    ///     let mut block = block?;
+    ///     block.iter_mut().for_each(|value| *value += 1.0);
+    ///     block.release()
+    /// })?;
+    /// assert!(table.as_slice()?.iter().all(|&value| value == 3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    fn par_row_blocks_mut<U: Element>(
+        &mut self,
+        rows_per_block: usize,
+    ) -> Result<impl IndexedParallelIterator<Item = Result<RowBlockMut<'_, U>>>> {
+        let blocks = BlocksMut::new(self, rows_per_block)?;
+        // Every single piece has rows, so that each has a block.
+        Ok(parallel::map_pieces(blocks, |piece| piece.into_block().unwrap_or(Err(Error::EmptyBlocks))))
+    }
+
+    /// Reads one value as `U`, saturating. For many values, blocks are faster. Source: DAAL `getValue`.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// assert_eq!(table.value::<f64>(1, 0)?, 3.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn value<U: Element>(&self, row: usize, column: usize) -> Result<U> {
+        let mut value = [U::default()];
+        let region = one_value(self, row, column)?;
+        self.read_region(&region, AnySliceMut::new(&mut value), ConversionPolicy::Saturate)?;
+        Ok(value[0])
+    }
+
+    /// Writes one value under [`ConversionPolicy::Checked`].
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// table.set_value(1, 0, 30.0)?;
+    /// assert!(table.set_value(1, 0, 1e9).is_err());
+    /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
+        let region = one_value(self, row, column)?;
+        self.region_mut(&region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
+    }
+
+    /// Writes one value everywhere, under [`ConversionPolicy::Checked`]. Source: DAAL `assign`.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`] at row 0, column 0.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// table.assign(7.0)?;
+    /// assert_eq!(table.as_slice()?, [7; 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn assign<U: Element>(&mut self, value: U) -> Result<()> {
+        let region = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
+        self.region_mut(&region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
+    }
+}
+
+impl<N: NumericTable + ?Sized> BlockAccess for N {}
+
+/// The rows from `first_row` on, at most `row_count`, cut at the last row.
+fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: usize) -> Result<Range<usize>> {
+    let end = first_row.saturating_add(row_count);
+    if first_row > table.row_count() {
+        return Err(Error::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() });
+    }
+    Ok(first_row..end.min(table.row_count()))
+}
+
+fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {
+    let column_count = table.column_count();
+    if column < column_count { Ok(column..column + 1) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+}
+
+fn one_value(table: &(impl NumericTable + ?Sized), row: usize, column: usize) -> Result<Region> {
+    let row_count = table.row_count();
+    if row >= row_count {
+        return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count });
+    }
+    Ok(Region { rows: row..row + 1, columns: one_column(table, column)? })
+}

@@ -1,0 +1,153 @@
+//! Blocks of values of one column, borrowing the table.
+//!
+//! A block is the table's memory if the asked type is the stored one and the values lie one after another: a column of
+//! a column-major table, or of a table with one column. Otherwise it is a converted copy.
+//! Semantics: DAAL `getBlockOfColumnValues`.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+
+use super::rows::block_facts;
+use super::values::{Values, ValuesMut};
+use crate::convert::ConversionPolicy;
+use crate::element::Element;
+use crate::error::Result;
+use crate::table::{NumericTable, Region, RegionMut};
+
+/// Consecutive values of one column of a table, for reading, as `U`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let column = table.column::<f32>(1, 0..3)?;
+/// assert_eq!(&column[..], [2.0, 4.0, 6.0]);
+/// assert!(table.to_layout(DataLayout::ColumnMajor)?.column::<i16>(1, 0..3)?.is_zero_copy());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct ColumnBlock<'t, U: Element> {
+    values: Values<'t, U>,
+    region: Region,
+}
+
+/// Consecutive values of one column of a table, for reading and writing, as `U`.
+///
+/// Release, discard and drop follow the rules of [`RowBlockMut`](super::RowBlockMut).
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let mut column = table.column_mut::<f64>(0, 0..3)?;
+/// column.iter_mut().for_each(|value| *value *= 10.0);
+/// column.release()?;
+/// assert_eq!(table.as_slice()?, [10, 2, 30, 4, 50, 6]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct ColumnBlockMut<'t, U: Element> {
+    values: ValuesMut<'t, U>,
+    region: Region,
+}
+
+impl<'t, U: Element> ColumnBlock<'t, U> {
+    pub(super) fn new<N: NumericTable + ?Sized>(
+        table: &'t N,
+        region: Region,
+        policy: ConversionPolicy,
+    ) -> Result<Self> {
+        Ok(Self { values: Values::read(table, &region, policy)?, region })
+    }
+
+    block_facts!();
+
+    /// Gives the column of the table that this shows. Source: DAAL `getColumnsOffset`.
+    pub fn column_offset(&self) -> usize {
+        self.region.columns.start
+    }
+
+    /// Tells whether the values are the table's own memory.
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.values, Values::Borrowed(_))
+    }
+}
+
+impl<U: Element> Deref for ColumnBlock<'_, U> {
+    type Target = [U];
+
+    fn deref(&self) -> &[U] {
+        self.values.as_slice()
+    }
+}
+
+impl<U: Element> fmt::Debug for ColumnBlock<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColumnBlock").field("region", &self.region).field("values", &&self[..]).finish()
+    }
+}
+
+impl<'t, U: Element> ColumnBlockMut<'t, U> {
+    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
+        let place = region.region();
+        Ok(Self { values: ValuesMut::new(region)?, region: place })
+    }
+
+    block_facts!();
+
+    /// Gives the column of the table that this shows. Source: DAAL `getColumnsOffset`.
+    pub fn column_offset(&self) -> usize {
+        self.region.columns.start
+    }
+
+    /// Tells whether the values are the table's own memory.
+    pub fn is_zero_copy(&self) -> bool {
+        self.values.is_borrowed()
+    }
+
+    /// Sets the policy of writing back; it is [`ConversionPolicy::Checked`] if not set.
+    pub fn with_policy(mut self, policy: ConversionPolicy) -> Self {
+        self.values.set_policy(policy);
+        self
+    }
+
+    /// Writes what was changed into the table, all of it or nothing, and keeps the block.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column.
+    pub fn write_back(&mut self) -> Result<()> {
+        self.values.write_back()
+    }
+
+    /// Writes what was changed into the table, all of it or nothing, and ends the block.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; the table
+    /// is unchanged.
+    pub fn release(self) -> Result<()> {
+        self.values.release()
+    }
+
+    /// Ends the block without writing back. What was written in place, where the block is the table's memory, stays.
+    pub fn discard(self) {
+        self.values.discard();
+    }
+}
+
+impl<U: Element> Deref for ColumnBlockMut<'_, U> {
+    type Target = [U];
+
+    fn deref(&self) -> &[U] {
+        self.values.as_slice()
+    }
+}
+
+impl<U: Element> DerefMut for ColumnBlockMut<'_, U> {
+    fn deref_mut(&mut self) -> &mut [U] {
+        self.values.as_mut_slice()
+    }
+}
+
+impl<U: Element> fmt::Debug for ColumnBlockMut<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColumnBlockMut").field("region", &self.region).field("values", &&self[..]).finish()
+    }
+}

@@ -1,0 +1,281 @@
+//! The block descriptor: a block that the caller owns, and reuses.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::rows::row_range;
+use super::values::Buffer;
+use super::{BlockKind, ReadWriteMode};
+use crate::array::{AnyArray, AnySlice, Array};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{Lease, NumericTable, Region, TableId};
+
+/// A block of rows or column values that the caller owns, and reuses: DAAL's `BlockDescriptor`.
+///
+/// | | same element type, values one after another | otherwise |
+/// | --- | --- | --- |
+/// | get | the block is the table's memory | the values are converted into the descriptor's own buffer |
+/// | release | writes are in the table already | changed values are converted back, all or nothing |
+///
+/// The buffer stays for the next use: a loop over blocks allocates once.
+///
+/// What is different from DAAL:
+/// * a `ReadOnly` block can only be read, and keeps what it showed: later writes to the table copy first;
+/// * while a writable block is out, the table is leased to it: every other access is an error, until the block is
+///   released or dropped;
+/// * `WriteOnly` blocks that are converted begin as zeros, never as old bytes;
+/// * a value that nobody changed in a `ReadWrite` block is not rewritten, so that it cannot lose digits;
+/// * releasing on another table, twice, or as the wrong kind is an error that changes nothing;
+/// * dropping an unreleased block drops converted values, and gives the table its memory back.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+/// let mut block = BlockDescriptor::<f32>::new();
+/// table.get_block_of_rows(1, 10, ReadWriteMode::ReadWrite, &mut block)?; // cut at the last row
+/// assert_eq!((block.row_count(), block.as_slice()), (2, &[3.0, 4.0, 5.0, 6.0][..]));
+/// block.as_mut_slice()?[0] = 30.0;
+/// assert!(table.as_slice().is_err()); // leased
+/// table.release_block_of_rows(&mut block)?;
+/// assert_eq!(table.as_slice()?, [1.0, 2.0, 30.0, 4.0, 5.0, 6.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct BlockDescriptor<U: Element> {
+    held: Option<Held<U>>,
+    /// The values of a converted block are its first ones.
+    buffer: Buffer<U>,
+    /// The policy of both directions, if the caller chose one.
+    policy: Option<ConversionPolicy>,
+}
+
+/// The block that a descriptor holds.
+struct Held<U> {
+    table: TableId,
+    kind: BlockKind,
+    mode: ReadWriteMode,
+    region: Region,
+    place: Place<U>,
+}
+
+/// Where the values of the block are.
+enum Place<U> {
+    /// In the table's memory, which the descriptor has a share of.
+    Shared(Array<U>),
+    /// In the buffer; with a lease if they go back.
+    Buffer { count: usize, lease: Option<Lease> },
+    /// In the table's memory, which is leased to the descriptor.
+    Leased(Lease),
+}
+
+impl<U: Element> BlockDescriptor<U> {
+    /// Makes a descriptor without a block. Allocates nothing. Reads saturate, writing back is checked.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::BlockDescriptor;
+    /// assert!(BlockDescriptor::<f32>::new().as_slice().is_empty());
+    /// ```
+    pub const fn new() -> Self {
+        Self { held: None, buffer: Buffer::new(), policy: None }
+    }
+
+    /// Makes a descriptor that converts under one policy, in both directions.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f64]])?;
+    /// let mut block = BlockDescriptor::<i32>::with_policy(ConversionPolicy::Exact);
+    /// assert!(table.get_block_of_rows(0, 1, ReadWriteMode::ReadOnly, &mut block).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub const fn with_policy(policy: ConversionPolicy) -> Self {
+        Self { held: None, buffer: Buffer::new(), policy: Some(policy) }
+    }
+
+    /// Borrows the values, row by row; none if there is no block. Source: DAAL `getBlockPtr`.
+    pub fn as_slice(&self) -> &[U] {
+        match self.held.as_ref().map(|held| &held.place) {
+            None => &[],
+            Some(Place::Shared(array)) => array,
+            Some(Place::Buffer { count, .. }) => &self.buffer.as_slice()[..*count],
+            Some(Place::Leased(lease)) => lease.values().unwrap_or_default(),
+        }
+    }
+
+    /// Borrows the values mutably, row by row.
+    ///
+    /// # Errors
+    /// [`Error::NotWritable`] if the block was taken for reading; [`Error::NoBlock`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f64]])?;
+    /// let mut block = BlockDescriptor::<f64>::new();
+    /// table.get_block_of_rows(0, 1, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert!(matches!(block.as_mut_slice(), Err(Error::NotWritable { mode: ReadWriteMode::ReadOnly })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
+        match &mut self.held {
+            None => Err(Error::NoBlock),
+            Some(held) if !held.mode.is_writable() => Err(Error::NotWritable { mode: held.mode }),
+            Some(Held { place: Place::Leased(lease), .. }) => lease.values_mut().ok_or(Error::ImmutableData),
+            Some(Held { place: Place::Buffer { count, .. }, .. }) => Ok(&mut self.buffer.as_mut_slice()[..*count]),
+            Some(Held { place: Place::Shared(_), .. }) => Err(Error::ImmutableData),
+        }
+    }
+
+    /// Borrows one row; `row` counts from the first of the block.
+    ///
+    /// # Panics
+    /// If the block has no such row, as indexing a slice does.
+    pub fn row(&self, row: usize) -> &[U] {
+        let none = Region::default();
+        let region = self.held.as_ref().map_or(&none, |held| &held.region);
+        &self.as_slice()[row_range(region, row)]
+    }
+
+    /// Gives the rows of the table that the block shows; none if there is no block.
+    pub fn rows(&self) -> Range<usize> {
+        self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
+    }
+
+    /// Gives the columns of the table that the block shows; none if there is no block.
+    pub fn columns(&self) -> Range<usize> {
+        self.held.as_ref().map_or(0..0, |held| held.region.columns.clone())
+    }
+
+    /// Counts the rows of the block. Source: DAAL `getNumberOfRows`.
+    pub fn row_count(&self) -> usize {
+        self.rows().len()
+    }
+
+    /// Counts the columns of the block. Source: DAAL `getNumberOfColumns`.
+    pub fn column_count(&self) -> usize {
+        self.columns().len()
+    }
+
+    /// Gives the first row of the table that the block shows. Source: DAAL `getRowsOffset`.
+    pub fn row_offset(&self) -> usize {
+        self.rows().start
+    }
+
+    /// Gives the first column of the table that the block shows. Source: DAAL `getColumnsOffset`.
+    pub fn column_offset(&self) -> usize {
+        self.columns().start
+    }
+
+    /// Tells what the block was taken for; `None` if there is no block. Source: DAAL `getRWFlag`.
+    pub fn mode(&self) -> Option<ReadWriteMode> {
+        self.held.as_ref().map(|held| held.mode)
+    }
+
+    /// Tells whether the values are the table's own memory.
+    pub fn is_zero_copy(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer { .. }))
+    }
+
+    /// Gives the number of values that converted blocks can have without a new allocation.
+    pub fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    /// Gets a block; what `get_block_of_*` do once they know the region.
+    pub(super) fn get<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &mut N,
+        region: Region,
+        kind: BlockKind,
+        mode: ReadWriteMode,
+    ) -> Result<()> {
+        if !mode.is_writable() {
+            return self.read(table, region, kind);
+        }
+        self.let_go()?;
+        let count = region.shape().element_count_of(U::TYPE)?;
+        let place = if U::TYPE == table.element_type() && table.borrow_region(&region)?.is_some() {
+            Place::Leased(table.lease_region(&region, true)?)
+        } else {
+            if mode.is_readable() {
+                self.buffer.read(table, &region, count, self.reading_policy())?;
+            } else {
+                table.borrow_region(&region)?; // the same errors as a mode that reads
+                self.buffer.clear(count)?;
+            }
+            Place::Buffer { count, lease: Some(table.lease_region(&region, false)?) }
+        };
+        self.held = Some(Held { table: table.id(), kind, mode, region, place });
+        Ok(())
+    }
+
+    /// Gets a block for reading, which needs the table only shared.
+    pub(super) fn read<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind) -> Result<()> {
+        self.let_go()?;
+        let count = region.shape().element_count_of(U::TYPE)?;
+        let shared = if U::TYPE == table.element_type() { table.share_region(&region)? } else { None };
+        let place = match shared.map(AnyArray::downcast) {
+            Some(Ok(array)) => Place::Shared(array),
+            _ => {
+                self.buffer.read(table, &region, count, self.reading_policy())?;
+                Place::Buffer { count, lease: None }
+            }
+        };
+        self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
+        Ok(())
+    }
+
+    /// Releases the block; what `release_block_of_*` do. On an error the block stays.
+    pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
+        let held = self.held.as_mut().ok_or(Error::NoBlock)?;
+        if held.table != table.id() {
+            return Err(Error::WrongTable);
+        }
+        if held.kind != kind {
+            return Err(Error::WrongBlockKind { expected: kind, found: held.kind });
+        }
+        if let Place::Buffer { count, lease: Some(lease) } = &mut held.place {
+            let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
+            let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
+            table.write_leased(lease, AnySlice::new(&self.buffer.as_slice()[..*count]), rule)?;
+        }
+        self.held = None;
+        Ok(())
+    }
+
+    /// Forgets a block that was taken for reading. One that is writable must be released first.
+    fn let_go(&mut self) -> Result<()> {
+        match &self.held {
+            Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
+            _ => {
+                self.held = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn reading_policy(&self) -> ConversionPolicy {
+        self.policy.unwrap_or(ConversionPolicy::Saturate)
+    }
+}
+
+impl<U: Element> Default for BlockDescriptor<U> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<U: Element> fmt::Debug for BlockDescriptor<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockDescriptor")
+            .field("mode", &self.mode())
+            .field("rows", &self.rows())
+            .field("columns", &self.columns())
+            .field("is_zero_copy", &self.is_zero_copy())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,372 @@
+//! Blocks of rows that borrow the table, and the pieces that tables are cut into.
+//!
+//! A block is the table's memory if the asked type is the stored one and the rows lie one after another; otherwise it is
+//! a converted copy. Invariant: a block has `rows * columns` values, row by row.
+//! Semantics: DAAL `getBlockOfRows`, with the borrow checker in the place of release rules.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+
+use super::values::{Values, ValuesMut};
+use crate::convert::ConversionPolicy;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{NumericTable, Region, RegionMut};
+
+/// Consecutive rows of a table, for reading: row-major values of `U`, whatever the table stores.
+///
+/// Made by [`BlockAccess::rows`](super::BlockAccess::rows) and the row-block iterators. Dereferences to a slice.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6], [7, 8, 9]])?;
+/// let block = table.rows::<f64>(1..3)?;
+/// assert_eq!(&block[..], [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+/// assert_eq!((block.row(1), block.row_offset(), block.is_zero_copy()), (&[7.0, 8.0, 9.0][..], 1, false));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct RowBlock<'t, U: Element> {
+    values: Values<'t, U>,
+    region: Region,
+}
+
+/// Consecutive rows of a table, for reading and writing: row-major values of `U`, whatever the table stores.
+///
+/// If the values are the table's own memory, writing them is writing the table. Otherwise
+/// [`release`](Self::release) converts back what was changed, all of it or nothing; a value that nobody changed
+/// keeps every digit that the table holds. Dropping the block writes back like `release` and ignores the error, as
+/// `BufWriter` does; [`discard`](Self::discard) writes nothing.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let big = (1_i64 << 53) + 1; // no f64 holds this
+/// let mut table = HomogenNumericTable::from_rows(&[[big, 2], [3, 4]])?;
+/// let mut block = table.rows_mut::<f64>(0..2)?;
+/// block.row_mut(1)[0] = 30.0;
+/// block.release()?;
+/// assert_eq!(table.as_slice()?, [big, 2, 30, 4]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+///
+/// Two writable blocks at once do not compile, and no block outlives its table:
+/// ```compile_fail,E0499
+/// # use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[1.0_f32], [2.0]]).unwrap();
+/// let first = table.rows_mut::<f32>(0..1);
+/// let second = table.rows_mut::<f32>(1..2); // use `row_blocks_mut` for disjoint ones
+/// drop((first, second));
+/// ```
+/// ```compile_fail,E0597
+/// # use numeric_table::prelude::*;
+/// let block = {
+///     let mut table = HomogenNumericTable::from_rows(&[[1.0_f32], [2.0]]).unwrap();
+///     table.rows_mut::<f32>(0..1).unwrap()
+/// };
+/// drop(block);
+/// ```
+pub struct RowBlockMut<'t, U: Element> {
+    values: ValuesMut<'t, U>,
+    region: Region,
+}
+
+/// Gives row `row` of row-major values.
+///
+/// # Panics
+/// If there is no such row, as indexing a slice does.
+pub(super) fn row_range(region: &Region, row: usize) -> Range<usize> {
+    let shape = region.shape();
+    assert!(row < shape.rows, "row {row} is out of range: the block has {} rows", shape.rows);
+    row * shape.columns..(row + 1) * shape.columns
+}
+
+macro_rules! block_facts {
+    () => {
+        /// Counts the rows.
+        pub fn row_count(&self) -> usize {
+            self.region.rows.len()
+        }
+
+        /// Counts the columns.
+        pub fn column_count(&self) -> usize {
+            self.region.columns.len()
+        }
+
+        /// Gives the rows of the table that this shows.
+        pub fn rows(&self) -> Range<usize> {
+            self.region.rows.clone()
+        }
+
+        /// Gives the first row of the table that this shows. Source: DAAL `getRowsOffset`.
+        pub fn row_offset(&self) -> usize {
+            self.region.rows.start
+        }
+    };
+}
+pub(super) use block_facts;
+
+impl<'t, U: Element> RowBlock<'t, U> {
+    pub(super) fn new<N: NumericTable + ?Sized>(
+        table: &'t N,
+        rows: Range<usize>,
+        policy: ConversionPolicy,
+    ) -> Result<Self> {
+        let region = Region { rows, columns: 0..table.column_count() };
+        Ok(Self { values: Values::read(table, &region, policy)?, region })
+    }
+
+    block_facts!();
+
+    /// Borrows one row; `row` counts from the first of the block.
+    ///
+    /// # Panics
+    /// If the block has no such row, as indexing a slice does.
+    pub fn row(&self, row: usize) -> &[U] {
+        &self[row_range(&self.region, row)]
+    }
+
+    /// Walks over the rows.
+    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
+        (0..self.row_count()).map(|row| self.row(row))
+    }
+
+    /// Tells whether the values are the table's own memory.
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.values, Values::Borrowed(_))
+    }
+}
+
+impl<U: Element> Deref for RowBlock<'_, U> {
+    type Target = [U];
+
+    fn deref(&self) -> &[U] {
+        self.values.as_slice()
+    }
+}
+
+impl<U: Element> fmt::Debug for RowBlock<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowBlock").field("rows", &self.region.rows).field("values", &&self[..]).finish()
+    }
+}
+
+impl<'t, U: Element> RowBlockMut<'t, U> {
+    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
+        let place = region.region();
+        Ok(Self { values: ValuesMut::new(region)?, region: place })
+    }
+
+    block_facts!();
+
+    /// Borrows one row; `row` counts from the first of the block.
+    ///
+    /// # Panics
+    /// If the block has no such row, as indexing a slice does.
+    pub fn row(&self, row: usize) -> &[U] {
+        &self[row_range(&self.region, row)]
+    }
+
+    /// Borrows one row mutably; `row` counts from the first of the block.
+    ///
+    /// # Panics
+    /// If the block has no such row, as indexing a slice does.
+    pub fn row_mut(&mut self, row: usize) -> &mut [U] {
+        let range = row_range(&self.region, row);
+        &mut self[range]
+    }
+
+    /// Walks over the rows.
+    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
+        (0..self.row_count()).map(|row| self.row(row))
+    }
+
+    /// Walks over the rows, for writing; a block without columns yields none.
+    pub fn iter_rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [U]> + DoubleEndedIterator {
+        let columns = self.column_count().max(1);
+        self.chunks_exact_mut(columns)
+    }
+
+    /// Tells whether the values are the table's own memory.
+    pub fn is_zero_copy(&self) -> bool {
+        self.values.is_borrowed()
+    }
+
+    /// Sets the policy of writing back; it is [`ConversionPolicy::Checked`] if not set.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let mut block = table.rows_mut::<f32>(0..1)?.with_policy(ConversionPolicy::Saturate);
+    /// block[0] = 1000.0;
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [255, 2]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_policy(mut self, policy: ConversionPolicy) -> Self {
+        self.values.set_policy(policy);
+        self
+    }
+
+    /// Writes what was changed into the table, all of it or nothing, and keeps the block.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`] with the table's row and column; correct the value and try again.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let mut block = table.rows_mut::<f32>(0..1)?;
+    /// block[1] = 300.0;
+    /// assert!(block.write_back().is_err());
+    /// block[1] = 200.0;
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 200]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn write_back(&mut self) -> Result<()> {
+        self.values.write_back()
+    }
+
+    /// Writes what was changed into the table, all of it or nothing, and ends the block.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`] with the table's row and column. The table is unchanged; to keep the values,
+    /// use [`write_back`](Self::write_back).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let mut block = table.rows_mut::<f32>(0..1)?;
+    /// block[1] = f32::NAN;
+    /// assert!(block.release().is_err());
+    /// assert_eq!(table.as_slice()?, [1, 2]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn release(self) -> Result<()> {
+        self.values.release()
+    }
+
+    /// Ends the block without writing back. What was written in place, where the block is the table's memory, stays.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let mut block = table.rows_mut::<f32>(0..1)?;
+    /// block[0] = 9.0;
+    /// block.discard();
+    /// assert_eq!(table.as_slice()?, [1, 2]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn discard(self) {
+        self.values.discard();
+    }
+}
+
+impl<U: Element> Deref for RowBlockMut<'_, U> {
+    type Target = [U];
+
+    fn deref(&self) -> &[U] {
+        self.values.as_slice()
+    }
+}
+
+impl<U: Element> DerefMut for RowBlockMut<'_, U> {
+    fn deref_mut(&mut self) -> &mut [U] {
+        self.values.as_mut_slice()
+    }
+}
+
+impl<U: Element> fmt::Debug for RowBlockMut<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowBlockMut").field("rows", &self.region.rows).field("values", &&self[..]).finish()
+    }
+}
+
+/// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cuts {
+    rows: usize,
+    rows_per_block: usize,
+}
+
+impl Cuts {
+    pub(super) fn new(rows: usize, rows_per_block: usize) -> Result<Self> {
+        if rows_per_block == 0 { Err(Error::EmptyBlocks) } else { Ok(Self { rows, rows_per_block }) }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.rows.div_ceil(self.rows_per_block)
+    }
+
+    /// The rows of one block; `index` is below `count`, so that nothing overflows.
+    pub(super) fn block(&self, index: usize) -> Range<usize> {
+        let start = index * self.rows_per_block;
+        start..start.saturating_add(self.rows_per_block).min(self.rows)
+    }
+}
+
+/// The rest of a table that is handed out block by block, for writing.
+pub(super) struct BlocksMut<'t> {
+    /// `None` when all rows are handed out.
+    rest: Option<Box<dyn RegionMut<'t> + 't>>,
+    cuts: Cuts,
+}
+
+impl<'t> BlocksMut<'t> {
+    pub(super) fn new<N: NumericTable + ?Sized>(table: &'t mut N, rows_per_block: usize) -> Result<Self> {
+        let region = Region { rows: 0..table.row_count(), columns: 0..table.column_count() };
+        let cuts = Cuts::new(region.rows.len(), rows_per_block)?;
+        Ok(Self { rest: Some(table.region_mut(&region)?), cuts })
+    }
+
+    fn split(self, blocks: usize) -> (Self, Self) {
+        let rows = blocks.saturating_mul(self.cuts.rows_per_block).min(self.cuts.rows);
+        let (head, tail) = match self.rest.map(|rest| rest.split_at_row(rows)) {
+            Some((head, tail)) => (Some(head), Some(tail)),
+            None => (None, None),
+        };
+        let part = |rest, rows| Self { rest, cuts: Cuts { rows, ..self.cuts } };
+        (part(head, rows), part(tail, self.cuts.rows - rows))
+    }
+
+    /// Makes the block of all that is left.
+    pub(super) fn into_block<U: Element>(self) -> Option<Result<RowBlockMut<'t, U>>> {
+        self.rest.filter(|_| self.cuts.rows > 0).map(RowBlockMut::new)
+    }
+}
+
+impl<'t> Iterator for BlocksMut<'t> {
+    type Item = Self;
+
+    fn next(&mut self) -> Option<Self> {
+        if self.cuts.count() == 0 {
+            return None;
+        }
+        let all = Self { rest: self.rest.take(), cuts: self.cuts };
+        let (first, rest) = all.split(1);
+        *self = rest;
+        Some(first)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.cuts.count(), Some(self.cuts.count()))
+    }
+}
+
+impl ExactSizeIterator for BlocksMut<'_> {}
+
+#[cfg(feature = "rayon")]
+impl crate::parallel::Pieces for BlocksMut<'_> {
+    fn piece_count(&self) -> usize {
+        self.cuts.count()
+    }
+
+    fn split_at(self, pieces: usize) -> (Self, Self) {
+        self.split(pieces)
+    }
+}

@@ -1,0 +1,187 @@
+//! The values of a block: the table's own memory, or a converted copy.
+
+use crate::array::{AnyArray, Array};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{NumericTable, Region, RegionMut};
+use crate::{AnySlice, AnySliceMut};
+
+/// Memory that is never shared, and only grows: a converted block lives in it.
+#[derive(Debug)]
+pub(super) struct Buffer<U> {
+    /// Invariant: this is the only array on its block, so that it is always mutable; or it is zero-sized.
+    array: Array<U>,
+}
+
+impl<U: Element> Buffer<U> {
+    pub(super) const fn new() -> Self {
+        Self { array: Array::new() }
+    }
+
+    pub(super) fn from_any(array: AnyArray) -> Result<Self> {
+        match array.downcast() {
+            Ok(array) => Ok(Self { array }),
+            Err(other) => Err(Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() }),
+        }
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.array.count()
+    }
+
+    pub(super) fn as_slice(&self) -> &[U] {
+        &self.array
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
+        if self.array.count() == 0 {
+            return &mut [];
+        }
+        match self.array.mutable_data() {
+            Ok(values) => values,
+            Err(error) => unreachable!("a buffer is never shared: {error}"),
+        }
+    }
+
+    /// Makes the first `count` values those of a region, and no more memory than needed.
+    pub(super) fn read(
+        &mut self,
+        table: &(impl NumericTable + ?Sized),
+        region: &Region,
+        count: usize,
+        policy: ConversionPolicy,
+    ) -> Result<()> {
+        if self.capacity() >= count {
+            let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
+            return table.read_region(region, target, policy);
+        }
+        *self = Self::from_any(table.copy_region(region, U::TYPE, policy)?)?;
+        Ok(())
+    }
+
+    /// Makes the first `count` values zero.
+    pub(super) fn clear(&mut self, count: usize) -> Result<()> {
+        if self.capacity() < count {
+            self.array = Array::zeros(count)?;
+        } else {
+            self.as_mut_slice()[..count].fill(U::default());
+        }
+        Ok(())
+    }
+}
+
+/// The values of a block that borrows its table for reading.
+#[derive(Debug)]
+pub(super) enum Values<'t, U> {
+    Borrowed(&'t [U]),
+    Converted(Buffer<U>),
+}
+
+impl<'t, U: Element> Values<'t, U> {
+    pub(super) fn read<N: NumericTable + ?Sized>(
+        table: &'t N,
+        region: &Region,
+        policy: ConversionPolicy,
+    ) -> Result<Self> {
+        if U::TYPE == table.element_type()
+            && let Some(values) = table.borrow_region(region)?.and_then(AnySlice::downcast)
+        {
+            return Ok(Self::Borrowed(values));
+        }
+        Ok(Self::Converted(Buffer::from_any(table.copy_region(region, U::TYPE, policy)?)?))
+    }
+
+    pub(super) fn as_slice(&self) -> &[U] {
+        match self {
+            Self::Borrowed(values) => values,
+            Self::Converted(buffer) => buffer.as_slice(),
+        }
+    }
+}
+
+/// The values of a block that borrows its table for writing.
+pub(super) enum ValuesMut<'t, U: Element> {
+    Borrowed(&'t mut [U]),
+    Converted {
+        values: Buffer<U>,
+        region: Box<dyn RegionMut<'t> + 't>,
+        policy: ConversionPolicy,
+        /// Whether dropping writes back.
+        is_pending: bool,
+    },
+}
+
+impl<'t, U: Element> ValuesMut<'t, U> {
+    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
+        let region = if region.element_type() == U::TYPE {
+            match region.into_slice() {
+                Ok(slice) => {
+                    let found = slice.element_type();
+                    let mismatch = Error::ElementTypeMismatch { expected: U::TYPE, found };
+                    return slice.downcast().map(Self::Borrowed).ok_or(mismatch);
+                }
+                Err(region) => region,
+            }
+        } else {
+            region
+        };
+        let values = Buffer::from_any(region.copy(U::TYPE, ConversionPolicy::Saturate)?)?;
+        Ok(Self::Converted { values, region, policy: ConversionPolicy::Checked, is_pending: true })
+    }
+
+    pub(super) fn set_policy(&mut self, new: ConversionPolicy) {
+        if let Self::Converted { policy, .. } = self {
+            *policy = new;
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[U] {
+        match self {
+            Self::Borrowed(values) => values,
+            Self::Converted { values, .. } => values.as_slice(),
+        }
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
+        match self {
+            Self::Borrowed(values) => values,
+            Self::Converted { values, .. } => values.as_mut_slice(),
+        }
+    }
+
+    pub(super) fn is_borrowed(&self) -> bool {
+        matches!(self, Self::Borrowed(_))
+    }
+
+    pub(super) fn write_back(&mut self) -> Result<()> {
+        match self {
+            Self::Borrowed(_) => Ok(()),
+            Self::Converted { values, region, policy, .. } => {
+                let rule = WriteRule { policy: *policy, keep_unchanged: true };
+                region.write(AnySlice::new(values.as_slice()), rule)
+            }
+        }
+    }
+
+    pub(super) fn release(mut self) -> Result<()> {
+        let result = self.write_back();
+        self.discard();
+        result
+    }
+
+    pub(super) fn discard(mut self) {
+        if let Self::Converted { is_pending, .. } = &mut self {
+            *is_pending = false;
+        }
+    }
+}
+
+/// Writes back and lets errors go, as `BufWriter` does: use `release` to see them.
+impl<U: Element> Drop for ValuesMut<'_, U> {
+    fn drop(&mut self) {
+        if let Self::Converted { is_pending: true, .. } = self {
+            let _ = self.write_back();
+        }
+    }
+}

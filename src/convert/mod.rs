@@ -1,0 +1,246 @@
+//! From one element type to another: one written rule per source, target and policy.
+//!
+//! The rule for one value is in `rule`; loops over windows of values, which must agree with it bit for bit, are in
+//! `kernel`. Nothing here depends on the CPU, the length, the stride or the number of threads.
+
+pub(crate) mod kernel;
+pub(crate) mod rule;
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::array::Window;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use kernel::Origin;
+use rule::Loss;
+
+/// What happens to a value that the target type cannot hold.
+///
+/// | policy | float to integer | integer to integer | float to narrower float | integer to float |
+/// | --- | --- | --- | --- | --- |
+/// | `Saturate` | truncates, clamps, NaN to 0 (Rust's `as`) | clamps (not `as`, which wraps) | rounds to nearest even, overflow to infinity | rounds to nearest even |
+/// | `Checked` | truncates; NaN, infinities and out of range after truncation are errors | out of range is an error | a finite value that becomes infinite is an error | the same |
+/// | `Exact` | must be integral and in range | must be in range | must convert back equal; NaN passes, the sign of zero is kept | must convert back equal |
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, convert::try_cast};
+/// assert_eq!(try_cast::<f32, u8>(300.5, ConversionPolicy::Saturate)?, 255);
+/// assert_eq!(try_cast::<f32, u8>(200.5, ConversionPolicy::Checked)?, 200);
+/// assert!(try_cast::<f32, u8>(300.5, ConversionPolicy::Checked).is_err());
+/// assert!(try_cast::<f32, u8>(200.5, ConversionPolicy::Exact).is_err());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ConversionPolicy {
+    /// Always gives the nearest value there is; the default when reading.
+    #[default]
+    Saturate,
+    /// Refuses what does not fit, permits rounding; the default when writing back.
+    Checked,
+    /// Refuses whatever would not come back equal.
+    Exact,
+}
+
+impl ConversionPolicy {
+    fn permits(self, loss: Loss) -> bool {
+        match self {
+            Self::Saturate => true,
+            Self::Checked => matches!(loss, Loss::None | Loss::Inexact),
+            Self::Exact => loss == Loss::None,
+        }
+    }
+}
+
+impl fmt::Display for ConversionPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Saturate => "saturate",
+            Self::Checked => "checked",
+            Self::Exact => "exact",
+        })
+    }
+}
+
+/// How the values of a block are written into a table.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, convert::WriteRule};
+/// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
+/// assert!(rule.keep_unchanged);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteRule {
+    /// What happens to values that do not fit.
+    pub policy: ConversionPolicy,
+    /// Whether a value that still equals the conversion of what the table holds leaves the table's value alone.
+    pub keep_unchanged: bool,
+}
+
+/// What a [`Saturate`](ConversionPolicy::Saturate) conversion loses: how many values, in which way, and where first.
+///
+/// Each value is counted at most once: `Checked` refuses the first four kinds, `Exact` all five.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.5], [f64::NAN, 1e9]])?;
+/// let report = table.conversion_report::<i16>()?;
+/// assert_eq!((report.values, report.inexact, report.nan_to_int, report.above_range), (4, 1, 1, 1));
+/// assert_eq!(report.first, Some((0, 1)));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConversionReport {
+    /// Values looked at.
+    pub values: usize,
+    /// NaNs that become the integer 0.
+    pub nan_to_int: usize,
+    /// Values clamped to the target's smallest, minus infinity among them.
+    pub below_range: usize,
+    /// Values clamped to the target's largest, infinity among them.
+    pub above_range: usize,
+    /// Finite values that become infinite.
+    pub overflow_to_infinity: usize,
+    /// Values in range that are truncated or rounded.
+    pub inexact: usize,
+    /// Row and column of the first value that loses anything, in row-major order.
+    pub first: Option<(usize, usize)>,
+}
+
+impl ConversionReport {
+    /// Counts the values that lose anything.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::convert::report_slice;
+    /// assert_eq!(report_slice::<f32, u8>(&[1.0, 1.5, -7.0]).lost(), 2);
+    /// ```
+    pub const fn lost(&self) -> usize {
+        self.nan_to_int + self.below_range + self.above_range + self.overflow_to_infinity + self.inexact
+    }
+
+    /// Tells whether the conversion keeps every value exactly.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::convert::report_slice;
+    /// assert!(report_slice::<u8, f32>(&[1, 2, 3]).is_lossless());
+    /// ```
+    pub const fn is_lossless(&self) -> bool {
+        self.lost() == 0
+    }
+
+    fn count(&mut self, loss: Loss) {
+        self.values += 1;
+        match loss {
+            Loss::None => {}
+            Loss::NanToInteger => self.nan_to_int += 1,
+            Loss::BelowRange => self.below_range += 1,
+            Loss::AboveRange => self.above_range += 1,
+            Loss::OverflowToInfinity => self.overflow_to_infinity += 1,
+            Loss::Inexact => self.inexact += 1,
+        }
+    }
+}
+
+/// Adds the counts of another part of the same data. Of the two first positions, the earlier in row-major order stays.
+impl AddAssign for ConversionReport {
+    fn add_assign(&mut self, other: Self) {
+        self.values += other.values;
+        self.nan_to_int += other.nan_to_int;
+        self.below_range += other.below_range;
+        self.above_range += other.above_range;
+        self.overflow_to_infinity += other.overflow_to_infinity;
+        self.inexact += other.inexact;
+        self.first = self.first.into_iter().chain(other.first).min();
+    }
+}
+
+impl fmt::Display for ConversionReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} values lose something", self.lost(), self.values)?;
+        if let Some((row, column)) = self.first {
+            write!(f, ", first at row {row}, column {column}")?;
+        }
+        let kinds = [
+            ("NaN to 0", self.nan_to_int),
+            ("below range", self.below_range),
+            ("above range", self.above_range),
+            ("overflow to infinity", self.overflow_to_infinity),
+            ("inexact", self.inexact),
+        ];
+        let mut separator = ": ";
+        for (kind, count) in kinds.into_iter().filter(|&(_, count)| count > 0) {
+            write!(f, "{separator}{count} {kind}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+/// Converts one value, as [`ConversionPolicy::Saturate`] does.
+///
+/// # Examples
+/// ```
+/// use numeric_table::convert::cast;
+/// assert_eq!(cast::<f64, i32>(-1.9), -1);
+/// assert_eq!(cast::<i32, u8>(-1), 0); // clamped; `as` would give 255
+/// assert_eq!(cast::<f64, half::f16>(1.0 + 2f64.powi(-11) + 2f64.powi(-40)).to_f64(), 1.0009765625); // rounded once
+/// ```
+pub fn cast<S: Element, D: Element>(value: S) -> D {
+    if S::TYPE == D::TYPE { bytemuck::cast(value) } else { rule::convert(value) }
+}
+
+/// Converts one value under a policy.
+///
+/// # Errors
+/// [`Error::ValueNotRepresentable`] at row 0, column 0, if the policy refuses the value.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, convert::try_cast};
+/// let error = try_cast::<i64, f64>((1 << 53) + 1, ConversionPolicy::Exact).unwrap_err();
+/// assert_eq!(error.to_string(), "the value 9007199254740993 at row 0, column 0 is not representable as f64");
+/// ```
+pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> Result<D> {
+    let mut target = [D::default()];
+    convert_slice(&[value], &mut target, policy)?;
+    Ok(target[0])
+}
+
+/// Converts a slice into another of the same length. One pass under `Saturate`, two under the checking policies.
+///
+/// # Errors
+/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] with the index of the first refused value as its row.
+/// The target is unchanged on either.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, convert::convert_slice};
+/// let mut bytes = [0_u8; 3];
+/// convert_slice(&[1.9_f32, -7.0, 1e9], &mut bytes, ConversionPolicy::Saturate)?;
+/// assert_eq!(bytes, [1, 0, 255]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], policy: ConversionPolicy) -> Result<()> {
+    if source.len() != target.len() {
+        return Err(Error::LengthMismatch { expected: target.len(), found: source.len() });
+    }
+    kernel::read(Window::column(source), target, policy, Origin::default())
+}
+
+/// Counts what converting a slice loses, without converting it. Positions are indices, as rows of one column.
+///
+/// # Examples
+/// ```
+/// use numeric_table::convert::report_slice;
+/// let report = report_slice::<i64, f64>(&[1, (1 << 53) + 1]);
+/// assert_eq!((report.inexact, report.first), (1, Some((1, 0))));
+/// ```
+pub fn report_slice<S: Element, D: Element>(source: &[S]) -> ConversionReport {
+    S::report(Window::column(source), D::TYPE)
+}

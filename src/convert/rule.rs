@@ -1,0 +1,240 @@
+//! The conversion rule for one value, every pair of element types.
+//!
+//! Every source is first seen as the exact number that it is: an integer of at most 64 bits, or a float that an `f64`
+//! holds exactly. Every target then rounds that number **once**. Twelve ways in and twelve ways out make 144 pairs,
+//! and no pair can be rounded twice. What a pair loses is a [`Loss`]; the policies only differ in which they permit.
+//!
+//! Slow and plain on purpose: every kernel is tested bit for bit against this file.
+//! Semantics: CONVERSION rules of this crate; rounding is IEEE 754 `roundTiesToEven`, float to integer
+//! truncates like Rust's `as`.
+
+use half::{bf16, f16};
+
+use crate::element::Element;
+
+/// The number that a value is, exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exact {
+    /// An integer that some integer element type holds.
+    Integer(i128),
+    /// A float, an infinity or a NaN.
+    Float(f64),
+}
+
+/// What a `Saturate` conversion loses of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Nothing: the result is the number.
+    None,
+    /// It was NaN, and is the integer 0.
+    NanToInteger,
+    /// It was clamped to the smallest integer.
+    BelowRange,
+    /// It was clamped to the largest integer.
+    AboveRange,
+    /// It was finite, and is infinite.
+    OverflowToInfinity,
+    /// It was in range, and is truncated or rounded.
+    Inexact,
+}
+
+/// How an element type is read exactly, and how an exact number becomes one of its values.
+pub trait Number: Copy {
+    /// The number that this value is.
+    fn exact(self) -> Exact;
+    /// The value that `Saturate` gives for a number: truncated or rounded once, clamped, NaN to integer 0.
+    fn nearest(number: Exact) -> Self;
+    /// What `nearest` loses of the number.
+    fn loss(number: Exact) -> Loss;
+    /// Tells whether two values are the same for write-back: the same bits, or both NaN.
+    fn is_same(self, other: Self) -> bool;
+}
+
+/// Converts one value as [`ConversionPolicy::Saturate`](super::ConversionPolicy::Saturate) does.
+#[inline]
+pub(crate) fn convert<S: Element, D: Element>(value: S) -> D {
+    D::nearest(value.exact())
+}
+
+/// Tells what [`convert`] loses of one value. Equal types lose nothing.
+#[inline]
+pub(crate) fn loss<S: Element, D: Element>(value: S) -> Loss {
+    if S::TYPE == D::TYPE { Loss::None } else { D::loss(value.exact()) }
+}
+
+macro_rules! integer {
+    ($($native:ty)*) => {$(
+        impl Number for $native {
+            #[inline]
+            fn exact(self) -> Exact {
+                Exact::Integer(self as i128)
+            }
+
+            #[inline]
+            fn nearest(number: Exact) -> Self {
+                match number {
+                    Exact::Integer(value) => value.clamp(Self::MIN as i128, Self::MAX as i128) as Self,
+                    Exact::Float(value) => value as Self, // truncates, clamps, NaN to 0
+                }
+            }
+
+            #[inline]
+            fn loss(number: Exact) -> Loss {
+                match number {
+                    Exact::Integer(value) => integer_loss(value, Self::MIN as i128, Self::MAX as i128),
+                    // Both limits are powers of two or zero, so that they are exact as floats; MAX itself may not be.
+                    Exact::Float(value) => {
+                        truncation_loss(value, Self::MIN as f64, (Self::MAX as i128 + 1) as f64)
+                    }
+                }
+            }
+
+            #[inline]
+            fn is_same(self, other: Self) -> bool {
+                self == other
+            }
+        }
+    )*};
+}
+integer!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+fn integer_loss(value: i128, min: i128, max: i128) -> Loss {
+    if value < min {
+        Loss::BelowRange
+    } else if value > max {
+        Loss::AboveRange
+    } else {
+        Loss::None
+    }
+}
+
+/// The loss of truncating a float to an integer in `min..end`.
+fn truncation_loss(value: f64, min: f64, end: f64) -> Loss {
+    let truncated = value.trunc();
+    if value.is_nan() {
+        Loss::NanToInteger
+    } else if truncated < min {
+        Loss::BelowRange
+    } else if truncated >= end {
+        Loss::AboveRange
+    } else if truncated != value {
+        Loss::Inexact
+    } else {
+        Loss::None
+    }
+}
+
+macro_rules! float {
+    ($($native:ty: $from_integer:expr, $from_float:expr;)*) => {$(
+        impl Number for $native {
+            #[inline]
+            fn exact(self) -> Exact {
+                Exact::Float(f64::from(self))
+            }
+
+            #[inline]
+            fn nearest(number: Exact) -> Self {
+                match number {
+                    Exact::Integer(value) => $from_integer(value),
+                    Exact::Float(value) => $from_float(value),
+                }
+            }
+
+            #[inline]
+            fn loss(number: Exact) -> Loss {
+                let rounded = f64::from(Self::nearest(number));
+                match number {
+                    Exact::Float(value) if !value.is_finite() => Loss::None,
+                    _ if rounded.is_infinite() => Loss::OverflowToInfinity,
+                    Exact::Float(value) if rounded == value => Loss::None,
+                    Exact::Integer(value) if rounded as i128 == value => Loss::None,
+                    _ => Loss::Inexact,
+                }
+            }
+
+            #[inline]
+            fn is_same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
+        }
+    )*};
+}
+float! {
+    f64: |value| value as f64, |value| value;
+    f32: |value| value as f32, |value| value as f32;
+    f16: |value| f16::from_bits(round_to_16_bits::<F16>(Exact::Integer(value))),
+         |value| f16::from_bits(round_to_16_bits::<F16>(Exact::Float(value)));
+    bf16: |value| bf16::from_bits(round_to_16_bits::<Bf16>(Exact::Integer(value))),
+          |value| bf16::from_bits(round_to_16_bits::<Bf16>(Exact::Float(value)));
+}
+
+/// A binary interchange format of 16 bits: sign, exponent, fraction.
+trait SixteenBits {
+    /// Width of the fraction in bits.
+    const FRACTION_BITS: u32;
+    /// Exponent of the smallest normal number.
+    const MIN_EXPONENT: i32;
+    /// The bits of positive infinity: all ones above the fraction.
+    const INFINITY: u16 = 0x7FFF >> Self::FRACTION_BITS << Self::FRACTION_BITS;
+}
+
+struct F16;
+impl SixteenBits for F16 {
+    const FRACTION_BITS: u32 = 10;
+    const MIN_EXPONENT: i32 = -14;
+}
+
+struct Bf16;
+impl SixteenBits for Bf16 {
+    const FRACTION_BITS: u32 = 7;
+    const MIN_EXPONENT: i32 = -126;
+}
+
+/// Rounds a number to nearest even, once, in integer arithmetic.
+///
+/// `half`'s own conversions from `f64` go through `f32` and round twice, or drop low bits, depending on the machine.
+fn round_to_16_bits<F: SixteenBits>(number: Exact) -> u16 {
+    // The number is (-1)^sign * significand * 2^exponent.
+    let (sign, significand, exponent) = match number {
+        Exact::Integer(value) => (u16::from(value < 0) << 15, value.unsigned_abs(), 0),
+        Exact::Float(value) => {
+            let sign = u16::from(value.is_sign_negative()) << 15;
+            if value.is_nan() {
+                return sign | F::INFINITY | 1 << (F::FRACTION_BITS - 1); // quiet
+            }
+            if value.is_infinite() {
+                return sign | F::INFINITY;
+            }
+            let bits = value.to_bits();
+            let (field, fraction) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
+            // Field 0 means subnormal: no hidden bit, and the exponent of field 1.
+            (sign, u128::from(fraction | u64::from(field != 0) << 52), field.max(1) - 1075)
+        }
+    };
+    if significand == 0 {
+        return sign;
+    }
+    // 2^magnitude <= |number| < 2^(magnitude + 1), and one unit in the last place of the result is 2^unit.
+    let magnitude = exponent + significand.ilog2() as i32;
+    let unit = magnitude.max(F::MIN_EXPONENT) - F::FRACTION_BITS as i32;
+    let units = round_shift_right(significand, unit - exponent);
+    // The hidden bit of a normal number, and the carry of a rounding up, add into the exponent field by themselves.
+    let field = (magnitude.max(F::MIN_EXPONENT) - F::MIN_EXPONENT) as u128;
+    let bits = (field << F::FRACTION_BITS) + units;
+    sign | bits.min(u128::from(F::INFINITY)) as u16
+}
+
+/// Divides by `2^shift` and rounds to nearest even; multiplies if `shift` is negative.
+fn round_shift_right(value: u128, shift: i32) -> u128 {
+    if shift <= 0 {
+        return value << -shift;
+    }
+    if shift >= 128 {
+        return 0; // values have at most 65 bits: less than half a unit
+    }
+    let (quotient, rest, half) = (value >> shift, value & ((1 << shift) - 1), 1 << (shift - 1));
+    quotient + u128::from(rest > half || (rest == half && quotient & 1 == 1))
+}
+
+#[cfg(test)]
+mod tests;

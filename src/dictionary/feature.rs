@@ -1,0 +1,176 @@
+//! What is known about one column.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::element::ElementType;
+
+/// Describes one column: its name, how its values are stored, and what kind of quantity they are.
+///
+/// Source: DAAL `NumericTableFeature`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ElementType, Feature, FeatureType, PmmlType};
+/// let species = Feature::new(ElementType::F32).named("species").categorical(3);
+/// assert_eq!(species.feature_type, FeatureType::Categorical);
+/// assert_eq!((species.pmml_type(), species.type_size()), (PmmlType::Float, 4));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// The column's name, if it has one.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// How the values are stored.
+    pub element_type: ElementType,
+    /// What kind of quantity the values are.
+    #[serde(default)]
+    pub feature_type: FeatureType,
+    /// How many categories there are, if the values are category indices.
+    #[serde(default)]
+    pub category_count: Option<usize>,
+}
+
+impl Feature {
+    /// Describes a continuous feature without a name.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature, FeatureType};
+    /// let feature = Feature::new(ElementType::F64);
+    /// assert_eq!((feature.name, feature.feature_type), (None, FeatureType::Continuous));
+    /// ```
+    pub const fn new(element_type: ElementType) -> Self {
+        Self { name: None, element_type, feature_type: FeatureType::Continuous, category_count: None }
+    }
+
+    /// Gives it a name.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature};
+    /// assert_eq!(Feature::new(ElementType::F64).named("width").name.as_deref(), Some("width"));
+    /// ```
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Makes it categorical: the values are indices below `category_count`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature};
+    /// assert_eq!(Feature::new(ElementType::U8).categorical(3).category_count, Some(3));
+    /// ```
+    pub fn categorical(self, category_count: usize) -> Self {
+        Self { feature_type: FeatureType::Categorical, category_count: Some(category_count), ..self }
+    }
+
+    /// Makes it ordinal: the values have an order, but differences of them mean nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature, FeatureType};
+    /// assert_eq!(Feature::new(ElementType::U8).ordinal().feature_type, FeatureType::Ordinal);
+    /// ```
+    pub fn ordinal(self) -> Self {
+        Self { feature_type: FeatureType::Ordinal, ..self }
+    }
+
+    /// Gives the PMML data type of the values. Source: DAAL `PMMLNumType`, which knows only `int` among the integers.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature, PmmlType};
+    /// assert_eq!(Feature::new(ElementType::I64).pmml_type(), PmmlType::Integer);
+    /// ```
+    pub const fn pmml_type(&self) -> PmmlType {
+        match self.element_type {
+            ElementType::F64 => PmmlType::Double,
+            ElementType::F32 | ElementType::F16 | ElementType::Bf16 => PmmlType::Float,
+            _ => PmmlType::Integer,
+        }
+    }
+
+    /// Gives the size of one value in bytes. Source: DAAL `typeSize`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature};
+    /// assert_eq!(Feature::new(ElementType::Bf16).type_size(), 2);
+    /// ```
+    pub const fn type_size(&self) -> usize {
+        self.element_type.size_in_bytes()
+    }
+}
+
+/// What kind of quantity a feature is. Source: DAAL `FeatureType`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::FeatureType;
+/// assert_eq!(FeatureType::default(), FeatureType::Continuous);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum FeatureType {
+    /// Category indices: only equality means something.
+    Categorical = 0,
+    /// Ranks: order means something, differences do not.
+    Ordinal = 1,
+    /// Quantities.
+    #[default]
+    Continuous = 2,
+}
+
+impl FeatureType {
+    pub(crate) const fn from_id(id: u8) -> Option<Self> {
+        match id {
+            0 => Some(Self::Categorical),
+            1 => Some(Self::Ordinal),
+            2 => Some(Self::Continuous),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FeatureType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Categorical => "categorical",
+            Self::Ordinal => "ordinal",
+            Self::Continuous => "continuous",
+        })
+    }
+}
+
+/// The PMML data type of a feature. Source: DAAL `PMMLNumType`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::PmmlType;
+/// assert_eq!(PmmlType::Double.to_string(), "double");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PmmlType {
+    /// Binary floating point of at most single precision.
+    Float,
+    /// Binary floating point of double precision.
+    Double,
+    /// Any integer.
+    Integer,
+}
+
+impl fmt::Display for PmmlType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Integer => "integer",
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! The data dictionary: what each column of a table means.
+//!
+//! One feature in this file's `DataDictionary`, what a feature is in `feature`. The **table** owns its shape: a
+//! dictionary describes it, and is refused by the table where it does not fit.
+//! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
+
+mod feature;
+
+pub use feature::{Feature, FeatureType, PmmlType};
+
+use std::sync::Arc;
+
+use crate::element::ElementType;
+use crate::error::{Error, Result};
+
+/// Describes the columns of a table, one [`Feature`] each.
+///
+/// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so that a million
+/// equal columns cost as much as one. Changing one feature of a uniform dictionary makes it store one per column
+/// (in DAAL it would change them all). Cloning shares: O(1).
+///
+/// # Examples
+/// ```
+/// use numeric_table::{DataDictionary, ElementType, Feature, FeatureType};
+/// let mut dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 1_000_000);
+/// assert!(dictionary.is_uniform());
+/// dictionary.set_feature(2, Feature::new(ElementType::F32).named("species").categorical(3))?;
+/// assert_eq!(dictionary.index_of("species"), Some(2));
+/// assert_eq!(dictionary.feature(3)?.feature_type, FeatureType::Continuous);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DataDictionary {
+    features: Features,
+}
+
+#[derive(Clone, Debug)]
+enum Features {
+    /// One feature shared by all columns.
+    Equal(Arc<Feature>, usize),
+    /// One feature per column.
+    Each(Arc<Vec<Feature>>),
+}
+
+impl DataDictionary {
+    /// Describes `count` columns by one and the same feature. O(1) in memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// assert_eq!(DataDictionary::uniform(Feature::new(ElementType::U8), 64).len(), 64);
+    /// ```
+    pub fn uniform(feature: Feature, count: usize) -> Self {
+        Self { features: Features::Equal(Arc::new(feature), count) }
+    }
+
+    /// Describes each column by a feature of its own.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let names = ["length", "width"];
+    /// let features = names.map(|name| Feature::new(ElementType::F64).named(name));
+    /// assert_eq!(DataDictionary::from_features(features).index_of("width"), Some(1));
+    /// ```
+    pub fn from_features(features: impl IntoIterator<Item = Feature>) -> Self {
+        Self { features: Features::Each(Arc::new(features.into_iter().collect())) }
+    }
+
+    /// Counts the features: the columns of the table that this describes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::DataDictionary;
+    /// assert_eq!(DataDictionary::from_features([]).len(), 0);
+    /// ```
+    pub fn len(&self) -> usize {
+        match &self.features {
+            Features::Equal(_, count) => *count,
+            Features::Each(features) => features.len(),
+        }
+    }
+
+    /// Tells whether there are no features.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::DataDictionary;
+    /// assert!(DataDictionary::from_features([]).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells whether one stored feature serves all columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// assert!(DataDictionary::uniform(Feature::new(ElementType::F32), 3).is_uniform());
+    /// ```
+    pub fn is_uniform(&self) -> bool {
+        matches!(self.features, Features::Equal(..))
+    }
+
+    /// Looks up the feature of a column. O(1).
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::I8), 2);
+    /// assert_eq!(dictionary.feature(1)?.element_type, ElementType::I8);
+    /// assert!(dictionary.feature(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn feature(&self, column: usize) -> Result<&Feature> {
+        let feature = match &self.features {
+            Features::Equal(feature, count) => (column < *count).then_some(&**feature),
+            Features::Each(features) => features.get(column),
+        };
+        feature.ok_or(Error::ColumnOutOfRange { column, column_count: self.len() })
+    }
+
+    /// Walks over the features, one per column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::I8).named("pixel"), 2);
+    /// assert!(dictionary.iter().all(|feature| feature.name.as_deref() == Some("pixel")));
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Feature> {
+        (0..self.len()).map(|column| match &self.features {
+            Features::Equal(feature, _) => &**feature,
+            Features::Each(features) => &features[column],
+        })
+    }
+
+    /// Finds the first column with this name. O(columns), or O(1) in a uniform dictionary.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
+    /// assert_eq!((dictionary.index_of("width"), dictionary.index_of("height")), (Some(0), None));
+    /// ```
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        let found = self.stored().iter().position(|feature| feature.name.as_deref() == Some(name));
+        found.filter(|_| !self.is_empty())
+    }
+
+    /// Replaces the feature of one column; the others stay as they are.
+    ///
+    /// Source: DAAL `setFeature`, which changes all columns where "features equal" is set.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if one feature per column cannot be stored.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let mut dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
+    /// dictionary.set_feature(1, Feature::new(ElementType::F32).named("width"))?;
+    /// assert_eq!(dictionary.feature(0)?.name, None);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn set_feature(&mut self, column: usize, feature: Feature) -> Result<()> {
+        let old = self.feature(column)?;
+        if *old == feature {
+            return Ok(());
+        }
+        let mut changed = match &mut self.features {
+            Features::Each(features) => {
+                if let Some(features) = Arc::get_mut(features) {
+                    features[column] = feature;
+                    return Ok(());
+                }
+                reserved(features.len())?
+            }
+            Features::Equal(_, count) => reserved(*count)?,
+        };
+        changed.extend(self.iter().cloned());
+        changed[column] = feature;
+        self.features = Features::Each(Arc::new(changed));
+        Ok(())
+    }
+
+    /// Describes the same columns with another element type; names and meanings stay. This is what a conversion does.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3).with_element_type(ElementType::F64)?;
+    /// assert_eq!(dictionary.feature(0)?.element_type, ElementType::F64);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
+        let retyped = |feature: &Feature| Feature { element_type, ..feature.clone() };
+        let features = match &self.features {
+            Features::Equal(feature, count) => Features::Equal(Arc::new(retyped(feature)), *count),
+            Features::Each(features) => {
+                let mut changed = reserved(features.len())?;
+                changed.extend(features.iter().map(retyped));
+                Features::Each(Arc::new(changed))
+            }
+        };
+        Ok(Self { features })
+    }
+
+    /// The features as they are stored: one if uniform, else one per column.
+    pub(crate) fn stored(&self) -> &[Feature] {
+        match &self.features {
+            Features::Equal(feature, _) => std::slice::from_ref(feature),
+            Features::Each(features) => features,
+        }
+    }
+
+    /// Makes sure that this describes `columns` columns of one element type.
+    pub(crate) fn check(&self, columns: usize, element: ElementType) -> Result<()> {
+        let used = &self.stored()[..self.stored().len().min(self.len())];
+        let found = used.iter().map(|feature| feature.element_type).enumerate().find(|&(_, found)| found != element);
+        if self.len() != columns || found.is_some() {
+            return Err(Error::DictionaryMismatch { features: self.len(), columns, element, found });
+        }
+        Ok(())
+    }
+}
+
+fn reserved(count: usize) -> Result<Vec<Feature>> {
+    let mut features = Vec::new();
+    let bytes = count.saturating_mul(size_of::<Feature>());
+    features.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(features)
+}
+
+/// Compares feature by feature: a uniform dictionary equals one that lists the same feature for every column.
+impl PartialEq for DataDictionary {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.features, &other.features) {
+            (Features::Equal(mine, count), Features::Equal(theirs, other)) => {
+                count == other && (*count == 0 || mine == theirs)
+            }
+            (Features::Each(mine), Features::Each(theirs)) => Arc::ptr_eq(mine, theirs) || mine == theirs,
+            _ => self.len() == other.len() && self.iter().eq(other.iter()),
+        }
+    }
+}
+
+impl Eq for DataDictionary {}
+
+impl FromIterator<Feature> for DataDictionary {
+    fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
+        Self::from_features(features)
+    }
+}

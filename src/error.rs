@@ -1,0 +1,189 @@
+//! Everything that can go wrong, as facts.
+//!
+//! A caller's mistake, a full memory or a damaged archive is an [`Error`]; this library's own broken invariant
+//! would be a panic. Messages are lower case and name the index and the limit.
+
+use std::ops::Range;
+
+use crate::array::AnyValue;
+use crate::block::BlockKind;
+use crate::block::ReadWriteMode;
+use crate::element::ElementType;
+use crate::shape::Shape;
+
+/// The result of every call that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong: what was asked for, and what the limit is.
+///
+/// Whenever a call returns one of these, everything is as it was before the call.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0]])?;
+/// let error = table.rows::<f64>(1..3).unwrap_err();
+/// assert_eq!(error.to_string(), "rows 1..3 are out of range: the table has 2 rows");
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A range of rows does not lie inside the table, or runs backwards.
+    #[error("rows {}..{} are out of range: the table has {row_count} rows", rows.start, rows.end)]
+    RowsOutOfRange {
+        /// The rows that were asked for.
+        rows: Range<usize>,
+        /// The number of rows that the table has.
+        row_count: usize,
+    },
+    /// A column index is not below the number of columns.
+    #[error("column {column} is out of range: the table has {column_count} columns")]
+    ColumnOutOfRange {
+        /// The column that was asked for.
+        column: usize,
+        /// The number of columns that the table has.
+        column_count: usize,
+    },
+    /// A range of elements does not lie inside the array, or runs backwards.
+    #[error("elements {}..{} are out of range: the array has {count} elements", range.start, range.end)]
+    ElementsOutOfRange {
+        /// The elements that were asked for.
+        range: Range<usize>,
+        /// The number of elements that the array has.
+        count: usize,
+    },
+    /// A shape needs more bytes than can be addressed.
+    #[error("a table of {shape} {} values is larger than memory can be", element.map_or("", ElementType::name))]
+    SizeOverflow {
+        /// The shape that was asked for; an array counts as one column.
+        shape: Shape,
+        /// The element type, if one is known.
+        element: Option<ElementType>,
+    },
+    /// The system did not give the memory.
+    #[error("out of memory: {bytes} bytes were refused")]
+    OutOfMemory {
+        /// The number of bytes that were asked for.
+        bytes: usize,
+    },
+    /// An array holds fewer values than the shape needs.
+    #[error("the array is too short: it has {have} values and the shape needs {need}")]
+    ArrayTooShort {
+        /// The number of values in the array.
+        have: usize,
+        /// The number of values that the shape needs.
+        need: usize,
+    },
+    /// Two slices that should be equally long are not.
+    #[error("lengths differ: {found} values were given for {expected}")]
+    LengthMismatch {
+        /// The number of values that were needed.
+        expected: usize,
+        /// The number of values that were given.
+        found: usize,
+    },
+    /// The table has rows, but no memory yet.
+    #[error("the table has rows but no memory is allocated for them")]
+    NotAllocated,
+    /// The memory may not be written: it belongs to somebody who lent it for reading only.
+    #[error("the array's data is immutable")]
+    ImmutableData,
+    /// The memory may not be written: other arrays share it.
+    #[error("the array's data is shared by {owner_count} owners")]
+    SharedData {
+        /// The number of arrays that share the block, this one included.
+        owner_count: usize,
+    },
+    /// The bytes of an array cannot be read as elements of another type.
+    #[error("{bytes} bytes at {alignment}-byte alignment cannot be seen as {target}")]
+    NotReinterpretable {
+        /// The number of bytes in the array.
+        bytes: usize,
+        /// The alignment in bytes that the data happens to have.
+        alignment: usize,
+        /// The element type that was asked for.
+        target: ElementType,
+    },
+    /// The values do not lie in memory one after another, so that no single slice shows them.
+    #[error("the values do not lie in one piece of memory")]
+    NotContiguous,
+    /// A writable block is out; the table is leased to it until it is released or dropped.
+    #[error("a writable block of rows {}..{} is outstanding", rows.start, rows.end)]
+    BlockOutstanding {
+        /// The rows that the outstanding block covers.
+        rows: Range<usize>,
+    },
+    /// A block is released on a table that it was not taken from.
+    #[error("the block belongs to another table")]
+    WrongTable,
+    /// A descriptor that holds no block is released: twice, or after a failed get.
+    #[error("the descriptor holds no block")]
+    NoBlock,
+    /// A block of rows is released as a block of column values, or the other way round.
+    #[error("the descriptor holds {found}, not {expected}")]
+    WrongBlockKind {
+        /// The kind that the call releases.
+        expected: BlockKind,
+        /// The kind that the descriptor holds.
+        found: BlockKind,
+    },
+    /// A block that was taken for reading is written.
+    #[error("the block is not writable: its mode is {mode}")]
+    NotWritable {
+        /// The mode that the block was taken with.
+        mode: ReadWriteMode,
+    },
+    /// Blocks of no rows would never reach the end of the table.
+    #[error("a block must have at least one row")]
+    EmptyBlocks,
+    /// A dictionary has another number of features than the table has columns, or another element type.
+    #[error(
+        "the dictionary describes {features} features and the table has {columns} columns of {element}{}",
+        found.map(|(feature, found)| format!("; feature {feature} is {found}")).unwrap_or_default()
+    )]
+    DictionaryMismatch {
+        /// The number of features in the dictionary.
+        features: usize,
+        /// The number of columns in the table.
+        columns: usize,
+        /// The element type of the table.
+        element: ElementType,
+        /// The first feature with another element type, and that type.
+        found: Option<(usize, ElementType)>,
+    },
+    /// Values of one element type were given where another is stored.
+    #[error("the element type is {found}, not {expected}")]
+    ElementTypeMismatch {
+        /// The element type that was needed.
+        expected: ElementType,
+        /// The element type that was found.
+        found: ElementType,
+    },
+    /// A name is not the name of an element type.
+    #[error("{name:?} is not an element type")]
+    UnknownElementType {
+        /// The name that was given, cut to at most 32 characters.
+        name: String,
+    },
+    /// A value does not fit under the policy in force. It is the first one in row-major order.
+    #[error("the value {value} at row {row}, column {column} is not representable as {target}")]
+    ValueNotRepresentable {
+        /// The row of the value, in the table (or the index, in a slice).
+        row: usize,
+        /// The column of the value, in the table (0 in a slice).
+        column: usize,
+        /// The value that does not fit.
+        value: AnyValue,
+        /// The element type that it does not fit in.
+        target: ElementType,
+    },
+    /// An archive or a file is damaged, or is none of ours.
+    #[error("bad format at byte {offset}: {reason}")]
+    Format {
+        /// The position in bytes where it was noticed.
+        offset: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+}

@@ -1,0 +1,4 @@
+//! Doors to other libraries, one file each.
+
+#[cfg(feature = "ndarray")]
+mod ndarray;

@@ -1,0 +1,94 @@
+//! Tables of numbers: rows are observations, columns are features, all in one shared block of memory, handed to
+//! algorithms a block of rows at a time **in the element type that the algorithm asks for**.
+//!
+//! ```
+//! use numeric_table::prelude::*;
+//!
+//! let mut table = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0], [6.2, 3.4]])?; // 3 x 2, stored as f32
+//! let mut sums = [0.0_f64; 2];
+//! for block in table.row_blocks::<f64>(2)? {                          // read as f64, two rows at a time
+//!     for row in block?.iter_rows() {
+//!         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+//!     }
+//! }
+//! let mut block = table.rows_mut::<f64>(0..3)?;                       // write as f64 ...
+//! block.iter_mut().enumerate().for_each(|(i, value)| *value -= sums[i % 2] / 3.0);
+//! block.release()?;                                                   // ... and convert back, all or nothing
+//! let copy = HomogenNumericTable::<f32>::from_bytes(&table.to_bytes()?)?;
+//! assert_eq!(copy, table);
+//! # Ok::<(), numeric_table::Error>(())
+//! ```
+//!
+//! | you want | look at |
+//! | --- | --- |
+//! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
+//! | a table | [`HomogenNumericTable`]; any kind of table: [`NumericTable`] |
+//! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`RowBlock`], [`ColumnBlock`] |
+//! | what the columns mean | [`DataDictionary`], [`Feature`] |
+//! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
+//! | everything that can go wrong | [`Error`] |
+//!
+//! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
+//! so. What lies behind each promise is written in the README.
+//!
+//! # Features
+//!
+//! * `rayon` (default): parallel row blocks, fills and copies, in the caller's pool.
+//! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
+//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+// `unsafe` is confined to `array` and `convert`; every other module forbids it.
+#[forbid(unsafe_code)]
+mod archive;
+mod array;
+#[forbid(unsafe_code)]
+mod block;
+pub mod convert;
+#[forbid(unsafe_code)]
+mod dictionary;
+#[forbid(unsafe_code)]
+mod element;
+#[forbid(unsafe_code)]
+mod error;
+#[forbid(unsafe_code)]
+mod interop;
+#[forbid(unsafe_code)]
+mod parallel;
+#[forbid(unsafe_code)]
+mod serde;
+#[forbid(unsafe_code)]
+mod shape;
+#[forbid(unsafe_code)]
+pub mod table;
+
+pub use crate::archive::from_bytes_any;
+pub use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array};
+pub use crate::block::{
+    BlockAccess, BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut,
+};
+pub use crate::convert::{ConversionPolicy, ConversionReport};
+pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
+pub use crate::element::{Element, ElementType};
+pub use crate::error::{Error, Result};
+pub use crate::table::{
+    AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
+};
+pub use half::{bf16, f16};
+
+/// What most programs need: `use numeric_table::prelude::*`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// assert_eq!(HomogenNumericTable::<f32>::default().shape(), Shape { rows: 0, columns: 0 });
+/// ```
+pub mod prelude {
+    pub use crate::{
+        AllocationFlag, Array, BlockAccess, BlockDescriptor, ConversionPolicy, DataDictionary, DataLayout, Element,
+        ElementType, Error, Feature, FeatureType, HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode,
+        Shape,
+    };
+}

@@ -1,0 +1,442 @@
+//! `Serialize` and `Deserialize` for element types, arrays, dictionaries and tables.
+//!
+//! Binary formats get values as one `serialize_bytes` of little-endian data; human-readable formats get numbers, with
+//! `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no such numbers. Deserialization trusts nothing:
+//! counts, products and types are checked before memory is taken, and what is borrowed from the input is not copied
+//! before it has been checked.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::ser::{SerializeSeq, SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::array::Array;
+use crate::convert::rule::{Exact, Loss};
+use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::element::{Element, ElementType};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
+
+/// No sequence reserves room for more elements than this before it has seen them.
+const TRUSTED_HINT: usize = 4096;
+
+impl Serialize for ElementType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for ElementType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = ElementType;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of an element type")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<ElementType, E> {
+                name.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// One number in a human-readable format.
+struct Number<T>(T);
+
+impl<T: Element> Serialize for Number<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.exact() {
+            Exact::Integer(value) => match i64::try_from(value) {
+                Ok(value) => serializer.serialize_i64(value),
+                Err(_) => serializer.serialize_u64(value as u64), // integers have at most 64 bits
+            },
+            Exact::Float(value) if value.is_nan() => serializer.serialize_str("NaN"),
+            Exact::Float(f64::INFINITY) => serializer.serialize_str("Infinity"),
+            Exact::Float(f64::NEG_INFINITY) => serializer.serialize_str("-Infinity"),
+            Exact::Float(value) if T::TYPE == ElementType::F64 => serializer.serialize_f64(value),
+            Exact::Float(value) => serializer.serialize_f32(value as f32), // exact for f32, f16 and bf16
+        }
+    }
+}
+
+impl<'de, T: Element> Deserialize<'de> for Number<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyNumber<T>(PhantomData<T>);
+
+        impl<T: Element> AnyNumber<T> {
+            /// Integers must be in range, and floats must not become infinite; a decimal may be rounded to a float.
+            fn number<E: de::Error>(number: Exact) -> Result<Number<T>, E> {
+                match T::loss(number) {
+                    Loss::None => Ok(Number(T::nearest(number))),
+                    Loss::Inexact if T::TYPE.is_float() => Ok(Number(T::nearest(number))),
+                    _ => match number {
+                        Exact::Integer(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
+                        Exact::Float(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
+                    },
+                }
+            }
+        }
+
+        impl<T: Element> Visitor<'_> for AnyNumber<T> {
+            type Value = Number<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a value of {}", T::TYPE)
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number<T>, E> {
+                Self::number(Exact::Integer(value.into()))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
+                Self::number(Exact::Integer(value.into()))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number<T>, E> {
+                Self::number(Exact::Float(value))
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Number<T>, E> {
+                let value = match name {
+                    "NaN" => f64::NAN,
+                    "Infinity" => f64::INFINITY,
+                    "-Infinity" => f64::NEG_INFINITY,
+                    _ => return Err(E::invalid_value(de::Unexpected::Str(name), &self)),
+                };
+                Self::number(Exact::Float(value))
+            }
+
+            /// What other writers put in the place of a NaN.
+            fn visit_unit<E: de::Error>(self) -> Result<Number<T>, E> {
+                Self::number(Exact::Float(f64::NAN))
+            }
+        }
+        deserializer.deserialize_any(AnyNumber(PhantomData))
+    }
+}
+
+/// A slice of values, in either kind of format.
+struct Values<'a, T>(&'a [T]);
+
+impl<T: Element> Serialize for Values<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_bytes(&to_little_endian(self.0));
+        }
+        let mut sequence = serializer.serialize_seq(Some(self.0.len()))?;
+        for &value in self.0 {
+            sequence.serialize_element(&Number(value))?;
+        }
+        sequence.end()
+    }
+}
+
+/// The bytes of values as files have them. Free on little-endian machines.
+fn to_little_endian<T: Element>(values: &[T]) -> Cow<'_, [u8]> {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    if cfg!(target_endian = "little") {
+        return Cow::Borrowed(bytes);
+    }
+    let mut swapped = bytes.to_vec();
+    swapped.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    Cow::Owned(swapped)
+}
+
+/// Bytes that are borrowed from the input where the format can lend them.
+struct Bytes<'de>(Cow<'de, [u8]>);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyBytes;
+
+        impl<'de> Visitor<'de> for AnyBytes {
+            type Value = Bytes<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Bytes<'de>, E> {
+                Ok(Bytes(Cow::Borrowed(bytes)))
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes<'de>, E> {
+                let mut owned = Vec::new();
+                owned.try_reserve_exact(bytes.len()).map_err(E::custom)?;
+                owned.extend_from_slice(bytes);
+                Ok(Bytes(Cow::Owned(owned)))
+            }
+
+            fn visit_byte_buf<E: de::Error>(self, bytes: Vec<u8>) -> Result<Bytes<'de>, E> {
+                Ok(Bytes(Cow::Owned(bytes)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Bytes<'de>, A::Error> {
+                Ok(Bytes(Cow::Owned(collect(sequence)?)))
+            }
+        }
+        // Not `deserialize_byte_buf`: some formats allocate what a hostile length asks for before they look.
+        deserializer.deserialize_bytes(AnyBytes)
+    }
+}
+
+/// Collects a sequence whose length nobody vouches for.
+fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(mut sequence: A) -> Result<Vec<I>, A::Error> {
+    let mut items = Vec::new();
+    items.try_reserve(sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT)).map_err(de::Error::custom)?;
+    while let Some(item) = sequence.next_element()? {
+        items.try_reserve(1).map_err(de::Error::custom)?;
+        items.push(item);
+    }
+    Ok(items)
+}
+
+/// Values that are not yet in an array of their own, in either kind of format.
+enum FoundValues<'de, T> {
+    Bytes(Bytes<'de>),
+    Numbers(Vec<T>),
+}
+
+impl<T: Element> FoundValues<'_, T> {
+    fn size_in_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.0.len(),
+            Self::Numbers(numbers) => size_of_val(&numbers[..]),
+        }
+    }
+
+    fn into_array<E: de::Error>(self) -> Result<Array<T>, E> {
+        match self {
+            Self::Bytes(bytes) => Array::from_little_endian(&bytes.0).map_err(E::custom),
+            Self::Numbers(numbers) => Ok(Array::from(numbers)),
+        }
+    }
+}
+
+impl<'de: 'a, 'a, T: Element> Deserialize<'de> for FoundValues<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers<T>(PhantomData<T>);
+
+        impl<'de, T: Element> Visitor<'de> for Numbers<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a sequence of {} values", T::TYPE)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<T>, A::Error> {
+                let numbers: Vec<Number<T>> = collect(sequence)?;
+                Ok(numbers.into_iter().map(|number| number.0).collect()) // in place: the layouts are the same
+            }
+        }
+        if deserializer.is_human_readable() {
+            Ok(Self::Numbers(deserializer.deserialize_seq(Numbers(PhantomData))?))
+        } else {
+            Ok(Self::Bytes(Bytes::deserialize(deserializer)?))
+        }
+    }
+}
+
+/// Writes the elements that the array shows, and nothing else of its block.
+impl<T: Element> Serialize for Array<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Values(self).serialize(serializer)
+    }
+}
+
+/// The array is new: owned and mutable.
+impl<'de, T: Element> Deserialize<'de> for Array<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        FoundValues::deserialize(deserializer)?.into_array()
+    }
+}
+
+/// A dictionary in a human-readable format.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ReadableDictionary<'a> {
+    Uniform { feature: Cow<'a, Feature>, count: usize },
+    Each(Vec<Cow<'a, Feature>>),
+}
+
+/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece.
+#[derive(Serialize, Deserialize)]
+struct PackedDictionary<'a> {
+    is_uniform: bool,
+    count: u64,
+    #[serde(borrow)]
+    records: Bytes<'a>,
+    #[serde(borrow)]
+    names: Bytes<'a>,
+}
+
+const RECORD_BYTES: usize = 32;
+
+impl Serialize for DataDictionary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let stored = self.stored();
+        if serializer.is_human_readable() {
+            let stored = stored.iter().map(Cow::Borrowed);
+            return match (self.is_uniform(), stored.clone().next()) {
+                (true, Some(feature)) => ReadableDictionary::Uniform { feature, count: self.len() },
+                _ => ReadableDictionary::Each(stored.collect()),
+            }
+            .serialize(serializer);
+        }
+        let (mut records, mut names) = (Vec::new(), Vec::new());
+        for feature in stored {
+            let name = feature.name.as_deref();
+            let flags = u8::from(name.is_some()) | u8::from(feature.category_count.is_some()) << 1;
+            records.extend([feature.element_type.id(), feature.feature_type as u8, flags, 0, 0, 0, 0, 0]);
+            records.extend((feature.category_count.unwrap_or(0) as u64).to_le_bytes());
+            records.extend((names.len() as u64).to_le_bytes());
+            records.extend((name.unwrap_or("").len() as u64).to_le_bytes());
+            names.extend(name.unwrap_or("").bytes());
+        }
+        let [records, names] = [records, names].map(|bytes| Bytes(Cow::Owned(bytes)));
+        PackedDictionary { is_uniform: self.is_uniform(), count: self.len() as u64, records, names }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DataDictionary {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            return Ok(match ReadableDictionary::deserialize(deserializer)? {
+                ReadableDictionary::Uniform { feature, count } => Self::uniform(feature.into_owned(), count),
+                ReadableDictionary::Each(features) => features.into_iter().map(Cow::into_owned).collect(),
+            });
+        }
+        let packed = PackedDictionary::deserialize(deserializer)?;
+        let count = usize::try_from(packed.count).map_err(de::Error::custom)?;
+        let stored = if packed.is_uniform { 1 } else { count };
+        let (records, rest) = packed.records.0.as_chunks::<RECORD_BYTES>();
+        if records.len() != stored || !rest.is_empty() {
+            let bytes = packed.records.0.len();
+            return Err(de::Error::custom(format_args!("{bytes} bytes of records are not those of {stored} features")));
+        }
+        let mut features = Vec::new();
+        features.try_reserve_exact(stored).map_err(de::Error::custom)?;
+        for record in records {
+            features.push(read_feature(record, &packed.names.0)?);
+        }
+        match features.pop() {
+            Some(feature) if packed.is_uniform => Ok(Self::uniform(feature, count)),
+            last => {
+                features.extend(last);
+                Ok(Self::from_features(features))
+            }
+        }
+    }
+}
+
+fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8]) -> Result<Feature, E> {
+    let [element, kind, flags, 0, 0, 0, 0, 0, numbers @ ..] = record else {
+        return Err(E::custom("a feature record has bytes that should be zero"));
+    };
+    let element_type = ElementType::from_id(*element)
+        .ok_or_else(|| E::custom(format_args!("{element} is not the id of an element type")))?;
+    let feature_type =
+        FeatureType::from_id(*kind).ok_or_else(|| E::custom(format_args!("{kind} is not the id of a feature type")))?;
+    let number = |index: usize| {
+        let (numbers, _) = numbers.as_chunks::<8>();
+        usize::try_from(u64::from_le_bytes(numbers[index])).map_err(E::custom)
+    };
+    let (categories, start, length) = (number(0)?, number(1)?, number(2)?);
+    let name = start.checked_add(length).and_then(|end| names.get(start..end));
+    let name = name.ok_or_else(|| E::custom("a feature's name lies outside of the names"))?;
+    let name = std::str::from_utf8(name).map_err(E::custom)?;
+    let (has_name, has_categories) = (flags & 1 != 0, flags & 2 != 0);
+    if flags & !3 != 0 || (!has_name && !name.is_empty()) || (!has_categories && categories != 0) {
+        return Err(E::custom("a feature record contradicts itself"));
+    }
+    let name = if has_name { Some(try_to_string(name)?) } else { None };
+    Ok(Feature { name, element_type, feature_type, category_count: has_categories.then_some(categories) })
+}
+
+fn try_to_string<E: de::Error>(text: &str) -> Result<String, E> {
+    let mut string = String::new();
+    string.try_reserve_exact(text.len()).map_err(E::custom)?;
+    string.push_str(text);
+    Ok(string)
+}
+
+/// Writes the shape, the dictionary, and the values that the table shows in the order of its layout.
+impl<T: Element> Serialize for HomogenNumericTable<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error;
+        let whole;
+        let values = match self.as_slice() {
+            Ok(values) => values,
+            Err(crate::Error::NotContiguous) => {
+                whole = self.compact().map_err(S::Error::custom)?;
+                whole.as_slice().map_err(S::Error::custom)?
+            }
+            Err(error) => return Err(S::Error::custom(error)),
+        };
+        let mut table = serializer.serialize_struct("HomogenNumericTable", 6)?;
+        table.serialize_field("element_type", &T::TYPE)?;
+        table.serialize_field("layout", &self.data_layout())?;
+        table.serialize_field("rows", &(self.row_count() as u64))?;
+        table.serialize_field("columns", &(self.column_count() as u64))?;
+        table.serialize_field("dictionary", self.dictionary())?;
+        table.serialize_field("values", &Values(values))?;
+        table.end()
+    }
+}
+
+/// The element type of a table, which must be `T`.
+struct StoredType<T>(PhantomData<T>);
+
+impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (found, expected) = (ElementType::deserialize(deserializer)?, T::TYPE);
+        if found != expected {
+            return Err(de::Error::custom(crate::Error::ElementTypeMismatch { expected, found }));
+        }
+        Ok(Self(PhantomData))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Element"), deny_unknown_fields)]
+struct FoundTable<'a, T> {
+    #[serde(rename = "element_type")]
+    _element_type: StoredType<T>, // first, so that values of another type are not even looked at
+    layout: DataLayout,
+    rows: u64,
+    columns: u64,
+    dictionary: DataDictionary,
+    #[serde(borrow)]
+    values: FoundValues<'a, T>,
+}
+
+/// The table is new: internally allocated.
+impl<'de, T: Element> Deserialize<'de> for HomogenNumericTable<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = FoundTable::<T>::deserialize(deserializer)?;
+        let size = |size: u64| usize::try_from(size).map_err(de::Error::custom);
+        let shape = Shape { rows: size(found.rows)?, columns: size(found.columns)? };
+        let count = shape.element_count_of(T::TYPE).map_err(de::Error::custom)?;
+        let bytes = found.values.size_in_bytes();
+        if bytes != count * size_of::<T>() {
+            let element = T::TYPE;
+            return Err(de::Error::custom(format_args!("{bytes} bytes are not the values of {shape} {element}")));
+        }
+        found.dictionary.check(shape.columns, T::TYPE).map_err(de::Error::custom)?;
+        let table = HomogenNumericTable::internal(found.values.into_array()?, shape, found.layout);
+        table.described_by(found.dictionary).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,98 @@
+//! The shape of a table: how many observations, how many features.
+//!
+//! Fields are named so that nobody can swap them (DAAL's constructors take columns first, oneDAL's rows first).
+//! Every product of the two is checked here, and only here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::element::ElementType;
+use crate::error::{Error, Result};
+
+/// Rows (observations) and columns (features) of a table.
+///
+/// # Examples
+/// ```
+/// use numeric_table::Shape;
+/// let shape = Shape { rows: 150, columns: 4 };
+/// assert_eq!(shape.element_count()?, 600);
+/// assert_eq!(shape.to_string(), "150 x 4");
+/// assert!(Shape { rows: usize::MAX, columns: 2 }.element_count().is_err());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shape {
+    /// Number of rows: observations.
+    pub rows: usize,
+    /// Number of columns: features.
+    pub columns: usize,
+}
+
+impl Shape {
+    /// Makes a shape; the same as the struct literal, for code that has both numbers at hand.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Shape;
+    /// assert_eq!(Shape::new(3, 2), Shape { rows: 3, columns: 2 });
+    /// ```
+    pub const fn new(rows: usize, columns: usize) -> Self {
+        Self { rows, columns }
+    }
+
+    /// Counts the values: rows times columns.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`] if the product does not fit in memory at all, even with one byte per value.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Shape;
+    /// assert_eq!(Shape { rows: 3, columns: 2 }.element_count()?, 6);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn element_count(self) -> Result<usize> {
+        match self.rows.checked_mul(self.columns) {
+            Some(count) if count <= isize::MAX as usize => Ok(count),
+            _ => Err(Error::SizeOverflow { shape: self, element: None }),
+        }
+    }
+
+    /// Counts the values, and makes sure that as many of `element` can be addressed.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`] if the values would take more than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Shape};
+    /// let shape = Shape { rows: 1 << 40, columns: 1 << 20 };
+    /// assert!(shape.element_count_of(ElementType::U8).is_ok());
+    /// assert!(shape.element_count_of(ElementType::F64).is_err());
+    /// ```
+    pub fn element_count_of(self, element: ElementType) -> Result<usize> {
+        let count = self.element_count().ok();
+        match count.and_then(|count| Some((count, count.checked_mul(element.size_in_bytes())?))) {
+            Some((count, bytes)) if bytes <= isize::MAX as usize => Ok(count),
+            _ => Err(Error::SizeOverflow { shape: self, element: Some(element) }),
+        }
+    }
+
+    /// Tells whether there is no value at all.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Shape;
+    /// assert!(Shape { rows: 5, columns: 0 }.is_empty());
+    /// ```
+    pub const fn is_empty(self) -> bool {
+        self.rows == 0 || self.columns == 0
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {}", self.rows, self.columns)
+    }
+}

@@ -1,0 +1,131 @@
+//! The homogeneous table as a [`NumericTable`]: sizes, dictionary, and the primitives of block access.
+
+use crate::array::{AnyArray, AnySlice, AnySliceMut, Array};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::dictionary::DataDictionary;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
+use crate::table::view::HomogenRegion;
+use crate::table::{
+    DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Region, RegionMut, Shape, TableId, TableViewMut,
+};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Gives where in the array the values of a region lie, if they lie one after another, row by row.
+    fn range_in_array(&self, region: &Region) -> Result<Option<std::ops::Range<usize>>> {
+        let whole = self.view()?;
+        let Some(values) = whole.region(region)?.as_slice() else { return Ok(None) };
+        if values.is_empty() {
+            return Ok(Some(0..0));
+        }
+        let geometry = self.geometry();
+        let first = region.rows.start * geometry.row_stride + region.columns.start * geometry.column_stride;
+        Ok(Some(first..first + values.len()))
+    }
+}
+
+impl<T: Element> NumericTable for HomogenNumericTable<T> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn element_type(&self) -> ElementType {
+        T::TYPE
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        self.placement.layout
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        self.status
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        dictionary.check(self.shape.columns, T::TYPE)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    fn reset_dictionary(&mut self) {
+        self.dictionary = Self::default_dictionary(self.shape.columns);
+    }
+
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        let shape = Shape { rows, ..self.shape };
+        shape.element_count_of(T::TYPE)?;
+        self.memory.array()?;
+        if self.status == MemoryStatus::NotAllocated {
+            let array = Array::zeros(shape.element_count()?)?;
+            self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
+        } else if rows <= self.placement.row_capacity {
+            self.shape = shape;
+        } else {
+            let array = self.copy_with_room(shape)?;
+            self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
+        }
+        Ok(())
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        HomogenNumericTable::to_bytes(self)
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
+        Ok(self.view()?.region(region)?.as_slice().map(AnySlice::new))
+    }
+
+    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+        match self.range_in_array(region)? {
+            Some(range) => Ok(Some(AnyArray::new(self.memory.array()?.slice(range)?))),
+            None => Ok(None),
+        }
+    }
+
+    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+        region.read(self.view()?, target, policy)
+    }
+
+    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        region.shape().element_count_of(element_type)?;
+        region.copy(self.view()?, element_type, policy)
+    }
+
+    fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
+        region.check(self.shape)?;
+        Ok(Box::new(HomogenRegion::new(self.view_mut()?, region.clone())?))
+    }
+
+    fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease> {
+        let is_contiguous = self.range_in_array(region)?.is_some();
+        if in_place && !is_contiguous {
+            return Err(Error::NotContiguous);
+        }
+        if !self.shape.is_empty() {
+            self.detach()?;
+        }
+        // Copying may have moved the region.
+        let range = if in_place { self.range_in_array(region)? } else { None };
+        self.memory.lend(region.clone(), range)
+    }
+
+    fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        if !self.memory.has_lent(lease) {
+            return Err(Error::WrongTable);
+        }
+        let (region, shape, geometry) = (lease.region().clone(), self.shape, self.geometry());
+        let array = lease.array_mut().and_then(AnyArray::downcast_mut::<T>).ok_or(Error::WrongTable)?;
+        // `lease_region` has made the array this table's own, and nobody could share it since.
+        let values_of_table = if shape.is_empty() { &mut [] } else { array.mutable_data()? };
+        let view = TableViewMut::with_geometry(values_of_table, geometry).ok_or(Error::NotAllocated)?;
+        view.region(&region)?.write(values, rule, region.origin())
+    }
+}

@@ -1,0 +1,220 @@
+//! Every way to make a homogeneous table: the initialisation scenarios of the seed.
+
+use super::{Memory, Placement, check_length};
+use crate::array::Array;
+use crate::dictionary::DataDictionary;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Makes a row-major table; if allocated, its values are zero.
+    ///
+    /// Source: seed scenarios "size unknown" and "size known"; DAAL `create(columns, rows, flag)`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::<f64>::new(Shape { rows: 3, columns: 2 }, AllocationFlag::DoAllocate)?;
+    /// assert_eq!(table.as_slice()?, [0.0; 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(shape: Shape, allocation: AllocationFlag) -> Result<Self> {
+        Self::new_in(shape, allocation, DataLayout::RowMajor)
+    }
+
+    /// As [`new`](Self::new), in a layout.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let table = HomogenNumericTable::<u8>::new_in(shape, AllocationFlag::DoAllocate, DataLayout::ColumnMajor)?;
+    /// assert_eq!(table.data_layout(), DataLayout::ColumnMajor);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new_in(shape: Shape, allocation: AllocationFlag, layout: DataLayout) -> Result<Self> {
+        let count = shape.element_count_of(T::TYPE)?;
+        match allocation {
+            AllocationFlag::DoNotAllocate => Ok(Self::unallocated(shape, layout)),
+            AllocationFlag::DoAllocate => Ok(Self::internal(Array::zeros(count)?, shape, layout)),
+        }
+    }
+
+    /// Makes a row-major table that holds `value` everywhere.
+    ///
+    /// Source: DAAL `create(columns, rows, doAllocate, constValue)`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// assert_eq!(HomogenNumericTable::full(Shape { rows: 2, columns: 2 }, 1.5_f32)?.as_slice()?, [1.5; 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn full(shape: Shape, value: T) -> Result<Self> {
+        Self::full_in(shape, value, DataLayout::RowMajor)
+    }
+
+    /// As [`full`](Self::full), in a layout.
+    ///
+    /// # Errors
+    /// As [`full`](Self::full).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::full_in(Shape { rows: 2, columns: 2 }, 7, DataLayout::ColumnMajor)?;
+    /// assert_eq!(table.as_slice()?, [7; 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn full_in(shape: Shape, value: T, layout: DataLayout) -> Result<Self> {
+        Ok(Self::internal(Array::full(shape.element_count_of(T::TYPE)?, value)?, shape, layout))
+    }
+
+    /// Makes a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
+    ///
+    /// The array may be longer: room for further rows. Mutable memory is written in place; immutable memory never is,
+    /// the first write copies. Source: seed scenario "data already in memory"; DAAL `create(ptr, columns, rows)`.
+    ///
+    /// # Errors
+    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 2, columns: 2 };
+    /// assert_eq!(HomogenNumericTable::from_array(vec![1, 2, 3, 4], shape)?.value::<i64>(1, 0)?, 3);
+    /// assert!(HomogenNumericTable::from_array(vec![1, 2, 3], shape).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_array(array: impl Into<Array<T>>, shape: Shape) -> Result<Self> {
+        Self::from_array_in(array, shape, DataLayout::RowMajor)
+    }
+
+    /// As [`from_array`](Self::from_array), in a layout. A column-major array has the columns one after another.
+    ///
+    /// # Errors
+    /// As [`from_array`](Self::from_array).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 2, columns: 3 };
+    /// let table = HomogenNumericTable::from_array_in(vec![1, 2, 3, 4, 5, 6], shape, DataLayout::ColumnMajor)?;
+    /// assert_eq!(&table.rows::<i32>(0..1)?[..], [1, 3, 5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_array_in(array: impl Into<Array<T>>, shape: Shape, layout: DataLayout) -> Result<Self> {
+        let array = array.into();
+        check_length(&array, shape)?;
+        Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
+    }
+
+    /// Copies rows into a new table.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(table.shape(), Shape { rows: 2, columns: 3 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_rows<const COLUMNS: usize>(rows: &[[T; COLUMNS]]) -> Result<Self> {
+        let shape = Shape { rows: rows.len(), columns: COLUMNS };
+        Ok(Self::internal(Array::copy_of(rows.as_flattened())?, shape, DataLayout::RowMajor))
+    }
+
+    /// Makes a table for the columns that a dictionary describes: no rows, not allocated.
+    ///
+    /// Source: DAAL `create(dictionary)`, which does not look at the types.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] if a feature's type is not `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 4);
+    /// let mut table = HomogenNumericTable::<f32>::with_dictionary(dictionary)?;
+    /// assert_eq!((table.shape(), table.data_memory_status()), (Shape { rows: 0, columns: 4 }, MemoryStatus::NotAllocated));
+    /// table.resize(10)?;
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_dictionary(dictionary: DataDictionary) -> Result<Self> {
+        dictionary.check(dictionary.len(), T::TYPE)?;
+        let shape = Shape { rows: 0, columns: dictionary.len() };
+        Ok(Self { dictionary, ..Self::unallocated(shape, DataLayout::RowMajor) })
+    }
+
+    /// Makes a table of some of the rows: O(1), shares the memory, keeps the dictionary.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// let tail = table.slice_rows(1..3)?;
+    /// assert_eq!(tail.as_slice()?, [3, 4, 5, 6]);
+    /// assert!(tail.array()?.shares_memory_with(table.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn slice_rows(&self, rows: std::ops::Range<usize>) -> Result<Self> {
+        if rows.start > rows.end || rows.end > self.shape.rows {
+            return Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows });
+        }
+        let array = self.memory.array()?;
+        self.check_allocated()?;
+        let shape = Shape { rows: rows.len(), ..self.shape };
+        let geometry = self.placement.geometry(shape);
+        let array = if shape.is_empty() {
+            array.slice(..0)?
+        } else {
+            let first = rows.start * geometry.row_stride;
+            let last = first + (shape.rows - 1) * geometry.row_stride + (shape.columns - 1) * geometry.column_stride;
+            array.slice(first..=last)?
+        };
+        let placement = Placement { row_capacity: shape.rows, ..self.placement };
+        let dictionary = self.dictionary.clone();
+        Ok(Self { id: TableId::new(), memory: Memory::new(array), status: self.status, shape, placement, dictionary })
+    }
+
+    pub(super) fn unallocated(shape: Shape, layout: DataLayout) -> Self {
+        Self::with_memory(Array::new(), shape, layout, MemoryStatus::NotAllocated)
+    }
+
+    /// A table on dense memory of the library.
+    pub(crate) fn internal(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
+        Self::with_memory(array, shape, layout, MemoryStatus::InternallyAllocated)
+    }
+
+    fn with_memory(array: Array<T>, shape: Shape, layout: DataLayout, status: MemoryStatus) -> Self {
+        Self {
+            id: TableId::new(),
+            placement: Placement::dense(layout, shape, array.count()),
+            memory: Memory::new(array),
+            status,
+            shape,
+            dictionary: Self::default_dictionary(shape.columns),
+        }
+    }
+
+    /// Installs a dictionary that describes these columns.
+    pub(crate) fn described_by(self, dictionary: DataDictionary) -> Result<Self> {
+        dictionary.check(self.shape.columns, T::TYPE)?;
+        Ok(Self { dictionary, ..self })
+    }
+}

@@ -1,0 +1,375 @@
+//! The homogeneous numeric table: all values of one type, in one shared block of memory.
+//!
+//! Here is what it consists of and its life cycle; constructors are in `construct`, conversion and layout in
+//! `transform`, the primitives of block access in `access`, the place of its array in `memory`.
+//! Semantics: DAAL `HomogenNumericTable`; seed "Generic Interfaces".
+
+mod access;
+mod construct;
+mod memory;
+mod transform;
+
+use std::fmt;
+
+use super::view::{TableView, TableViewMut};
+use super::{DataLayout, MemoryStatus, Shape, TableId, describe};
+use crate::array::{Array, Geometry};
+use crate::dictionary::{DataDictionary, Feature};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use memory::Memory;
+
+/// A table of numbers of one element type, in one shared block of memory. The default type is `f32`, as in DAAL.
+///
+/// ```text
+///  HomogenNumericTable<f32> ── dictionary: what each column means
+///    │ shape, layout
+///    ▼
+///  Array<f32> ── shared with clones, slices, read-only blocks; copied before the first write
+/// ```
+///
+/// Algorithms get blocks of rows in the element type that they ask for: see [`BlockAccess`](crate::block::BlockAccess).
+/// Cloning shares the memory, O(1); the first write through either copy copies the values that the table shows.
+/// A clone that is made while a writable block is out waits for it, as the table does, and then shares what comes back.
+///
+/// Source: DAAL `HomogenNumericTable`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_array(vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], Shape { rows: 3, columns: 2 })?;
+/// let block = table.rows::<f64>(1..3)?; // converted: 2 x 2
+/// assert_eq!(block.row(1), [5.0, 6.0]);
+/// assert!(table.rows::<f32>(1..3)?.is_zero_copy());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct HomogenNumericTable<T: Element = f32> {
+    id: TableId,
+    /// Invariant: if allocated and not on loan, the array holds every value of the `geometry`.
+    memory: Memory<T>,
+    status: MemoryStatus,
+    shape: Shape,
+    placement: Placement,
+    /// Invariant: describes `shape.columns` columns of type `T`.
+    dictionary: DataDictionary,
+}
+
+/// Where the rows of a table lie in its array.
+#[derive(Clone, Copy, Debug)]
+struct Placement {
+    layout: DataLayout,
+    /// Values from one column to the next. Used by column-major tables only.
+    column_stride: usize,
+    /// Rows that fit in the array as it is.
+    row_capacity: usize,
+}
+
+impl Placement {
+    /// Values one after another in an array of `count`: spare room at the end serves further rows, if rows are whole.
+    fn dense(layout: DataLayout, shape: Shape, count: usize) -> Self {
+        let row_capacity = match layout {
+            DataLayout::RowMajor => count.checked_div(shape.columns).unwrap_or(usize::MAX),
+            DataLayout::ColumnMajor if shape.columns == 0 => usize::MAX,
+            DataLayout::ColumnMajor => shape.rows,
+        };
+        Self { layout, column_stride: shape.rows, row_capacity }
+    }
+
+    fn geometry(&self, shape: Shape) -> Geometry {
+        let Shape { rows, columns } = shape;
+        match self.layout {
+            DataLayout::RowMajor => Geometry { rows, columns, row_stride: columns, column_stride: 1 },
+            DataLayout::ColumnMajor => Geometry { rows, columns, row_stride: 1, column_stride: self.column_stride },
+        }
+    }
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Borrows the array that holds the values, with whatever room for further rows it has.
+    ///
+    /// Source: DAAL `getArray`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_array(vec![1, 2, 3, 4], Shape { rows: 2, columns: 2 })?;
+    /// let shared = table.array()?.clone(); // no copy
+    /// assert!(shared.shares_memory_with(table.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn array(&self) -> Result<&Array<T>> {
+        let array = self.memory.array()?;
+        if self.status == MemoryStatus::NotAllocated { Err(Error::NotAllocated) } else { Ok(array) }
+    }
+
+    /// Borrows all values as one slice, in the order of the layout.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for some rows of a larger
+    /// column-major table ([`compact`](Self::compact) copies them together).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// assert_eq!(HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn as_slice(&self) -> Result<&[T]> {
+        self.in_layout_order(self.view()?).as_slice().ok_or(Error::NotContiguous)
+    }
+
+    /// Borrows all values as one mutable slice, in the order of the layout. Copies first if the memory is shared or
+    /// immutable.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`];
+    /// [`Error::NotContiguous`] as for [`as_slice`](Self::as_slice).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// table.as_mut_slice()?.reverse();
+    /// assert_eq!(table.as_slice()?, [4, 3, 2, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
+        self.as_slice()?;
+        let count = self.shape.element_count()?;
+        if count == 0 {
+            return Ok(&mut []);
+        }
+        // Contiguous in the order of the layout, so the values are the first `count` of the array.
+        Ok(&mut self.detach()?.mutable_data()?[..count])
+    }
+
+    /// Borrows the values as rows x columns, for reading. O(1).
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.view()?.get(1, 0), Some(3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn view(&self) -> Result<TableView<'_, T>> {
+        let array = self.memory.array()?;
+        self.check_allocated()?;
+        TableView::with_geometry(array, self.geometry()).ok_or(Error::NotAllocated)
+    }
+
+    /// Borrows the values as rows x columns, for writing. Copies them first if the memory is shared or immutable.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let before = table.clone();
+    /// table.view_mut()?.set(0, 0, 9)?;
+    /// assert_eq!((table.as_slice()?[0], before.as_slice()?[0]), (9, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn view_mut(&mut self) -> Result<TableViewMut<'_, T>> {
+        self.view()?;
+        if self.shape.is_empty() {
+            return TableViewMut::with_geometry(&mut [], self.geometry()).ok_or(Error::NotAllocated);
+        }
+        self.detach()?;
+        let geometry = self.geometry();
+        let values = self.memory.array_mut()?.mutable_data()?;
+        TableViewMut::with_geometry(values, geometry).ok_or(Error::NotAllocated)
+    }
+
+    /// Replaces the memory by an array that the user provides. The columns stay, the rows become `rows`.
+    ///
+    /// The array may be longer: room for further rows, which [`resize`](super::NumericTable::resize) uses.
+    /// Source: DAAL `setArray`, which trusts the sizes.
+    ///
+    /// # Errors
+    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`], [`Error::BlockOutstanding`]; the table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
+    /// table.set_array(vec![5, 6, 7, 8], 2)?;
+    /// assert_eq!((table.row_count(), table.data_memory_status()), (2, MemoryStatus::UserAllocated));
+    /// assert!(table.set_array(vec![1, 2, 3], 2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn set_array(&mut self, array: impl Into<Array<T>>, rows: usize) -> Result<()> {
+        let (array, shape) = (array.into(), Shape { rows, ..self.shape });
+        self.memory.array()?;
+        check_length(&array, shape)?;
+        self.replace_memory(array, shape, MemoryStatus::UserAllocated);
+        Ok(())
+    }
+
+    /// Gives the values as an array, in the order of the layout. O(1), unless they do not lie one after another: then
+    /// they are copied together.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let vec = vec![1, 2, 3, 4];
+    /// let address = vec.as_ptr();
+    /// let table = HomogenNumericTable::from_array(vec, Shape { rows: 2, columns: 2 })?;
+    /// let vec = table.into_array()?.try_into_vec().unwrap(); // the very same Vec
+    /// assert_eq!(vec.as_ptr(), address);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn into_array(mut self) -> Result<Array<T>> {
+        self.array()?;
+        let count = self.shape.element_count()?;
+        if self.as_slice().is_err() {
+            self = self.compact()?;
+        }
+        let array = std::mem::take(self.memory.array_mut()?);
+        if array.count() == count { Ok(array) } else { array.slice(..count) }
+    }
+
+    /// Gives the table fresh memory of the library, all zero. What memory it had is let go of.
+    ///
+    /// Source: DAAL `allocateDataMemory`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; the table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::<f32>::new(Shape { rows: 2, columns: 2 }, AllocationFlag::DoNotAllocate)?;
+    /// table.allocate_data_memory()?;
+    /// assert_eq!(table.as_slice()?, [0.0; 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn allocate_data_memory(&mut self) -> Result<()> {
+        self.memory.array()?;
+        let array = Array::zeros(self.shape.element_count_of(T::TYPE)?)?;
+        self.replace_memory(array, self.shape, MemoryStatus::InternallyAllocated);
+        Ok(())
+    }
+
+    /// Lets go of the memory. The shape and the dictionary stay.
+    ///
+    /// Source: DAAL `freeDataMemory`.
+    ///
+    /// # Errors
+    /// [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
+    /// table.free_data_memory()?;
+    /// assert_eq!((table.row_count(), table.data_memory_status()), (1, MemoryStatus::NotAllocated));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn free_data_memory(&mut self) -> Result<()> {
+        self.memory.array()?;
+        self.replace_memory(Array::new(), self.shape, MemoryStatus::NotAllocated);
+        Ok(())
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.placement.geometry(self.shape)
+    }
+
+    /// Turns a view so that its row-major order is the order of the layout.
+    fn in_layout_order<'t>(&self, view: TableView<'t, T>) -> TableView<'t, T> {
+        match self.placement.layout {
+            DataLayout::RowMajor => view,
+            DataLayout::ColumnMajor => view.transposed(),
+        }
+    }
+
+    fn check_allocated(&self) -> Result<()> {
+        let is_missing = self.status == MemoryStatus::NotAllocated && self.shape.rows > 0;
+        if is_missing { Err(Error::NotAllocated) } else { Ok(()) }
+    }
+
+    /// Installs a dense array that has been checked to be long enough.
+    fn replace_memory(&mut self, array: Array<T>, shape: Shape, status: MemoryStatus) {
+        self.placement = Placement::dense(self.placement.layout, shape, array.count());
+        self.memory = Memory::new(array);
+        self.shape = shape;
+        self.status = status;
+    }
+
+    /// Makes the memory writable: copies the values that the table shows if others share it, or it is immutable.
+    fn detach(&mut self) -> Result<&mut Array<T>> {
+        if !self.memory.array()?.has_mutable_data() {
+            let copy = self.copy_in_layout()?;
+            self.replace_memory(copy, self.shape, MemoryStatus::InternallyAllocated);
+        }
+        self.memory.array_mut()
+    }
+
+    fn default_dictionary(columns: usize) -> DataDictionary {
+        DataDictionary::uniform(Feature::new(T::TYPE), columns)
+    }
+}
+
+/// Makes sure that an array holds every value of a shape.
+fn check_length<T: Element>(array: &Array<T>, shape: Shape) -> Result<()> {
+    let need = shape.element_count_of(T::TYPE)?;
+    if array.count() < need { Err(Error::ArrayTooShort { have: array.count(), need }) } else { Ok(()) }
+}
+
+/// Shares the memory: O(1). The first write through either table copies.
+impl<T: Element> Clone for HomogenNumericTable<T> {
+    fn clone(&self) -> Self {
+        Self {
+            id: TableId::new(),
+            memory: self.memory.share(),
+            status: self.status,
+            shape: self.shape,
+            placement: self.placement,
+            dictionary: self.dictionary.clone(),
+        }
+    }
+}
+
+/// A table of no rows and no columns, not allocated.
+impl<T: Element> Default for HomogenNumericTable<T> {
+    fn default() -> Self {
+        Self::unallocated(Shape::default(), DataLayout::default())
+    }
+}
+
+/// Compares shape, dictionary and values, whatever the layout. Values are compared as numbers: NaN differs from itself.
+/// A table that is lent to a writable block differs from every other.
+impl<T: Element> PartialEq for HomogenNumericTable<T> {
+    fn eq(&self, other: &Self) -> bool {
+        if self.shape != other.shape || self.dictionary != other.dictionary {
+            return false;
+        }
+        match (self.view(), other.view()) {
+            (Ok(mine), Ok(theirs)) => match (mine.as_slice(), theirs.as_slice()) {
+                (Some(mine), Some(theirs)) => mine == theirs,
+                _ => (0..self.shape.rows)
+                    .all(|row| (0..self.shape.columns).all(|column| mine.get(row, column) == theirs.get(row, column))),
+            },
+            (Err(Error::NotAllocated), Err(Error::NotAllocated)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl<T: Element> fmt::Debug for HomogenNumericTable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("HomogenNumericTable", self, f)
+    }
+}

@@ -1,0 +1,164 @@
+//! New tables from a table: other element types, other layouts, copied together.
+
+use crate::array::Array;
+use crate::convert::kernel::Origin;
+use crate::convert::{ConversionPolicy, ConversionReport};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableView, TableViewMut};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Converts the table under [`ConversionPolicy::Saturate`]. One pass into new memory; shares if `U` is `T`.
+    ///
+    /// The layout and the dictionary stay, but for the element type. Source: DAAL `convertToHomogen`, which goes through
+    /// `float`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.9_f64, -7.0], [300.0, 4.0]])?;
+    /// assert_eq!(table.convert::<u8>()?.as_slice()?, [1, 0, 255, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert<U: Element>(&self) -> Result<HomogenNumericTable<U>> {
+        self.convert_with(ConversionPolicy::Saturate)
+    }
+
+    /// Converts the table under a policy.
+    ///
+    /// # Errors
+    /// As [`convert`](Self::convert); [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
+    /// let error = table.convert_with::<u8>(ConversionPolicy::Checked).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value 300 at row 1, column 0 is not representable as u8");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert_with<U: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<U>> {
+        let view = self.view()?;
+        self.shape.element_count_of(U::TYPE)?;
+        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        if self.status == MemoryStatus::NotAllocated {
+            return HomogenNumericTable::unallocated(self.shape, self.placement.layout).described_by(dictionary);
+        }
+        let converted = match self.shared_as::<U>() {
+            Some(shared) => shared?,
+            None => {
+                view.check(U::TYPE, policy)?; // in row-major order, whatever the layout
+                let array = to_array(self.in_layout_order(view))?;
+                HomogenNumericTable::internal(array, self.shape, self.placement.layout)
+            }
+        };
+        converted.described_by(dictionary)
+    }
+
+    /// Shares the memory as a table of `U`, if that is the stored type.
+    fn shared_as<U: Element>(&self) -> Option<Result<HomogenNumericTable<U>>> {
+        (T::TYPE == U::TYPE).then(|| {
+            Ok(HomogenNumericTable {
+                id: super::TableId::new(),
+                memory: super::Memory::new(self.memory.array()?.reinterpret()?),
+                status: self.status,
+                shape: self.shape,
+                placement: self.placement,
+                dictionary: self.dictionary.clone(),
+            })
+        })
+    }
+
+    /// Gives the same table in another order of values. One pass into new memory; shares if the layout is the same.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
+    /// let columns = table.to_layout(DataLayout::ColumnMajor)?;
+    /// assert_eq!(columns.as_slice()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(columns, table); // the same values, rows and columns
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_layout(&self, layout: DataLayout) -> Result<Self> {
+        let view = self.view()?;
+        if layout == self.placement.layout {
+            return Ok(self.clone());
+        }
+        let dictionary = self.dictionary.clone();
+        if self.status == MemoryStatus::NotAllocated {
+            return Self::unallocated(self.shape, layout).described_by(dictionary);
+        }
+        let view = if layout == DataLayout::RowMajor { view } else { view.transposed() };
+        Self::internal(to_array(view)?, self.shape, layout).described_by(dictionary)
+    }
+
+    /// Copies the values into memory of exactly their size, if they use only a part of theirs; shares if not.
+    ///
+    /// A slice keeps the whole block of its table alive; its compact copy does not.
+    ///
+    /// # Errors
+    /// [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let large = HomogenNumericTable::full(Shape { rows: 1000, columns: 4 }, 1.0_f32)?;
+    /// let row = large.slice_rows(7..8)?.compact()?;
+    /// assert!(!row.array()?.shares_memory_with(large.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn compact(&self) -> Result<Self> {
+        let array = self.memory.array()?;
+        if self.status == MemoryStatus::NotAllocated {
+            return Ok(self.clone());
+        }
+        if array.owner_count() <= 1 && array.count() == self.shape.element_count()? {
+            return Ok(self.clone());
+        }
+        Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())
+    }
+
+    /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, no copy is made.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.5], [1e40, 4.0]])?;
+    /// assert_eq!(table.conversion_report::<f32>()?.overflow_to_infinity, 1);
+    /// assert_eq!(table.conversion_report::<i32>()?.first, Some((0, 1)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn conversion_report<U: Element>(&self) -> Result<ConversionReport> {
+        Ok(self.view()?.conversion_report::<U>())
+    }
+
+    /// Copies the values, and nothing else, in the order of the layout.
+    pub(super) fn copy_in_layout(&self) -> Result<Array<T>> {
+        to_array(self.in_layout_order(self.view()?))
+    }
+
+    /// Makes larger memory for `shape`, which has more rows: old values, then zeros.
+    pub(super) fn copy_with_room(&self, shape: Shape) -> Result<Array<T>> {
+        let old = self.view()?;
+        let mut array = Array::zeros(shape.element_count_of(T::TYPE)?)?;
+        let layout = self.placement.layout;
+        let new = TableViewMut::new(array.mutable_data()?, shape, layout)?;
+        new.rows(0..self.shape.rows)?.copy_from(old)?;
+        Ok(array)
+    }
+}
+
+pub(super) fn to_array<T: Element, U: Element>(view: TableView<'_, T>) -> Result<Array<U>> {
+    let array = view.to_array(U::TYPE, ConversionPolicy::Saturate, Origin::default())?;
+    array.downcast().map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })
+}

@@ -1,0 +1,299 @@
+//! Numeric tables: rows are observations, columns are features.
+//!
+//! Here is what every kind of table can do, [`NumericTable`]. The homogeneous table is in `homogen`, borrowed windows
+//! in `view`, what a block's region is in `region`, and how memory is lent to a writable block in `lease`. Blocks
+//! themselves are in [`crate::block`].
+//! Semantics: DAAL `NumericTable`; seed "Generic Interfaces", life cycle of a numeric table.
+
+mod homogen;
+mod lease;
+mod region;
+mod view;
+
+pub use homogen::HomogenNumericTable;
+pub use lease::{Lease, Lender};
+pub use region::{Region, RegionMut};
+pub use view::{TableView, TableViewMut};
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::array::{AnyArray, AnySlice, AnySliceMut};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::dictionary::{DataDictionary, FeatureType};
+use crate::element::ElementType;
+use crate::error::Result;
+pub use crate::shape::Shape;
+
+/// Whether a constructor allocates memory at once. Source: DAAL `NumericTableIface::AllocationFlag`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let shape = Shape { rows: 3, columns: 2 };
+/// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
+/// assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
+/// table.set_array(vec![1.0; 6], 3)?;
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AllocationFlag {
+    /// Memory is allocated, and zero.
+    DoAllocate,
+    /// Memory comes later, by `set_array`, `resize` or `allocate_data_memory`.
+    DoNotAllocate,
+}
+
+/// Whose memory a table uses. Source: DAAL `NumericTableIface::MemoryStatus`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_array(vec![1.0_f32; 6], Shape { rows: 3, columns: 2 })?;
+/// assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryStatus {
+    /// None yet.
+    NotAllocated,
+    /// Memory that the user handed over or lent.
+    UserAllocated,
+    /// Memory that the library allocated.
+    InternallyAllocated,
+}
+
+impl fmt::Display for MemoryStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAllocated => "not allocated",
+            Self::UserAllocated => "user allocated",
+            Self::InternallyAllocated => "internally allocated",
+        })
+    }
+}
+
+/// In which order the values of a table lie in memory.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
+/// assert_eq!(table.as_slice()?, [1, 3, 2, 4]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum DataLayout {
+    /// One row after another: DAAL's `aos`, oneDAL's `row_major`.
+    #[default]
+    RowMajor = 0,
+    /// One column after another: oneDAL's `column_major`.
+    ColumnMajor = 1,
+}
+
+impl fmt::Display for DataLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::RowMajor => "row major",
+            Self::ColumnMajor => "column major",
+        })
+    }
+}
+
+/// Tells tables apart, so that a block can be released only where it was taken. Every table has its own for life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TableId(u64);
+
+impl TableId {
+    /// Makes an id that no other table has.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::table::TableId;
+    /// assert_ne!(TableId::new(), TableId::new());
+    /// ```
+    #[expect(clippy::new_without_default, reason = "two defaults should be equal, and two ids never are")]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // 2^64 tables outlast every machine
+    }
+}
+
+/// Every kind of numeric table.
+///
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Blocks of rows and columns
+/// are in [`BlockAccess`](crate::block::BlockAccess), which every table has; `use numeric_table::prelude::*` brings both.
+///
+/// A new kind of table implements this trait and nothing else. The methods from [`id`](Self::id) on are the primitives
+/// that block access is built on: they speak in [`Region`]s and in slices whose element type is known at run time, and
+/// they check what they are given.
+///
+/// Source: DAAL `NumericTable`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+///
+/// fn column_sums(table: &dyn NumericTable) -> Result<Vec<f64>, numeric_table::Error> {
+///     let mut sums = vec![0.0; table.column_count()];
+///     for block in table.row_blocks::<f64>(256)? {
+///         for row in block?.iter_rows() {
+///             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+///         }
+///     }
+///     Ok(sums)
+/// }
+///
+/// let tables: [Box<dyn NumericTable>; 2] = [
+///     Box::new(HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?),
+///     Box::new(HomogenNumericTable::from_rows(&[[0.5_f32, 0.25]])?),
+/// ];
+/// assert_eq!(column_sums(&*tables[0])?, [4.0, 6.0]);
+/// assert_eq!(column_sums(&*tables[1])?, [0.5, 0.25]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub trait NumericTable: Send + Sync {
+    /// Gives the numbers of rows and columns.
+    fn shape(&self) -> Shape;
+
+    /// Counts the rows: observations. Source: DAAL `getNumberOfRows`.
+    fn row_count(&self) -> usize {
+        self.shape().rows
+    }
+
+    /// Counts the columns: features. Source: DAAL `getNumberOfColumns`.
+    fn column_count(&self) -> usize {
+        self.shape().columns
+    }
+
+    /// Gives the type in which values are stored.
+    fn element_type(&self) -> ElementType;
+
+    /// Gives the order in which values are stored. Source: DAAL `getDataLayout`.
+    fn data_layout(&self) -> DataLayout;
+
+    /// Tells whose memory the table uses. Source: DAAL `getDataMemoryStatus`.
+    fn data_memory_status(&self) -> MemoryStatus;
+
+    /// Borrows the description of the columns. Source: DAAL `getDictionary`, which hands out a mutable one.
+    fn dictionary(&self) -> &DataDictionary;
+
+    /// Replaces the description of the columns; never their number or type.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`](crate::Error::DictionaryMismatch) if it describes other columns than these; the
+    /// table is unchanged.
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()>;
+
+    /// Replaces the description of the columns by the one that is made when none is given: continuous, without names.
+    fn reset_dictionary(&mut self);
+
+    /// Tells what kind of quantity a column is. Source: DAAL `getFeatureType`.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    fn feature_type(&self, column: usize) -> Result<FeatureType> {
+        Ok(self.dictionary().feature(column)?.feature_type)
+    }
+
+    /// Tells how many categories a column has, if that is known. Source: DAAL `getNumberOfCategories`.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    fn category_count(&self, column: usize) -> Result<Option<usize>> {
+        Ok(self.dictionary().feature(column)?.category_count)
+    }
+
+    /// Changes the number of rows. Values of the rows that stay are kept.
+    ///
+    /// | before | what happens |
+    /// | --- | --- |
+    /// | not allocated | zero rows are allocated |
+    /// | the memory has room for the rows | only the number changes; rows that reappear show what the memory holds |
+    /// | the library's memory is too small | new memory; new rows are zero |
+    /// | the user's memory is too small | new memory of the library; new rows are zero; the user's is let go of, unchanged |
+    ///
+    /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding); the table is unchanged.
+    fn resize(&mut self, rows: usize) -> Result<()>;
+
+    /// Writes the table into an archive in memory. Source: DAAL `serialize`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`](crate::Error::NotAllocated), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding).
+    fn to_bytes(&self) -> Result<Vec<u8>>;
+
+    /// Primitive: what tells this table from every other.
+    fn id(&self) -> TableId;
+
+    /// Primitive: borrows the values of a region, if they lie in memory one after another, row by row.
+    ///
+    /// # Errors
+    /// As every primitive: the region is not inside, nothing is allocated, or a writable block is out.
+    fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>>;
+
+    /// Primitive: shares the memory of a region, if its values lie one after another, row by row.
+    ///
+    /// # Errors
+    /// As [`borrow_region`](Self::borrow_region).
+    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>>;
+
+    /// Primitive: converts the values of a region, row by row, into `target`, which has as many values.
+    ///
+    /// # Errors
+    /// As [`borrow_region`](Self::borrow_region);
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) under a checking policy, with `target`
+    /// unchanged.
+    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()>;
+
+    /// Primitive: converts the values of a region, row by row, into new memory.
+    ///
+    /// # Errors
+    /// As [`read_region`](Self::read_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray>;
+
+    /// Primitive: borrows a region for writing; shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// As [`borrow_region`](Self::borrow_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>>;
+
+    /// Primitive: lends the table's memory to the holder of the lease, until that is dropped. With `in_place`, the
+    /// region must be one that [`borrow_region`](Self::borrow_region) gives, and is written in place.
+    ///
+    /// # Errors
+    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
+    fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease>;
+
+    /// Primitive: writes values into the region of a lease, all of them or none. The lease goes on.
+    ///
+    /// # Errors
+    /// [`Error::WrongTable`](crate::Error::WrongTable) if the lease is not of this table;
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable);
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()>;
+}
+
+impl fmt::Debug for dyn NumericTable + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("dyn NumericTable", self, f)
+    }
+}
+
+/// Writes what a table is, never its values.
+fn describe(name: &str, table: &(impl NumericTable + ?Sized), f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.debug_struct(name)
+        .field("shape", &format_args!("{}", table.shape()))
+        .field("element_type", &format_args!("{}", table.element_type()))
+        .field("data_layout", &table.data_layout())
+        .field("data_memory_status", &table.data_memory_status())
+        .finish_non_exhaustive()
+}

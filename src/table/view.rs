@@ -1,0 +1,558 @@
+//! Borrowed tables without a dictionary: rows x columns with strides. Where access to values is written, once.
+//!
+//! A view never owns and never copies; the homogeneous table answers all block access through it. Pointers are in
+//! `crate::array`'s windows, conversion loops in [`crate::convert`].
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{DataLayout, Region, RegionMut, Shape};
+use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Geometry, Window, WindowMut};
+use crate::convert::kernel::Origin;
+use crate::convert::{ConversionPolicy, ConversionReport, WriteRule};
+use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
+
+/// A table of borrowed values, for reading: shape and strides on somebody's memory. Copying it is free.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table::TableView;
+/// let values = [1, 2, 3, 4, 5, 6];
+/// let view = TableView::new(&values, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor)?;
+/// assert_eq!(view.get(1, 0), Some(4));
+/// assert_eq!(view.columns(1..3)?.row(1), Some(&[5, 6][..]));
+/// assert_eq!(view.transposed().get(0, 1), Some(4));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct TableView<'t, T> {
+    window: Window<'t, T>,
+}
+
+/// A table of borrowed values, for writing.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+/// let (mut head, mut tail) = table.view_mut()?.split_at_row(1)?; // disjoint: may go to two threads
+/// head.set(0, 0, 10)?;
+/// tail.set(1, 1, 60)?;
+/// assert_eq!(table.as_slice()?, [10, 2, 3, 4, 5, 60]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct TableViewMut<'t, T> {
+    window: WindowMut<'t, T>,
+}
+
+impl<T> Clone for TableView<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for TableView<'_, T> {}
+
+impl<'t, T: Element> TableView<'t, T> {
+    /// Looks at a slice as a table. Values behind the last one that the shape needs are not shown.
+    ///
+    /// # Errors
+    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let view = TableView::new(&[1, 2, 3, 4], Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
+    /// assert_eq!(view.get(0, 1), Some(3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(values: &'t [T], shape: Shape, layout: DataLayout) -> Result<Self> {
+        let too_short = Error::ArrayTooShort { have: values.len(), need: shape.element_count()? };
+        Self::with_geometry(values, dense(shape, layout)).ok_or(too_short)
+    }
+
+    pub(crate) fn with_geometry(values: &'t [T], geometry: Geometry) -> Option<Self> {
+        Some(Self { window: Window::new(values, geometry)? })
+    }
+
+    /// Gives the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// assert_eq!(table.view()?.shape(), Shape { rows: 1, columns: 3 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        Shape { rows: self.window.rows(), columns: self.window.columns() }
+    }
+
+    /// Gives the distances, in values, between neighbours in a column and between neighbours in a row.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(table.view()?.strides(), (3, 1)); // one row further, one column further
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn strides(&self) -> (usize, usize) {
+        (self.window.geometry().row_stride, self.window.geometry().column_stride)
+    }
+
+    /// Looks one value up; `None` outside.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// assert_eq!((table.view()?.get(0, 2), table.view()?.get(0, 3)), (Some(3), None));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn get(&self, row: usize, column: usize) -> Option<T> {
+        self.window.get(row, column)
+    }
+
+    /// Borrows one row; `None` outside, or if its values do not lie side by side.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.view()?.row(1), Some(&[3, 4][..]));
+    /// assert_eq!(table.view()?.transposed().row(1), None);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row(&self, row: usize) -> Option<&'t [T]> {
+        self.window.row(row)
+    }
+
+    /// Borrows one column; `None` outside, or if its values do not lie side by side.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
+    /// assert_eq!(table.view()?.column(1), Some(&[2, 4][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column(&self, column: usize) -> Option<&'t [T]> {
+        self.window.transposed().row(column)
+    }
+
+    /// Borrows all values as one slice; `None` if they do not lie one after another, row by row.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.view()?.as_slice(), Some(&[1, 2, 3, 4][..]));
+    /// assert_eq!(table.view()?.columns(0..1)?.as_slice(), None);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn as_slice(&self) -> Option<&'t [T]> {
+        self.window.as_slice()
+    }
+
+    /// Looks at some of the rows.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.view()?.rows(1..2)?.get(0, 0), Some(3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
+        self.region(&Region { rows, columns: 0..self.window.columns() })
+    }
+
+    /// Looks at some of the columns.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.view()?.columns(1..2)?.get(1, 0), Some(4));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(&self, columns: Range<usize>) -> Result<Self> {
+        self.region(&Region { rows: 0..self.window.rows(), columns })
+    }
+
+    pub(crate) fn region(&self, region: &Region) -> Result<Self> {
+        region.check(self.shape())?;
+        Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
+    }
+
+    /// Looks at rows as columns and columns as rows. O(1): only the strides change places.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// assert_eq!(table.view()?.transposed().shape(), Shape { rows: 3, columns: 1 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn transposed(&self) -> Self {
+        Self { window: self.window.transposed() }
+    }
+
+    /// Counts what reading the values as `U` would lose. Positions are those in the view.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.5, 2.0]])?;
+    /// assert_eq!(table.view()?.conversion_report::<u8>().inexact, 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn conversion_report<U: Element>(&self) -> ConversionReport {
+        T::report(self.window, U::TYPE)
+    }
+
+    /// The memory from the first value to the last, with whatever lies between.
+    #[cfg_attr(not(feature = "ndarray"), expect(dead_code, reason = "only foreign views need the gaps as well"))]
+    pub(crate) fn span(&self) -> &'t [T] {
+        self.window.span()
+    }
+
+    pub(crate) fn read(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
+        T::read(self.window, target, policy, origin)
+    }
+
+    pub(crate) fn to_array(
+        self,
+        element_type: ElementType,
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<AnyArray> {
+        T::to_array(self.window, element_type, policy, origin)
+    }
+
+    /// Makes sure that the policy permits every value in the target type.
+    pub(crate) fn check(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<()> {
+        T::check(self.window, element_type, policy, Origin::default())
+    }
+}
+
+impl<'t, T: Element> TableViewMut<'t, T> {
+    /// Looks at a slice as a table. Values behind the last one that the shape needs are not shown.
+    ///
+    /// # Errors
+    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableViewMut, prelude::*};
+    /// let mut values = [1, 2, 3, 4];
+    /// TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::RowMajor)?.set(1, 0, 7)?;
+    /// assert_eq!(values, [1, 2, 7, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(values: &'t mut [T], shape: Shape, layout: DataLayout) -> Result<Self> {
+        let too_short = Error::ArrayTooShort { have: values.len(), need: shape.element_count()? };
+        Self::with_geometry(values, dense(shape, layout)).ok_or(too_short)
+    }
+
+    pub(crate) fn with_geometry(values: &'t mut [T], geometry: Geometry) -> Option<Self> {
+        Some(Self { window: WindowMut::new(values, geometry)? })
+    }
+
+    /// Gives the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// assert_eq!(table.view_mut()?.shape(), Shape { rows: 1, columns: 3 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        self.as_view().shape()
+    }
+
+    /// Looks at the same values, for reading.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// assert_eq!(table.view_mut()?.as_view().get(0, 1), Some(2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn as_view(&self) -> TableView<'_, T> {
+        TableView { window: self.window.as_window() }
+    }
+
+    /// Lends the same values for a shorter time.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// let mut view = table.view_mut()?;
+    /// view.reborrow().fill(0);
+    /// view.set(0, 0, 9)?;
+    /// assert_eq!(table.as_slice()?, [9, 0, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn reborrow(&mut self) -> TableViewMut<'_, T> {
+        TableViewMut { window: self.window.reborrow() }
+    }
+
+    /// Writes one value.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// table.view_mut()?.set(0, 1, 7)?;
+    /// assert!(table.view_mut()?.set(0, 3, 7).is_err());
+    /// assert_eq!(table.as_slice()?, [1, 7, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn set(&mut self, row: usize, column: usize, value: T) -> Result<()> {
+        position(row, column).check(self.shape())?;
+        self.window.reborrow().cut(row..row + 1, column..column + 1).fill(value);
+        Ok(())
+    }
+
+    /// Writes one value everywhere.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
+    /// table.view_mut()?.columns(1..3)?.fill(0);
+    /// assert_eq!(table.as_slice()?, [1, 0, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn fill(&mut self, value: T) {
+        self.window.reborrow().fill(value);
+    }
+
+    /// Keeps some of the rows.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// table.view_mut()?.rows(1..2)?.fill(0);
+    /// assert_eq!(table.as_slice()?, [1, 2, 0, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn rows(self, rows: Range<usize>) -> Result<Self> {
+        let columns = 0..self.window.columns();
+        self.region(&Region { rows, columns })
+    }
+
+    /// Keeps some of the columns.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// table.view_mut()?.columns(0..1)?.fill(0);
+    /// assert_eq!(table.as_slice()?, [0, 2, 0, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(self, columns: Range<usize>) -> Result<Self> {
+        let rows = 0..self.window.rows();
+        self.region(&Region { rows, columns })
+    }
+
+    pub(crate) fn region(self, region: &Region) -> Result<Self> {
+        region.check(self.shape())?;
+        Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
+    }
+
+    /// Cuts into the first `rows` rows and the rest: two disjoint views.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if there are not as many rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let (head, tail) = table.view_mut()?.split_at_row(2)?;
+    /// assert_eq!((head.shape().rows, tail.shape().rows), (2, 0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn split_at_row(self, rows: usize) -> Result<(Self, Self)> {
+        Region { rows: 0..rows, columns: 0..0 }.check(self.shape())?;
+        let (head, tail) = self.window.split_at_row(rows);
+        Ok((Self { window: head }, Self { window: tail }))
+    }
+
+    /// Gives all values as one slice, for the whole time of the borrow.
+    ///
+    /// # Errors
+    /// The view as it was, if its values do not lie one after another, row by row.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// table.view_mut()?.into_slice().unwrap().reverse();
+    /// assert_eq!(table.as_slice()?, [4, 3, 2, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn into_slice(self) -> Result<&'t mut [T], Self> {
+        self.window.into_slice().map_err(|window| Self { window })
+    }
+
+    /// Copies the values of another view of the same shape.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] in values, if the shapes differ; nothing is copied.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableView, prelude::*};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let row = TableView::new(&[7, 8], Shape { rows: 1, columns: 2 }, DataLayout::RowMajor)?;
+    /// table.view_mut()?.rows(1..2)?.copy_from(row)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 7, 8]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn copy_from(&mut self, other: TableView<'_, T>) -> Result<()> {
+        if self.shape() != other.shape() {
+            let [expected, found] = [self.shape(), other.shape()].map(|shape| shape.rows.saturating_mul(shape.columns));
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        self.window.reborrow().copy_from(other.window);
+        Ok(())
+    }
+
+    pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+        T::write(self.window.reborrow(), values, rule, origin)
+    }
+}
+
+impl<T> fmt::Debug for TableView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TableView").field(&self.window.geometry()).finish()
+    }
+}
+
+impl<T> fmt::Debug for TableViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TableViewMut").field(&self.window.geometry()).finish()
+    }
+}
+
+/// The geometry of a table whose values lie one after another.
+fn dense(shape: Shape, layout: DataLayout) -> Geometry {
+    let Shape { rows, columns } = shape;
+    match layout {
+        DataLayout::RowMajor => Geometry { rows, columns, row_stride: columns, column_stride: 1 },
+        DataLayout::ColumnMajor => Geometry { rows, columns, row_stride: 1, column_stride: rows },
+    }
+}
+
+/// The region of one value. An index at the very end of the number range is outside of every table.
+pub(crate) fn position(row: usize, column: usize) -> Region {
+    Region { rows: row..row.saturating_add(1), columns: column..column.saturating_add(1) }
+}
+
+/// A region of a homogeneous table, borrowed for writing.
+pub(super) struct HomogenRegion<'t, T> {
+    view: TableViewMut<'t, T>,
+    region: Region,
+}
+
+impl<'t, T: Element> HomogenRegion<'t, T> {
+    /// Cuts a region out of the view of a whole table.
+    pub(super) fn new(table: TableViewMut<'t, T>, region: Region) -> Result<Self> {
+        Ok(Self { view: table.region(&region)?, region })
+    }
+}
+
+impl Region {
+    pub(super) fn origin(&self) -> Origin {
+        Origin { row: self.rows.start, column: self.columns.start }
+    }
+
+    /// Reads the region of a table: what [`super::NumericTable::read_region`] does.
+    pub(super) fn read<T: Element>(
+        &self,
+        table: TableView<'_, T>,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+    ) -> Result<()> {
+        table.region(self)?.read(target, policy, self.origin())
+    }
+
+    /// Copies the region of a table: what [`super::NumericTable::copy_region`] does.
+    pub(super) fn copy<T: Element>(
+        &self,
+        table: TableView<'_, T>,
+        element_type: ElementType,
+        policy: ConversionPolicy,
+    ) -> Result<AnyArray> {
+        table.region(self)?.to_array(element_type, policy, self.origin())
+    }
+}
+
+impl<'t, T: Element> RegionMut<'t> for HomogenRegion<'t, T> {
+    fn region(&self) -> Region {
+        self.region.clone()
+    }
+
+    fn element_type(&self) -> ElementType {
+        T::TYPE
+    }
+
+    fn into_slice(self: Box<Self>) -> Result<AnySliceMut<'t>, Box<dyn RegionMut<'t> + 't>> {
+        let Self { view, region } = *self;
+        match view.into_slice() {
+            Ok(slice) => Ok(AnySliceMut::new(slice)),
+            Err(view) => Err(Box::new(Self { view, region })),
+        }
+    }
+
+    fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        self.view.as_view().to_array(element_type, policy, self.region.origin())
+    }
+
+    fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        self.view.write(values, rule, self.region.origin())
+    }
+
+    fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
+        self.view.fill(T::from_any(value, policy, self.region.origin())?);
+        Ok(())
+    }
+
+    fn split_at_row(self: Box<Self>, rows: usize) -> (Box<dyn RegionMut<'t> + 't>, Box<dyn RegionMut<'t> + 't>) {
+        let Self { view, region } = *self;
+        let rows = rows.min(region.rows.len());
+        let middle = region.rows.start + rows;
+        let (head, tail) = view.window.split_at_row(rows);
+        let head_region = Region { rows: region.rows.start..middle, ..region.clone() };
+        let tail_region = Region { rows: middle..region.rows.end, ..region };
+        (
+            Box::new(Self { view: TableViewMut { window: head }, region: head_region }),
+            Box::new(Self { view: TableViewMut { window: tail }, region: tail_region }),
+        )
+    }
+}
