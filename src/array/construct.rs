@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
-use super::{Array, Element, Error, Result};
+use super::{Array, Element, Error, Result, write_copy};
 use crate::parallel;
 use crate::shape::Shape;
 
@@ -115,7 +115,7 @@ impl<T: Element> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn copy_of(values: &[T]) -> Result<Self> {
-        Self::try_init(values.len(), |target| Ok(target.write_copy_of_slice(values)))
+        Self::try_init(values.len(), |target| Ok(write_copy(target, values)))
     }
 
     /// Copies elements out of little-endian bytes, at any alignment.
@@ -123,7 +123,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// [`Error::Format`] if the bytes are not a whole number of elements; [`Error::OutOfMemory`].
     pub(crate) fn from_little_endian(bytes: &[u8]) -> Result<Self> {
-        if bytes.len() % size_of::<T>() != 0 {
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
             let reason = format!("{} bytes are not a whole number of {} values", bytes.len(), T::TYPE);
             return Err(Error::Format { offset: 0, reason });
         }

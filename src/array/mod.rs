@@ -8,10 +8,12 @@ mod allocate;
 mod any;
 mod block;
 mod construct;
+mod uninit;
 mod window;
 
 pub(crate) use any::Erase;
 pub use any::{AnyArray, AnySlice, AnySliceMut, AnyValue};
+pub(crate) use uninit::{assume_init_mut, write_copy};
 pub(crate) use window::{Geometry, Window, WindowMut};
 
 use std::fmt;
@@ -316,7 +318,7 @@ impl<T: Element> Array<T> {
     pub fn reinterpret<U: Element>(&self) -> Result<Array<U>> {
         let bytes = self.size_in_bytes();
         let data = self.data.cast::<U>();
-        if bytes % size_of::<U>() != 0 || (bytes > 0 && !data.is_aligned()) {
+        if !bytes.is_multiple_of(size_of::<U>()) || (bytes > 0 && !data.is_aligned()) {
             let alignment = 1 << self.data.addr().trailing_zeros();
             return Err(Error::NotReinterpretable { bytes, alignment, target: U::TYPE });
         }

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::rule::{self, Loss};
 use super::{ConversionPolicy, ConversionReport, WriteRule};
-use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array, Window, WindowMut};
+use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array, Window, WindowMut, assume_init_mut, write_copy};
 use crate::element::{Element, ElementType, match_element, with_elements};
 use crate::error::{Error, Result};
 
@@ -148,12 +148,12 @@ fn fill<'t, S: Element, D: Element>(
         }
     }
     // SAFETY: every element was written: by the one slice, or by each of the `rows` chunks of `columns` elements.
-    Ok(unsafe { target.assume_init_mut() })
+    Ok(unsafe { assume_init_mut(target) })
 }
 
 fn fill_from_slice<S: Element, D: Element>(values: &[S], target: &mut [MaybeUninit<D>]) {
     if S::TYPE == D::TYPE {
-        target.write_copy_of_slice(bytemuck::cast_slice(values));
+        write_copy(target, bytemuck::cast_slice(values));
         return;
     }
     for (target, &value) in target.iter_mut().zip(values) {
@@ -260,3 +260,6 @@ fn report<S: Element, D: Element>(window: Window<'_, S>) -> ConversionReport {
     debug_assert!(visited.is_ok(), "counting cannot fail");
     report
 }
+
+#[cfg(test)]
+mod tests;
