@@ -78,6 +78,11 @@ pub use crate::table::{
 };
 pub use half::{bf16, f16};
 
+/// The README's code blocks, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 /// What most programs need: `use numeric_table::prelude::*`.
 ///
 /// # Examples

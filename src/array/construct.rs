@@ -1,5 +1,6 @@
 //! Every way to make an [`Array`], and the one way to take its memory out again.
 
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -42,7 +43,9 @@ impl<T: Element> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn zeros(count: usize) -> Result<Self> {
-        Ok(Self::from_allocation(Allocation::zeroed(bytes_for::<T>(count)?)?, count))
+        let allocation = Allocation::zeroed(bytes_for::<T>(count)?)?;
+        // SAFETY: it has the bytes of `count` elements, and zero bits are a value of every element type (`Pod`).
+        Ok(unsafe { Self::from_allocation(allocation, count) })
     }
 
     /// Allocates `count` copies of `value`, written in parallel if there are many.
@@ -99,7 +102,9 @@ impl<T: Element> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn uninit(count: usize) -> Result<Array<MaybeUninit<T>>> {
-        Ok(Array::from_allocation(Allocation::uninit(bytes_for::<T>(count)?)?, count))
+        let allocation = Allocation::uninit(bytes_for::<T>(count)?)?;
+        // SAFETY: it has the bytes of `count` elements, and a `MaybeUninit` may hold anything.
+        Ok(unsafe { Array::from_allocation(allocation, count) })
     }
 
     /// Copies a slice into memory of the library.
@@ -159,12 +164,28 @@ impl<T: Element> Array<T> {
 }
 
 impl<T> Array<T> {
-    /// Owns a fresh allocation. It must be large enough for `count` elements, and hold valid ones.
-    fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
-        let data = allocation.data().cast();
-        Self { block: Some(Arc::new(MemoryBlock::library(allocation))), data, count, mutable: true }
+    /// The first array on a block.
+    ///
+    /// # Safety
+    /// `data` must be aligned, and valid for reads of `count` elements while the block lives; for writes too if
+    /// `mutable`, and nobody else may access them then.
+    unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, mutable: bool) -> Self {
+        Self { block: Some(Arc::new(block)), data, count, mutable, invariant: PhantomData }
     }
 
+    /// Owns a fresh allocation.
+    ///
+    /// # Safety
+    /// It must be large enough for `count` elements, and hold valid ones.
+    unsafe fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
+        let data = allocation.data().cast();
+        // SAFETY: the allocation is owned by the block alone, its address does not change, and it is aligned for every
+        // element type; the caller vouches for size and content.
+        unsafe { Self::on_block(MemoryBlock::library(allocation), data, count, true) }
+    }
+}
+
+impl<T: 'static> Array<T> {
     /// Shows the elements that `owner` lends, for reading. No copy; the owner is dropped with the last share.
     ///
     /// Works with anything that lends a slice: a mapped file, a `Vec`, a foreign library's buffer.
@@ -180,7 +201,8 @@ impl<T> Array<T> {
             let elements: &[T] = (*owner).as_ref();
             (NonNull::from(elements).cast(), elements.len())
         });
-        Self { block: Some(Arc::new(MemoryBlock::lender(owner))), data, count, mutable: false }
+        // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block drops it.
+        unsafe { Self::on_block(MemoryBlock::lender(owner), data, count, false) }
     }
 
     /// Shows the elements that `owner` lends, for reading and writing. No copy; the owner is dropped with the last share.
@@ -199,11 +221,11 @@ impl<T> Array<T> {
             let count = elements.len();
             (NonNull::from(elements).cast(), count)
         });
-        Self { block: Some(Arc::new(MemoryBlock::lender(owner))), data, count, mutable: true }
+        // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the block
+        // drops it.
+        unsafe { Self::on_block(MemoryBlock::lender(owner), data, count, true) }
     }
-}
 
-impl<T: 'static> Array<T> {
     /// Shows `count` elements behind a raw pointer, for reading. No copy; `deleter(data, count)` runs with the last share.
     ///
     /// Source: oneDAL `array(const Data*, count, deleter)`.
@@ -231,7 +253,8 @@ impl<T: 'static> Array<T> {
         let argument = DeleterArgument(data);
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
-        Self { block: Some(Arc::new(MemoryBlock::raw(delete))), data, count, mutable: false }
+        // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
+        unsafe { Self::on_block(MemoryBlock::raw(delete), data, count, false) }
     }
 
     /// Shows `count` elements behind a raw pointer, for reading and writing; `deleter(data, count)` runs with the last
@@ -265,7 +288,8 @@ impl<T: 'static> Array<T> {
         let argument = DeleterArgument(data);
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data).unwrap_or(NonNull::dangling());
-        Self { block: Some(Arc::new(MemoryBlock::raw(delete))), data, count, mutable: true }
+        // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
+        unsafe { Self::on_block(MemoryBlock::raw(delete), data, count, true) }
     }
 }
 
@@ -298,9 +322,10 @@ impl<T: Send + Sync + 'static> Array<T> {
 /// Owns the `Vec`: no copy, mutable, given back by [`Array::try_into_vec`].
 impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
     fn from(mut vec: Vec<T>) -> Self {
-        // The pointer is to the heap buffer, which stays where it is when the `Vec` moves.
         let (data, count) = (NonNull::from(vec.as_mut_slice()).cast(), vec.len());
-        Self { block: Some(Arc::new(MemoryBlock::vec(vec))), data, count, mutable: true }
+        // SAFETY: the pointer is to the heap buffer, which stays where it is when the `Vec` moves into the block; the block
+        // does not touch the elements before it drops or gives back the `Vec`.
+        unsafe { Self::on_block(MemoryBlock::vec(vec), data, count, true) }
     }
 }
 
@@ -321,8 +346,8 @@ impl<T: Send + Sync + 'static> From<Arc<[T]>> for Array<T> {
 /// Wraps memory that lives for ever: no copy, immutable. Source: oneDAL `array::wrap`.
 impl<T: Sync> From<&'static [T]> for Array<T> {
     fn from(slice: &'static [T]) -> Self {
-        let block = Some(Arc::new(MemoryBlock::never_freed()));
-        Self { block, data: NonNull::from(slice).cast(), count: slice.len(), mutable: false }
+        // SAFETY: the slice lives for ever.
+        unsafe { Self::on_block(MemoryBlock::never_freed(), NonNull::from(slice).cast(), slice.len(), false) }
     }
 }
 

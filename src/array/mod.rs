@@ -17,6 +17,7 @@ pub(crate) use uninit::{assume_init_mut, write_copy};
 pub(crate) use window::{Geometry, Window, WindowMut};
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Bound, Deref, Range, RangeBounds};
 use std::ptr::NonNull;
@@ -63,6 +64,9 @@ pub struct Array<T> {
     count: usize,
     /// Whether `data` may be written once this array is the only owner.
     mutable: bool,
+    /// Invariant in `T`: otherwise an `Array<Owner<'static>>` could be seen as an `Array<Owner<'short>>`, be given a
+    /// short-lived value, and drop it in the `Vec` of the long-lived ones when the short life is over.
+    invariant: PhantomData<*mut T>,
 }
 
 // SAFETY: an array gives `&[T]` to any thread that has it, and `&mut [T]` to its only owner, so it is as sendable as
@@ -83,7 +87,7 @@ impl<T> Array<T> {
     /// assert_eq!((array.count(), array.has_mutable_data(), array.owner_count()), (0, false, 0));
     /// ```
     pub const fn new() -> Self {
-        Self { block: None, data: NonNull::dangling(), count: 0, mutable: false }
+        Self { block: None, data: NonNull::dangling(), count: 0, mutable: false, invariant: PhantomData }
     }
 
     /// Counts the elements. O(1).
@@ -229,32 +233,20 @@ impl<T> Array<T> {
         }
         // SAFETY: `start <= count`, so the pointer stays within the block or one past its end.
         let data = unsafe { self.data.add(start) };
-        Ok(Self { block: self.block.clone(), data, count: end - start, mutable: self.mutable })
+        // SAFETY: `start <= end <= count`: the window is a part of this one.
+        Ok(unsafe { self.alias(data, end - start, self.mutable) })
+    }
+
+    /// Another window on the same block.
+    ///
+    /// # Safety
+    /// `data` must be aligned, and valid for reads of `count` elements while the block lives; for writes too if `mutable`.
+    unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
+        Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }
     }
 
     fn out_of_range(&self, range: Range<usize>) -> Error {
         Error::ElementsOutOfRange { range, count: self.count }
-    }
-
-    /// Makes a window on a part of the elements, possibly seen as another type: a field, the inside of a wrapper.
-    ///
-    /// O(1), shares ownership. The result is immutable, since it was reached through a shared reference;
-    /// [`need_mutable_data`](Self::need_mutable_data) copies it.
-    ///
-    /// Source: oneDAL's aliasing constructor `array(ref, ptr, count)`, whose pointer need not lie inside `ref`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::Array;
-    /// let points = Array::from(vec![[1.0_f32, 2.0], [3.0, 4.0]]);
-    /// let flat: Array<f32> = points.project(|points| points.as_flattened());
-    /// assert_eq!(&flat[..], [1.0, 2.0, 3.0, 4.0]);
-    /// assert!(flat.shares_memory_with(&points));
-    /// ```
-    pub fn project<U>(&self, part: impl for<'a> FnOnce(&'a [T]) -> &'a [U]) -> Array<U> {
-        // `for<'a>` makes the part borrow from the elements (or be static): it lives as long as the block does.
-        let part = part(self.as_slice());
-        Array { block: self.block.clone(), data: NonNull::from(part).cast(), count: part.len(), mutable: false }
     }
 
     /// Gives up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
@@ -270,6 +262,38 @@ impl<T> Array<T> {
     /// ```
     pub fn reset(&mut self) {
         *self = Self::new();
+    }
+}
+
+impl<T: 'static> Array<T> {
+    /// Makes a window on a part of the elements, possibly seen as another type: a field, the inside of a wrapper.
+    ///
+    /// O(1), shares ownership. The result is immutable, since it was reached through a shared reference;
+    /// [`need_mutable_data`](Self::need_mutable_data) copies it.
+    ///
+    /// Source: oneDAL's aliasing constructor `array(ref, ptr, count)`, whose pointer need not lie inside `ref`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// let points = Array::from(vec![[1.0_f32, 2.0], [3.0, 4.0]]);
+    /// let flat: Array<f32> = points.project(|points| points.as_flattened());
+    /// assert_eq!(&flat[..], [1.0, 2.0, 3.0, 4.0]);
+    /// assert!(flat.shares_memory_with(&points));
+    /// ```
+    ///
+    /// The part cannot come from anywhere that ends before the block does:
+    /// ```compile_fail
+    /// # use numeric_table::Array;
+    /// fn smuggle<'short>(local: &'short [u8]) -> Array<u8> {
+    ///     Array::<&'short u8>::new().project(|_| local) // the elements must be 'static
+    /// }
+    /// ```
+    pub fn project<U: 'static>(&self, part: impl for<'a> FnOnce(&'a [T]) -> &'a [U]) -> Array<U> {
+        let part = part(self.as_slice());
+        // SAFETY: `for<'a>` makes the part borrow from the elements, or be static: it lives as long as the block does. Were `T` or
+        // `U` not static, `'a` would be known to end before they do, and the part could borrow from elsewhere.
+        unsafe { self.alias(NonNull::from(part).cast(), part.len(), false) }
     }
 }
 
@@ -322,9 +346,10 @@ impl<T: Element> Array<T> {
             let alignment = 1 << self.data.addr().trailing_zeros();
             return Err(Error::NotReinterpretable { bytes, alignment, target: U::TYPE });
         }
-        // Any bits are a value of any element type (`Pod`), in both directions. An empty array may sit anywhere.
+        // An empty array may sit anywhere.
         let data = if bytes == 0 { NonNull::dangling() } else { data };
-        Ok(Array { block: self.block.clone(), data, count: bytes / size_of::<U>(), mutable: self.mutable })
+        // SAFETY: the same bytes, aligned for `U`; any bits are a value of any element type (`Pod`), in both directions.
+        Ok(unsafe { self.alias(data, bytes / size_of::<U>(), self.mutable) })
     }
 
     /// Replaces the block by a new one of `count` zeros. The old share is given up.
@@ -366,14 +391,16 @@ impl<T> Array<MaybeUninit<T>> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub unsafe fn assume_init(self) -> Array<T> {
-        Array { block: self.block.clone(), data: self.data.cast(), count: self.count, mutable: self.mutable }
+        // SAFETY: the same elements; the caller vouches that they are values.
+        unsafe { self.alias(self.data.cast(), self.count, self.mutable) }
     }
 }
 
 /// Shares the block: O(1), no element is copied.
 impl<T> Clone for Array<T> {
     fn clone(&self) -> Self {
-        Self { block: self.block.clone(), data: self.data, count: self.count, mutable: self.mutable }
+        // SAFETY: the same window.
+        unsafe { self.alias(self.data, self.count, self.mutable) }
     }
 }
 

@@ -160,14 +160,19 @@ impl<'a, T: Copy> Window<'a, T> {
         (row < self.rows()).then(|| self.cut(row..row + 1, 0..self.columns()).as_slice()).flatten()
     }
 
-    /// Gives the memory from the first element to the last, with whatever lies between.
-    pub(crate) fn span(&self) -> &'a [T] {
-        if self.geometry.is_empty() {
-            return &[];
-        }
-        let last = self.geometry.offset(self.rows() - 1, self.columns() - 1);
-        // SAFETY: first and last element lie in the borrowed slice, and so does all between them.
-        unsafe { std::slice::from_raw_parts(self.start, last + 1) }
+    /// Looks at the same elements as an `ndarray` view; `None` for shapes without elements that it cannot express.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn as_ndarray(&self) -> Option<ndarray::ArrayView2<'a, T>> {
+        use ndarray::ShapeBuilder;
+        let Geometry { rows, columns, row_stride, column_stride } = self.geometry;
+        let count = rows.max(1).checked_mul(columns.max(1))?;
+        // `ndarray` wants the product of all lengths but zero to fit. Strides of no elements may be anything: use none.
+        let strides = if self.geometry.is_empty() { (0, 0) } else { (row_stride, column_stride) };
+        let shape = (rows, columns).strides(strides);
+        // SAFETY: the pointer is that of a slice or into one, so it is aligned and not null. Every element that the shape
+        // and the strides name lies in the slice that is borrowed for `'a` (invariant of `Geometry`), and no other is
+        // named: memory between them may belong to other windows.
+        (isize::try_from(count).is_ok()).then(|| unsafe { ndarray::ArrayView2::from_shape_ptr(shape, self.start) })
     }
 }
 
@@ -281,8 +286,6 @@ mod tests {
         assert_eq!(cut.as_slice(), Some(&[5, 6][..]));
         let transposed = window.transposed();
         assert_eq!((transposed.get(2, 1), transposed.as_slice()), (Some(6), None));
-        assert_eq!(window.cut(2..2, 0..3).span(), []);
-        assert_eq!(window.cut(0..2, 1..2).span(), [2, 3, 4, 5]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The other way round always copies (`view.to_owned()`): `ndarray` can only own a `Vec`.
 
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ArrayView2};
 
 use crate::array::Array;
 use crate::block::RowBlock;
@@ -26,9 +26,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
     pub fn as_ndarray(&self) -> Result<ArrayView2<'t, T>> {
-        let shape = self.shape();
-        let dimensions = (shape.rows, shape.columns).strides(self.strides());
-        ArrayView2::from_shape(dimensions, self.span()).map_err(|_| overflow::<T>(shape))
+        self.to_ndarray().ok_or_else(|| overflow::<T>(self.shape()))
     }
 }
 

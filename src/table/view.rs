@@ -219,10 +219,9 @@ impl<'t, T: Element> TableView<'t, T> {
         T::report(self.window, U::TYPE)
     }
 
-    /// The memory from the first value to the last, with whatever lies between.
-    #[cfg_attr(not(feature = "ndarray"), expect(dead_code, reason = "only foreign views need the gaps as well"))]
-    pub(crate) fn span(&self) -> &'t [T] {
-        self.window.span()
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn to_ndarray(self) -> Option<ndarray::ArrayView2<'t, T>> {
+        self.window.as_ndarray()
     }
 
     pub(crate) fn read(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {

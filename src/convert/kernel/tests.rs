@@ -153,7 +153,7 @@ fn writes_like_the_rule<T: Element>(block: ElementType, random: &mut Random) {
             for (row, column) in positions(geometry) {
                 let shown = (read.convert)(old.get(row, column).unwrap());
                 // Half of the values stay as they were read, the others change.
-                let new = if random.next() % 2 == 0 { shown } else { random_value(block, random) };
+                let new = if random.next().is_multiple_of(2) { shown } else { random_value(block, random) };
                 source.push(new);
                 if T::TYPE != block && keep_unchanged && (read.is_same)(shown, new) {
                     continue;
