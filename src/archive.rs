@@ -87,7 +87,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (table, consumed): (Self, usize) = decode(bytes, start)?;
         let end = start + consumed;
         if end < bytes.len() {
-            let reason = format!("{} bytes follow the table", bytes.len() - end);
+            let reason = format!("bytes behind the table: {}", bytes.len() - end);
             return Err(Error::Format { offset: end as u64, reason });
         }
         Ok(table)
@@ -134,7 +134,7 @@ fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, u
     bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
         let (offset, reason) = match error {
             DecodeError::UnexpectedEnd { additional } => {
-                (bytes.len(), format!("the archive is cut off: {additional} bytes are missing at least"))
+                (bytes.len(), format!("the archive is cut off: missing bytes: {additional} or more"))
             }
             DecodeError::LimitExceeded => (start, "a length is larger than memory can be".to_owned()),
             DecodeError::OtherString(reason) => (start, reason),
