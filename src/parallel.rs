@@ -15,8 +15,11 @@ const TASK_BYTES: usize = 256 << 10;
 #[cfg(feature = "rayon")]
 pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     use rayon::prelude::*;
+    if size_of_val(values) < PARALLEL_BYTES {
+        return work(0, values); // before rayon is asked anything: asking starts its threads
+    }
     let threads = rayon::current_num_threads();
-    if threads <= 1 || size_of_val(values) < PARALLEL_BYTES {
+    if threads <= 1 {
         return work(0, values);
     }
     let least = (TASK_BYTES / size_of::<T>().max(1)).max(1);

@@ -14,6 +14,7 @@ use super::allocate::Allocation;
 /// One contiguous block of memory, and how it is given back.
 pub(super) struct MemoryBlock {
     owner: Owner,
+    size_in_bytes: usize,
 }
 
 enum Owner {
@@ -30,24 +31,30 @@ enum Owner {
 }
 
 impl MemoryBlock {
-    pub(super) fn library(allocation: Allocation) -> Self {
-        Self { owner: Owner::Library { _allocation: allocation } }
+    pub(super) fn library(allocation: Allocation, size_in_bytes: usize) -> Self {
+        Self { owner: Owner::Library { _allocation: allocation }, size_in_bytes }
     }
 
     pub(super) fn vec<T: Send + Sync + 'static>(vec: Vec<T>) -> Self {
-        Self { owner: Owner::Vec(Box::new(vec)) }
+        let size_in_bytes = size_of_val(&vec[..]);
+        Self { owner: Owner::Vec(Box::new(vec)), size_in_bytes }
     }
 
-    pub(super) fn lender(lender: PinnedOwner) -> Self {
-        Self { owner: Owner::Lender { _lender: lender } }
+    pub(super) fn lender(lender: PinnedOwner, size_in_bytes: usize) -> Self {
+        Self { owner: Owner::Lender { _lender: lender }, size_in_bytes }
     }
 
-    pub(super) fn raw(deleter: Box<dyn FnOnce() + Send + Sync>) -> Self {
-        Self { owner: Owner::Raw { deleter: Some(deleter) } }
+    pub(super) fn raw(deleter: Box<dyn FnOnce() + Send + Sync>, size_in_bytes: usize) -> Self {
+        Self { owner: Owner::Raw { deleter: Some(deleter) }, size_in_bytes }
     }
 
-    pub(super) const fn never_freed() -> Self {
-        Self { owner: Owner::Static }
+    pub(super) const fn never_freed(size_in_bytes: usize) -> Self {
+        Self { owner: Owner::Static, size_in_bytes }
+    }
+
+    /// Gives the size of what the first array on this block shows.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.size_in_bytes
     }
 
     /// Borrows the `Vec<T>` that owns the bytes, if that is what owns them.

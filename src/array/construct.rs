@@ -181,7 +181,7 @@ impl<T> Array<T> {
         let data = allocation.data().cast();
         // SAFETY: the allocation is owned by the block alone, its address does not change, and it is aligned for every
         // element type; the caller vouches for size and content.
-        unsafe { Self::on_block(MemoryBlock::library(allocation), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::library(allocation, count * size_of::<T>()), data, count, true) }
     }
 }
 
@@ -202,7 +202,7 @@ impl<T: 'static> Array<T> {
             (NonNull::from(elements).cast(), elements.len())
         });
         // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block drops it.
-        unsafe { Self::on_block(MemoryBlock::lender(owner), data, count, false) }
+        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, false) }
     }
 
     /// Shows the elements that `owner` lends, for reading and writing. No copy; the owner is dropped with the last share.
@@ -223,7 +223,7 @@ impl<T: 'static> Array<T> {
         });
         // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the block
         // drops it.
-        unsafe { Self::on_block(MemoryBlock::lender(owner), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, true) }
     }
 
     /// Shows `count` elements behind a raw pointer, for reading. No copy; `deleter(data, count)` runs with the last share.
@@ -254,7 +254,7 @@ impl<T: 'static> Array<T> {
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
         // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
-        unsafe { Self::on_block(MemoryBlock::raw(delete), data, count, false) }
+        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, false) }
     }
 
     /// Shows `count` elements behind a raw pointer, for reading and writing; `deleter(data, count)` runs with the last
@@ -289,7 +289,7 @@ impl<T: 'static> Array<T> {
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data).unwrap_or(NonNull::dangling());
         // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
-        unsafe { Self::on_block(MemoryBlock::raw(delete), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, true) }
     }
 }
 
@@ -347,7 +347,10 @@ impl<T: Send + Sync + 'static> From<Arc<[T]>> for Array<T> {
 impl<T: Sync> From<&'static [T]> for Array<T> {
     fn from(slice: &'static [T]) -> Self {
         // SAFETY: the slice lives for ever.
-        unsafe { Self::on_block(MemoryBlock::never_freed(), NonNull::from(slice).cast(), slice.len(), false) }
+        unsafe {
+            let block = MemoryBlock::never_freed(size_of_val(slice));
+            Self::on_block(block, NonNull::from(slice).cast(), slice.len(), false)
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Bound, Deref, Range, RangeBounds};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -171,6 +172,11 @@ impl<T> Array<T> {
         }
     }
 
+    /// Tells whether this window is the whole block: whoever keeps the array keeps nothing else alive.
+    pub(crate) fn is_whole_block(&self) -> bool {
+        self.size_in_bytes() == self.block.as_ref().map_or(0, |block| block.size_in_bytes())
+    }
+
     /// Borrows the elements mutably; never copies. O(1).
     ///
     /// Source: oneDAL `get_mutable_data`, which throws where this is an error.
@@ -220,7 +226,8 @@ impl<T> Array<T> {
         let start = match range.start_bound() {
             Bound::Unbounded => 0,
             Bound::Included(&start) => start,
-            Bound::Excluded(&start) => start.saturating_add(1),
+            Bound::Excluded(&start) if start == usize::MAX => return Err(self.out_of_range(start..start)),
+            Bound::Excluded(&start) => start + 1,
         };
         let end = match range.end_bound() {
             Bound::Unbounded => self.count,
@@ -395,6 +402,10 @@ impl<T> Array<MaybeUninit<T>> {
         unsafe { self.alias(self.data.cast(), self.count, self.mutable) }
     }
 }
+
+// A panic cannot leave an array half-made: its fields change by assignment of whole arrays only.
+impl<T: RefUnwindSafe> UnwindSafe for Array<T> {}
+impl<T: RefUnwindSafe> RefUnwindSafe for Array<T> {}
 
 /// Shares the block: O(1), no element is copied.
 impl<T> Clone for Array<T> {

@@ -99,7 +99,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::internal(to_array(view)?, self.shape, layout).described_by(dictionary)
     }
 
-    /// Copies the values into memory of exactly their size, if they use only a part of theirs; shares if not.
+    /// Copies the values into memory of exactly their size, if they use only a part of their block; shares if not.
     ///
     /// A slice keeps the whole block of its table alive; its compact copy does not.
     ///
@@ -119,7 +119,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if self.status == MemoryStatus::NotAllocated {
             return Ok(self.clone());
         }
-        if array.owner_count() <= 1 && array.count() == self.shape.element_count()? {
+        if array.is_whole_block() && array.count() == self.shape.element_count()? {
             return Ok(self.clone());
         }
         Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())

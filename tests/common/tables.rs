@@ -1,0 +1,72 @@
+//! Small tables whose values are known without the library, and a check of errors.
+
+use std::ops::Range;
+
+use numeric_table::prelude::*;
+
+use super::SmallNumber;
+
+/// Asserts that a call fails with an error that matches a pattern.
+#[allow(unused_macros)] // as in the module above
+macro_rules! assert_error {
+    ($call:expr, $pattern:pat $(if $guard:expr)?) => {
+        match $call {
+            Err($pattern) $(if $guard)? => {}
+            Err(other) => panic!("{} failed with another error: {other:?}", stringify!($call)),
+            Ok(_) => panic!("{} succeeded", stringify!($call)),
+        }
+    };
+}
+#[allow(unused_imports)] // as above
+pub(crate) use assert_error;
+
+pub const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
+pub const MODES: [ReadWriteMode; 3] = [ReadWriteMode::ReadOnly, ReadWriteMode::WriteOnly, ReadWriteMode::ReadWrite];
+pub const POLICIES: [ConversionPolicy; 3] =
+    [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
+
+pub fn shape(rows: usize, columns: usize) -> Shape {
+    Shape { rows, columns }
+}
+
+/// The value of [`numbered`] at a position: 1, 2, 3 ... row by row; never 0.
+pub fn number<T: SmallNumber>(columns: usize, row: usize, column: usize) -> T {
+    T::small(u8::try_from(row * columns + column + 1).unwrap())
+}
+
+/// A table of user memory that counts 1, 2, 3 ... row by row, whatever the layout; for at most 127 values.
+pub fn numbered<T: SmallNumber>(rows: usize, columns: usize, layout: DataLayout) -> HomogenNumericTable<T> {
+    let values: Vec<T> = match layout {
+        DataLayout::RowMajor => (0..rows * columns).map(|i| number(columns, i / columns, i % columns)).collect(),
+        DataLayout::ColumnMajor => (0..rows * columns).map(|i| number(columns, i % rows, i / rows)).collect(),
+    };
+    HomogenNumericTable::from_array_in(values, shape(rows, columns), layout).unwrap()
+}
+
+/// The values of [`numbered`] in some rows, row by row.
+pub fn numbers<T: SmallNumber>(columns: usize, rows: Range<usize>) -> Vec<T> {
+    rows.flat_map(|row| (0..columns).map(move |column| number(columns, row, column))).collect()
+}
+
+/// All values, row by row, looked up one by one.
+pub fn values_of<T: Element>(table: &HomogenNumericTable<T>) -> Vec<T> {
+    let view = table.view().unwrap();
+    let Shape { rows, columns } = view.shape();
+    (0..rows).flat_map(|row| (0..columns).map(move |column| view.get(row, column).unwrap())).collect()
+}
+
+/// What must not change when a call fails: sizes, status, layout, values, and where they are.
+pub fn state_of<T: Element>(table: &HomogenNumericTable<T>) -> (Shape, MemoryStatus, DataLayout, Vec<T>, usize) {
+    let place = table.array().map_or(0, |array| address(array));
+    (table.shape(), table.data_memory_status(), table.data_layout(), values_of(table), place)
+}
+
+/// Where a slice begins in memory.
+pub fn address<T>(slice: &[T]) -> usize {
+    slice.as_ptr().addr()
+}
+
+/// A feature of the element type `T`.
+pub fn feature<T: Element>() -> Feature {
+    Feature::new(T::TYPE)
+}
