@@ -99,6 +99,13 @@ impl<'de, T: Element> Deserialize<'de> for Number<T> {
             }
 
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number<T>, E> {
+                if !T::TYPE.is_float() && value.abs() >= MAX_EXACT_INTEGER {
+                    let element = T::TYPE;
+                    return Err(E::custom(format_args!(
+                        "{value:e} may have lost digits before it came to be {element}"
+                    )));
+                }
+                let value = if T::TYPE == ElementType::F32 { decimal_to_f32(value) } else { value };
                 Self::number(Exact::Float(value))
             }
 
@@ -119,6 +126,20 @@ impl<'de, T: Element> Deserialize<'de> for Number<T> {
         }
         deserializer.deserialize_any(AnyNumber(PhantomData))
     }
+}
+
+/// From here on an `f64` may stand for several integers: a format that read a decimal into it has rounded.
+const MAX_EXACT_INTEGER: f64 = (1_u64 << 53) as f64;
+
+/// Rounds the decimal that an `f64` was read from to an `f32`, once.
+///
+/// Formats hand over decimals as `f64`. Where that is exactly between two `f32`, the decimal itself decides: it is, for
+/// what this crate has written, the shortest one that leads to this `f64`.
+fn decimal_to_f32(value: f64) -> f64 {
+    let near = value as f32;
+    let other = if f64::from(near) < value { near.next_up() } else { near.next_down() };
+    let is_between = (f64::from(near) + f64::from(other)) / 2.0 == value; // exact: the sum has 25 bits
+    if is_between { value.to_string().parse::<f32>().map_or(value, f64::from) } else { value }
 }
 
 /// A slice of values, in either kind of format.
@@ -271,7 +292,11 @@ enum ReadableDictionary<'a> {
     Each(Vec<Cow<'a, Feature>>),
 }
 
-/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece.
+/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece, in order.
+///
+/// A record is: element id, feature type, flags (1: has a name, 2: has a category count), five zeros; category count,
+/// start and length of the name, as `u64`. It is as large as the feature that it becomes, within a factor of two, so that
+/// no archive makes its reader take much more memory than it has itself.
 #[derive(Serialize, Deserialize)]
 struct PackedDictionary<'a> {
     is_uniform: bool,
@@ -329,8 +354,12 @@ impl<'de> Deserialize<'de> for DataDictionary {
         }
         let mut features = Vec::new();
         features.try_reserve_exact(stored).map_err(de::Error::custom)?;
+        let (names, mut end) = (&packed.names.0, 0);
         for record in records {
-            features.push(read_feature(record, &packed.names.0)?);
+            features.push(read_feature(record, names, &mut end)?);
+        }
+        if end < names.len() {
+            return Err(de::Error::custom(format_args!("bytes behind the last feature's name: {}", names.len() - end)));
         }
         match features.pop() {
             Some(feature) if packed.is_uniform => Ok(Self::uniform(feature, count)),
@@ -342,7 +371,8 @@ impl<'de> Deserialize<'de> for DataDictionary {
     }
 }
 
-fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8]) -> Result<Feature, E> {
+/// Reads one feature. Its name must begin where the one before ends, so that no two share the same bytes.
+fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8], end: &mut usize) -> Result<Feature, E> {
     let [element, kind, flags, 0, 0, 0, 0, 0, numbers @ ..] = record else {
         return Err(E::custom("a feature record has bytes that should be zero"));
     };
@@ -355,11 +385,13 @@ fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8]) -> Resu
         usize::try_from(u64::from_le_bytes(numbers[index])).map_err(E::custom)
     };
     let (categories, start, length) = (number(0)?, number(1)?, number(2)?);
-    let name = start.checked_add(length).and_then(|end| names.get(start..end));
-    let name = name.ok_or_else(|| E::custom("a feature's name lies outside of the names"))?;
+    let name = start.checked_add(length).and_then(|end| names.get(start..end)).filter(|_| start == *end);
+    let name = name.ok_or_else(|| E::custom("a feature's name does not lie where the one before ends"))?;
     let name = std::str::from_utf8(name).map_err(E::custom)?;
+    *end = start + length;
     let (has_name, has_categories) = (flags & 1 != 0, flags & 2 != 0);
-    if flags & !3 != 0 || (!has_name && !name.is_empty()) || (!has_categories && categories != 0) {
+    let contradicts = (!has_name && !name.is_empty()) || (!has_categories && categories != 0);
+    if flags & !3 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
     let name = if has_name { Some(try_to_string(name)?) } else { None };

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::rows::{BlocksMut, Cuts};
 use super::{BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut};
 use crate::array::{AnySliceMut, AnyValue};
-use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::convert::{ConversionPolicy, check_value};
 use crate::element::Element;
 use crate::error::{Error, Result};
 #[cfg(feature = "rayon")]
@@ -419,7 +420,7 @@ pub trait BlockAccess: NumericTable {
     /// ```
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = one_value(self, row, column)?;
-        self.region_mut(&region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
+        fill(self, &region, value)
     }
 
     /// Writes one value everywhere, under [`ConversionPolicy::Checked`]. Source: DAAL `assign`.
@@ -437,7 +438,7 @@ pub trait BlockAccess: NumericTable {
     /// ```
     fn assign<U: Element>(&mut self, value: U) -> Result<()> {
         let region = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
-        self.region_mut(&region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
+        fill(self, &region, value)
     }
 }
 
@@ -450,6 +451,14 @@ fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: u
         return Err(Error::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() });
     }
     Ok(first_row..end.min(table.row_count()))
+}
+
+/// Writes one value everywhere in a region, after making sure that it fits: borrowing for writing may copy.
+fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
+    table.borrow_region(region)?;
+    let origin = Origin { row: region.rows.start, column: region.columns.start };
+    check_value(value, table.element_type(), ConversionPolicy::Checked, origin)?;
+    table.region_mut(region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
 }
 
 fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {

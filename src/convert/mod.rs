@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::array::Window;
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use kernel::Origin;
 use rule::Loss;
@@ -231,6 +231,16 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
         return Err(Error::LengthMismatch { expected: target.len(), found: source.len() });
     }
     kernel::read(Window::column(source), target, policy, Origin::default())
+}
+
+/// Makes sure that a policy permits one value in a type that is known at run time.
+pub(crate) fn check_value<S: Element>(
+    value: S,
+    target: ElementType,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    S::check(Window::column(&[value]), target, policy, origin)
 }
 
 /// Counts what converting a slice loses, without converting it. Positions are indices, as rows of one column.

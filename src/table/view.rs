@@ -6,8 +6,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{DataLayout, Region, RegionMut, Shape};
-use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Geometry, Window, WindowMut};
+use super::{DataLayout, Region, Shape};
+use crate::array::{AnyArray, AnySlice, AnySliceMut, Geometry, Window, WindowMut};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport, WriteRule};
 use crate::element::{Element, ElementType};
@@ -398,8 +398,13 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     pub fn split_at_row(self, rows: usize) -> Result<(Self, Self)> {
         Region { rows: 0..rows, columns: 0..0 }.check(self.shape())?;
+        Ok(self.cut_at_row(rows))
+    }
+
+    /// As [`split_at_row`](Self::split_at_row); panics if there are not as many rows: callers have checked.
+    pub(super) fn cut_at_row(self, rows: usize) -> (Self, Self) {
         let (head, tail) = self.window.split_at_row(rows);
-        Ok((Self { window: head }, Self { window: tail }))
+        (Self { window: head }, Self { window: tail })
     }
 
     /// Gives all values as one slice, for the whole time of the borrow.
@@ -471,87 +476,4 @@ fn dense(shape: Shape, layout: DataLayout) -> Geometry {
 /// The region of one value. An index at the very end of the number range is outside of every table.
 pub(crate) fn position(row: usize, column: usize) -> Region {
     Region { rows: row..row.saturating_add(1), columns: column..column.saturating_add(1) }
-}
-
-/// A region of a homogeneous table, borrowed for writing.
-pub(super) struct HomogenRegion<'t, T> {
-    view: TableViewMut<'t, T>,
-    region: Region,
-}
-
-impl<'t, T: Element> HomogenRegion<'t, T> {
-    /// Cuts a region out of the view of a whole table.
-    pub(super) fn new(table: TableViewMut<'t, T>, region: Region) -> Result<Self> {
-        Ok(Self { view: table.region(&region)?, region })
-    }
-}
-
-impl Region {
-    pub(super) fn origin(&self) -> Origin {
-        Origin { row: self.rows.start, column: self.columns.start }
-    }
-
-    /// Reads the region of a table: what [`super::NumericTable::read_region`] does.
-    pub(super) fn read<T: Element>(
-        &self,
-        table: TableView<'_, T>,
-        target: AnySliceMut<'_>,
-        policy: ConversionPolicy,
-    ) -> Result<()> {
-        table.region(self)?.read(target, policy, self.origin())
-    }
-
-    /// Copies the region of a table: what [`super::NumericTable::copy_region`] does.
-    pub(super) fn copy<T: Element>(
-        &self,
-        table: TableView<'_, T>,
-        element_type: ElementType,
-        policy: ConversionPolicy,
-    ) -> Result<AnyArray> {
-        table.region(self)?.to_array(element_type, policy, self.origin())
-    }
-}
-
-impl<'t, T: Element> RegionMut<'t> for HomogenRegion<'t, T> {
-    fn region(&self) -> Region {
-        self.region.clone()
-    }
-
-    fn element_type(&self) -> ElementType {
-        T::TYPE
-    }
-
-    fn into_slice(self: Box<Self>) -> Result<AnySliceMut<'t>, Box<dyn RegionMut<'t> + 't>> {
-        let Self { view, region } = *self;
-        match view.into_slice() {
-            Ok(slice) => Ok(AnySliceMut::new(slice)),
-            Err(view) => Err(Box::new(Self { view, region })),
-        }
-    }
-
-    fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        self.view.as_view().to_array(element_type, policy, self.region.origin())
-    }
-
-    fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        self.view.write(values, rule, self.region.origin())
-    }
-
-    fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
-        self.view.fill(T::from_any(value, policy, self.region.origin())?);
-        Ok(())
-    }
-
-    fn split_at_row(self: Box<Self>, rows: usize) -> (Box<dyn RegionMut<'t> + 't>, Box<dyn RegionMut<'t> + 't>) {
-        let Self { view, region } = *self;
-        let rows = rows.min(region.rows.len());
-        let middle = region.rows.start + rows;
-        let (head, tail) = view.window.split_at_row(rows);
-        let head_region = Region { rows: region.rows.start..middle, ..region.clone() };
-        let tail_region = Region { rows: middle..region.rows.end, ..region };
-        (
-            Box::new(Self { view: TableViewMut { window: head }, region: head_region }),
-            Box::new(Self { view: TableViewMut { window: tail }, region: tail_region }),
-        )
-    }
 }

@@ -1,11 +1,11 @@
 //! The homogeneous table as a [`NumericTable`]: sizes, dictionary, and the primitives of block access.
 
+use super::region::HomogenRegion;
 use crate::array::{AnyArray, AnySlice, AnySliceMut, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use crate::table::view::HomogenRegion;
 use crate::table::{
     DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Region, RegionMut, Shape, TableId, TableViewMut,
 };
@@ -95,6 +95,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        region.check(self.shape)?;
         region.shape().element_count_of(element_type)?;
         region.copy(self.view()?, element_type, policy)
     }

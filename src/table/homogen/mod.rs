@@ -1,12 +1,14 @@
 //! The homogeneous numeric table: all values of one type, in one shared block of memory.
 //!
 //! Here is what it consists of and its life cycle; constructors are in `construct`, conversion and layout in
-//! `transform`, the primitives of block access in `access`, the place of its array in `memory`.
+//! `transform`, the primitives of block access in `access`, regions that are borrowed for writing in `region`, the place of its array
+//! in `memory`.
 //! Semantics: DAAL `HomogenNumericTable`; seed "Generic Interfaces".
 
 mod access;
 mod construct;
 mod memory;
+mod region;
 mod transform;
 
 use std::fmt;
