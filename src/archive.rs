@@ -30,7 +30,8 @@ struct Header {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Writes the table into an archive: shape, layout, dictionary, and the values that it shows. One copy.
+    /// Writes the table into an archive: shape, layout, dictionary, and the values that it shows. One copy; two if the
+    /// values of a column-major slice have to be gathered first.
     ///
     /// Source: DAAL `serialize(InputDataArchive)`.
     ///

@@ -3,7 +3,7 @@
 //! This is the only place that lists them: everything else is generic over [`Element`], or is written once in a macro
 //! that is handed the list by `with_elements!`. The numbers 0 to 9 are DAAL's `IndexNumType`.
 
-use std::fmt;
+use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -180,31 +180,19 @@ impl FromStr for ElementType {
 /// assert_eq!(double(21_u8), 42);
 /// assert_eq!(double(200_u8), 255); // saturates
 /// ```
-pub trait Element: sealed::Sealed {
+pub trait Element:
+    Copy + Default + PartialEq + PartialOrd + Debug + Display + Send + Sync + sealed::Sealed + 'static
+{
     /// The element type of the values.
     const TYPE: ElementType;
 }
 
 mod sealed {
-    use std::fmt::{Debug, Display};
+    use crate::array::Erase;
+    use crate::convert::{kernel::Kernels, rule::Number};
 
     /// What every element type can do inside this crate. Not nameable outside, which seals [`super::Element`].
-    pub trait Sealed:
-        Copy
-        + Default
-        + PartialEq
-        + PartialOrd
-        + Debug
-        + Display
-        + Send
-        + Sync
-        + bytemuck::Pod
-        + crate::array::Erase
-        + crate::convert::rule::Number
-        + crate::convert::kernel::Kernels
-        + 'static
-    {
-    }
+    pub trait Sealed: bytemuck::Pod + Erase + Number + Kernels {}
 }
 
 #[cfg(test)]

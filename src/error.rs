@@ -45,6 +45,14 @@ pub enum Error {
         /// The number of columns that the table has.
         column_count: usize,
     },
+    /// A range of columns does not lie inside the table, or runs backwards.
+    #[error("columns {}..{} are out of range: the table has {column_count} columns", columns.start, columns.end)]
+    ColumnsOutOfRange {
+        /// The columns that were asked for.
+        columns: Range<usize>,
+        /// The number of columns that the table has.
+        column_count: usize,
+    },
     /// A range of elements does not lie inside the array, or runs backwards.
     #[error("elements {}..{} are out of range: the array has {count} elements", range.start, range.end)]
     ElementsOutOfRange {
@@ -82,6 +90,14 @@ pub enum Error {
         expected: usize,
         /// The number of values that were given.
         found: usize,
+    },
+    /// Two tables that should have the same shape have not.
+    #[error("shapes differ: {found} was given for {expected}")]
+    ShapeMismatch {
+        /// The shape that was needed.
+        expected: Shape,
+        /// The shape that was given.
+        found: Shape,
     },
     /// The table has rows, but no memory yet.
     #[error("the table has rows but no memory is allocated for them")]

@@ -33,7 +33,7 @@
 //!
 //! # Features
 //!
-//! * `rayon` (default): parallel row blocks, fills and copies, in the caller's pool.
+//! * `rayon` (default): parallel row blocks and fills, in the caller's pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised.
 
@@ -92,8 +92,9 @@ mod readme {}
 /// ```
 pub mod prelude {
     pub use crate::{
-        AllocationFlag, Array, BlockAccess, BlockDescriptor, ConversionPolicy, DataDictionary, DataLayout, Element,
-        ElementType, Error, Feature, FeatureType, HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode,
-        Shape,
+        AllocationFlag, Array, BlockAccess, BlockDescriptor, ColumnBlock, ColumnBlockMut, ConversionPolicy,
+        ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
+        HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, RowBlock, RowBlockMut, Shape, TableView,
+        TableViewMut,
     };
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::array::Array;
 use crate::convert::rule::{Exact, Loss};
+use crate::dictionary::feature::try_to_string;
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::element::{Element, ElementType};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
@@ -321,6 +322,9 @@ impl Serialize for DataDictionary {
             .serialize(serializer);
         }
         let (mut records, mut names) = (Vec::new(), Vec::new());
+        let name_bytes = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        records.try_reserve_exact(stored.len() * RECORD_BYTES).map_err(serde::ser::Error::custom)?;
+        names.try_reserve_exact(name_bytes).map_err(serde::ser::Error::custom)?;
         for feature in stored {
             let name = feature.name.as_deref();
             let flags = u8::from(name.is_some()) | u8::from(feature.category_count.is_some()) << 1;
@@ -394,15 +398,8 @@ fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8], end: &m
     if flags & !3 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
-    let name = if has_name { Some(try_to_string(name)?) } else { None };
+    let name = if has_name { Some(try_to_string(name).map_err(E::custom)?) } else { None };
     Ok(Feature { name, element_type, feature_type, category_count: has_categories.then_some(categories) })
-}
-
-fn try_to_string<E: de::Error>(text: &str) -> Result<String, E> {
-    let mut string = String::new();
-    string.try_reserve_exact(text.len()).map_err(E::custom)?;
-    string.push_str(text);
-    Ok(string)
 }
 
 /// Writes the shape, the dictionary, and the values that the table shows in the order of its layout.

@@ -195,7 +195,7 @@ fn all_bits<T: Element>(values: &[T]) -> Vec<u64> {
 }
 
 fn show<T: Element>(bits: u64) -> String {
-    from_bits::<T>(bits).to_string()
+    numeric_table::AnyValue::from(from_bits::<T>(bits)).to_string()
 }
 
 impl Case {

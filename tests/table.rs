@@ -672,8 +672,11 @@ fn a_view_outside_the_table_is_an_error() {
     let backwards = std::ops::Range { start: 2, end: 1 };
     assert_error!(view.rows(1..3), Error::RowsOutOfRange { row_count: 2, .. });
     assert_error!(view.rows(backwards.clone()), Error::RowsOutOfRange { .. });
-    assert_error!(view.columns(0..4), Error::ColumnOutOfRange { column: 3, column_count: 3 });
-    assert_error!(view.columns(backwards), Error::ColumnOutOfRange { .. });
+    assert_error!(
+        view.columns(0..4),
+        Error::ColumnsOutOfRange { columns: std::ops::Range { start: 0, end: 4 }, column_count: 3 }
+    );
+    assert_error!(view.columns(backwards), Error::ColumnsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().set(2, 0, 1), Error::RowsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().set(usize::MAX, usize::MAX, 1), Error::RowsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().split_at_row(3), Error::RowsOutOfRange { .. });

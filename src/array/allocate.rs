@@ -37,7 +37,7 @@ unsafe impl Sync for Allocation {}
 impl Allocation {
     /// Allocates `bytes` bytes that hold anything.
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
-        // SAFETY: `heap` calls this with a layout of more than zero bytes only.
+        // SAFETY: `new` calls this only with a layout of more than zero bytes.
         Self::new(bytes, |layout| unsafe { alloc(layout) })
     }
 

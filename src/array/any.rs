@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::Array;
+use crate::convert::rule::Exact;
 use crate::element::{Element, ElementType, with_elements};
 
 /// Forgets and remembers the element type; implemented once per type by the macro below.
@@ -92,7 +93,7 @@ macro_rules! define_any {
 
         impl fmt::Display for AnyValue {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self { $(Self::$variant(value) => fmt::Display::fmt(value, f),)* }
+                match self { $(Self::$variant(value) => write_number(*value, f),)* }
             }
         }
 
@@ -171,6 +172,17 @@ macro_rules! define_any {
     };
 }
 with_elements! { define_any () }
+
+/// Writes very large and very small floats with an exponent, everything else as it is.
+fn write_number<T: Element>(value: T, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value.exact() {
+        Exact::Float(float) if float.is_finite() && float != 0.0 && !(1e-5..1e16).contains(&float.abs()) => {
+            // The shortest digits of an f32 are not those of the f64 that is equal to it.
+            if T::TYPE == ElementType::F64 { write!(f, "{float:e}") } else { write!(f, "{:e}", float as f32) }
+        }
+        _ => fmt::Display::fmt(&value, f),
+    }
+}
 
 impl<T: Element> From<T> for AnyValue {
     fn from(value: T) -> Self {

@@ -12,15 +12,15 @@ use crate::parallel;
 use crate::shape::Shape;
 
 /// A raw pointer that may travel with the deleter that wants it.
-struct DeleterArgument<P>(P);
+struct DeleterArgument<T>(*mut T);
 
 // SAFETY: only the address travels. `from_raw_parts` demands that the deleter may be called on any thread.
-unsafe impl<P> Send for DeleterArgument<P> {}
-// SAFETY: as above.
-unsafe impl<P> Sync for DeleterArgument<P> {}
+unsafe impl<T> Send for DeleterArgument<T> {}
+// SAFETY: `&DeleterArgument` gives nothing away.
+unsafe impl<T> Sync for DeleterArgument<T> {}
 
-impl<P> DeleterArgument<P> {
-    fn into_inner(self) -> P {
+impl<T> DeleterArgument<T> {
+    fn into_inner(self) -> *mut T {
         self.0
     }
 }
@@ -250,8 +250,8 @@ impl<T: 'static> Array<T> {
         count: usize,
         deleter: impl FnOnce(*const T, usize) + Send + Sync + 'static,
     ) -> Self {
-        let argument = DeleterArgument(data);
-        let delete = Box::new(move || deleter(argument.into_inner(), count));
+        let argument = DeleterArgument(data.cast_mut());
+        let delete = Box::new(move || deleter(argument.into_inner().cast_const(), count));
         let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
         // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
         unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, false) }
@@ -333,6 +333,13 @@ impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
 impl<T: Send + Sync + 'static> From<Box<[T]>> for Array<T> {
     fn from(slice: Box<[T]>) -> Self {
         Self::from(slice.into_vec())
+    }
+}
+
+/// Moves the elements into a `Vec`: mutable.
+impl<T: Send + Sync + 'static, const COUNT: usize> From<[T; COUNT]> for Array<T> {
+    fn from(elements: [T; COUNT]) -> Self {
+        Self::from(Vec::from(elements))
     }
 }
 

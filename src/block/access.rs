@@ -19,7 +19,7 @@ use crate::table::{NumericTable, Region};
 /// and the values lie one after another, converted if not ([`ConversionPolicy::Saturate`] when reading,
 /// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
 ///
-/// Every call fails with [`Error::NotAllocated`] on a table that has rows but no memory, with
+/// Every call, or every item of its iterator, fails with [`Error::NotAllocated`] on a table that has rows but no memory, with
 /// [`Error::BlockOutstanding`] while a writable [`BlockDescriptor`] is out, and with [`Error::OutOfMemory`] if a
 /// converted copy is refused. Nothing has changed then.
 ///
@@ -36,7 +36,7 @@ pub trait BlockAccess: NumericTable {
     /// Gets consecutive rows into a descriptor. `row_count` is cut at the last row, so that a loop with a fixed step
     /// needs no special last step.
     ///
-    /// A block that the descriptor still holds for reading is let go of first.
+    /// A block that the descriptor still holds for reading is replaced; on an error it stays, unless memory was refused.
     /// Source: DAAL `getBlockOfRows`; there, a start behind the end is a success without rows.
     ///
     /// # Errors
@@ -262,7 +262,9 @@ pub trait BlockAccess: NumericTable {
     /// Reads consecutive rows through a descriptor that keeps its buffer: the way to read in a loop, or from many
     /// threads with a descriptor each.
     ///
-    /// The descriptor then holds the block for reading, as after `get_block_of_rows`; it need not be released.
+    /// The descriptor then holds the block for reading, as after `get_block_of_rows`. It need not be released, but while
+    /// it holds a block of the stored type it has a share of the table's memory, and the first write to the table
+    /// copies: [`discard`](BlockDescriptor::discard) the block to write in place.
     ///
     /// # Errors
     /// As [`rows`](Self::rows); [`Error::BlockOutstanding`] also if the descriptor holds a writable block;
@@ -328,8 +330,8 @@ pub trait BlockAccess: NumericTable {
     fn row_blocks_mut<U: Element>(
         &mut self,
         rows_per_block: usize,
-    ) -> Result<impl Iterator<Item = Result<RowBlockMut<'_, U>>>> {
-        Ok(BlocksMut::new(self, rows_per_block)?.filter_map(BlocksMut::into_block))
+    ) -> Result<impl ExactSizeIterator<Item = Result<RowBlockMut<'_, U>>>> {
+        Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
     }
 
     /// Gives the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
@@ -382,7 +384,7 @@ pub trait BlockAccess: NumericTable {
     ) -> Result<impl IndexedParallelIterator<Item = Result<RowBlockMut<'_, U>>>> {
         let blocks = BlocksMut::new(self, rows_per_block)?;
         // Every single piece has rows, so that each has a block.
-        Ok(parallel::map_pieces(blocks, |piece| piece.into_block().unwrap_or(Err(Error::EmptyBlocks))))
+        Ok(parallel::map_pieces(blocks, BlocksMut::into_block))
     }
 
     /// Reads one value as `U`, saturating. For many values, blocks are faster. Source: DAAL `getValue`.

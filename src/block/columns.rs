@@ -79,6 +79,21 @@ impl<U: Element> Deref for ColumnBlock<'_, U> {
     }
 }
 
+impl<U: Element> AsRef<[U]> for ColumnBlock<'_, U> {
+    fn as_ref(&self) -> &[U] {
+        self
+    }
+}
+
+impl<'b, U: Element> IntoIterator for &'b ColumnBlock<'_, U> {
+    type Item = &'b U;
+    type IntoIter = std::slice::Iter<'b, U>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<U: Element> fmt::Debug for ColumnBlock<'_, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ColumnBlock").field("region", &self.region).field("values", &&self[..]).finish()

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::rows::row_range;
-use super::values::Buffer;
+use super::values::{Buffer, check_count};
 use super::{BlockKind, ReadWriteMode};
 use crate::array::{AnyArray, AnySlice, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -185,6 +185,23 @@ impl<U: Element> BlockDescriptor<U> {
         self.buffer.capacity()
     }
 
+    /// Gives up the block without writing back, and keeps the buffer. What was written in place stays.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block)?;
+    /// block.as_mut_slice()?[0] = f32::NAN; // cannot be released
+    /// block.discard();
+    /// assert_eq!((table.as_slice()?, block.capacity()), (&[1, 2][..], 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn discard(&mut self) {
+        self.held = None;
+    }
+
     /// Gets a block; what `get_block_of_*` do once they know the region.
     pub(super) fn get<N: NumericTable + ?Sized>(
         &mut self,
@@ -196,31 +213,35 @@ impl<U: Element> BlockDescriptor<U> {
         if !mode.is_writable() {
             return self.read(table, region, kind);
         }
-        self.let_go()?;
+        self.check_free()?;
+        let is_contiguous = table.borrow_region(&region)?.is_some();
         let count = region.shape().element_count_of(U::TYPE)?;
-        let place = if U::TYPE == table.element_type() && table.borrow_region(&region)?.is_some() {
-            Place::Leased(table.lease_region(&region, true)?)
-        } else {
-            if mode.is_readable() {
-                self.buffer.read(table, &region, count, self.reading_policy())?;
-            } else {
-                table.borrow_region(&region)?; // the same errors as a mode that reads
-                self.buffer.clear(count)?;
-            }
-            Place::Buffer { count, lease: Some(table.lease_region(&region, false)?) }
-        };
+        let in_place = is_contiguous && U::TYPE == table.element_type();
+        if !in_place && mode.is_readable() {
+            self.buffer.read(table, &region, count, self.reading_policy())?;
+        } else if !in_place {
+            self.buffer.clear(count)?;
+        }
+        // A block that is held for reading goes now: its share of the memory would make the lease copy.
+        self.held = None;
+        let lease = table.lease_region(&region, in_place)?;
+        let place = if in_place { Place::Leased(lease) } else { Place::Buffer { count, lease: Some(lease) } };
         self.held = Some(Held { table: table.id(), kind, mode, region, place });
         Ok(())
     }
 
-    /// Gets a block for reading, which needs the table only shared.
+    /// Gets a block for reading, which needs the table only shared. On an error, a block that is held stays.
     pub(super) fn read<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind) -> Result<()> {
-        self.let_go()?;
-        let count = region.shape().element_count_of(U::TYPE)?;
+        self.check_free()?;
         let shared = if U::TYPE == table.element_type() { table.share_region(&region)? } else { None };
         let place = match shared.map(AnyArray::downcast) {
-            Some(Ok(array)) => Place::Shared(array),
+            Some(Ok(array)) => {
+                check_count(&array, region.shape().element_count()?)?;
+                Place::Shared(array)
+            }
             _ => {
+                region.check(table.shape())?;
+                let count = region.shape().element_count_of(U::TYPE)?;
                 self.buffer.read(table, &region, count, self.reading_policy())?;
                 Place::Buffer { count, lease: None }
             }
@@ -247,14 +268,11 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Forgets a block that was taken for reading. One that is writable must be released first.
-    fn let_go(&mut self) -> Result<()> {
+    /// Makes sure that no writable block is held: that must be released, or discarded, first.
+    fn check_free(&self) -> Result<()> {
         match &self.held {
             Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
-            _ => {
-                self.held = None;
-                Ok(())
-            }
+            _ => Ok(()),
         }
     }
 

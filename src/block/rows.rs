@@ -36,7 +36,7 @@ pub struct RowBlock<'t, U: Element> {
 /// If the values are the table's own memory, writing them is writing the table. Otherwise
 /// [`release`](Self::release) converts back what was changed, all of it or nothing; a value that nobody changed
 /// keeps every digit that the table holds. Dropping the block writes back like `release` and ignores the error, as
-/// `BufWriter` does; [`discard`](Self::discard) writes nothing.
+/// `BufWriter` does, unless it is dropped by a panic; [`discard`](Self::discard) writes nothing.
 ///
 /// # Examples
 /// ```
@@ -142,6 +142,21 @@ impl<U: Element> Deref for RowBlock<'_, U> {
 
     fn deref(&self) -> &[U] {
         self.values.as_slice()
+    }
+}
+
+impl<U: Element> AsRef<[U]> for RowBlock<'_, U> {
+    fn as_ref(&self) -> &[U] {
+        self
+    }
+}
+
+impl<'b, U: Element> IntoIterator for &'b RowBlock<'_, U> {
+    type Item = &'b U;
+    type IntoIter = std::slice::Iter<'b, U>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -335,8 +350,8 @@ impl<'t> BlocksMut<'t> {
     }
 
     /// Makes the block of all that is left.
-    pub(super) fn into_block<U: Element>(self) -> Option<Result<RowBlockMut<'t, U>>> {
-        self.rest.filter(|_| self.cuts.rows > 0).map(RowBlockMut::new)
+    pub(super) fn into_block<U: Element>(self) -> Result<RowBlockMut<'t, U>> {
+        RowBlockMut::new(self.rest.ok_or(Error::EmptyBlocks)?)
     }
 }
 

@@ -19,11 +19,14 @@ impl<U: Element> Buffer<U> {
         Self { array: Array::new() }
     }
 
-    pub(super) fn from_any(array: AnyArray) -> Result<Self> {
-        match array.downcast() {
-            Ok(array) => Ok(Self { array }),
-            Err(other) => Err(Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() }),
-        }
+    /// Takes an array that a table has made, of `count` values. Tables may be a user's: nothing is taken on trust.
+    pub(super) fn from_any(array: AnyArray, count: usize) -> Result<Self> {
+        let mut array = array
+            .downcast::<U>()
+            .map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })?;
+        check_count(&array, count)?;
+        array.need_mutable_data()?;
+        Ok(Self { array })
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -56,7 +59,7 @@ impl<U: Element> Buffer<U> {
             let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
             return table.read_region(region, target, policy);
         }
-        *self = Self::from_any(table.copy_region(region, U::TYPE, policy)?)?;
+        *self = Self::from_any(table.copy_region(region, U::TYPE, policy)?, count)?;
         Ok(())
     }
 
@@ -69,6 +72,11 @@ impl<U: Element> Buffer<U> {
         }
         Ok(())
     }
+}
+
+/// Makes sure that a table gave as many values as the block has.
+pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
+    if values.len() == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found: values.len() }) }
 }
 
 /// The values of a block that borrows its table for reading.
@@ -87,9 +95,11 @@ impl<'t, U: Element> Values<'t, U> {
         if U::TYPE == table.element_type()
             && let Some(values) = table.borrow_region(region)?.and_then(AnySlice::downcast)
         {
+            check_count(values, region.shape().element_count()?)?;
             return Ok(Self::Borrowed(values));
         }
-        Ok(Self::Converted(Buffer::from_any(table.copy_region(region, U::TYPE, policy)?)?))
+        let copy = table.copy_region(region, U::TYPE, policy)?;
+        Ok(Self::Converted(Buffer::from_any(copy, region.shape().element_count()?)?))
     }
 
     pub(super) fn as_slice(&self) -> &[U] {
@@ -114,19 +124,22 @@ pub(super) enum ValuesMut<'t, U: Element> {
 
 impl<'t, U: Element> ValuesMut<'t, U> {
     pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
+        let count = region.region().shape().element_count()?;
         let region = if region.element_type() == U::TYPE {
             match region.into_slice() {
                 Ok(slice) => {
                     let found = slice.element_type();
                     let mismatch = Error::ElementTypeMismatch { expected: U::TYPE, found };
-                    return slice.downcast().map(Self::Borrowed).ok_or(mismatch);
+                    let values = slice.downcast::<U>().ok_or(mismatch)?;
+                    check_count(values, count)?;
+                    return Ok(Self::Borrowed(values));
                 }
                 Err(region) => region,
             }
         } else {
             region
         };
-        let values = Buffer::from_any(region.copy(U::TYPE, ConversionPolicy::Saturate)?)?;
+        let values = Buffer::from_any(region.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
         Ok(Self::Converted { values, region, policy: ConversionPolicy::Checked, is_pending: true })
     }
 
@@ -177,10 +190,13 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     }
 }
 
-/// Writes back and lets errors go, as `BufWriter` does: use `release` to see them.
+/// Writes back and lets errors go, as `BufWriter` does: use `release` to see them. A panic writes nothing: the values may
+/// be half-edited.
 impl<U: Element> Drop for ValuesMut<'_, U> {
     fn drop(&mut self) {
-        if let Self::Converted { is_pending: true, .. } = self {
+        if let Self::Converted { is_pending: true, .. } = self
+            && !std::thread::panicking()
+        {
             let _ = self.write_back();
         }
     }

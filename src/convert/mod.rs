@@ -120,7 +120,8 @@ impl ConversionReport {
     /// assert_eq!(report_slice::<f32, u8>(&[1.0, 1.5, -7.0]).lost(), 2);
     /// ```
     pub const fn lost(&self) -> usize {
-        self.nan_to_int + self.below_range + self.above_range + self.overflow_to_infinity + self.inexact
+        let out_of_range = self.below_range.saturating_add(self.above_range).saturating_add(self.overflow_to_infinity);
+        self.nan_to_int.saturating_add(out_of_range).saturating_add(self.inexact)
     }
 
     /// Tells whether the conversion keeps every value exactly.
@@ -150,12 +151,12 @@ impl ConversionReport {
 /// Adds the counts of another part of the same data. Of the two first positions, the earlier in row-major order stays.
 impl AddAssign for ConversionReport {
     fn add_assign(&mut self, other: Self) {
-        self.values += other.values;
-        self.nan_to_int += other.nan_to_int;
-        self.below_range += other.below_range;
-        self.above_range += other.above_range;
-        self.overflow_to_infinity += other.overflow_to_infinity;
-        self.inexact += other.inexact;
+        self.values = self.values.saturating_add(other.values);
+        self.nan_to_int = self.nan_to_int.saturating_add(other.nan_to_int);
+        self.below_range = self.below_range.saturating_add(other.below_range);
+        self.above_range = self.above_range.saturating_add(other.above_range);
+        self.overflow_to_infinity = self.overflow_to_infinity.saturating_add(other.overflow_to_infinity);
+        self.inexact = self.inexact.saturating_add(other.inexact);
         self.first = self.first.into_iter().chain(other.first).min();
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::element::ElementType;
+use crate::error::{Error, Result};
 
 /// Describes one column: its name, how its values are stored, and what kind of quantity they are.
 ///
@@ -44,6 +45,15 @@ impl Feature {
     /// ```
     pub const fn new(element_type: ElementType) -> Self {
         Self { name: None, element_type, feature_type: FeatureType::Continuous, category_count: None }
+    }
+
+    /// Copies the feature, its name too, if there is memory for it.
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        let name = match &self.name {
+            Some(name) => Some(try_to_string(name)?),
+            None => None,
+        };
+        Ok(Self { name, ..*self })
     }
 
     /// Gives it a name.
@@ -104,6 +114,14 @@ impl Feature {
     pub const fn type_size(&self) -> usize {
         self.element_type.size_in_bytes()
     }
+}
+
+/// Copies text, if there is memory for it.
+pub(crate) fn try_to_string(text: &str) -> Result<String> {
+    let mut string = String::new();
+    string.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { bytes: text.len() })?;
+    string.push_str(text);
+    Ok(string)
 }
 
 /// What kind of quantity a feature is. Source: DAAL `FeatureType`.

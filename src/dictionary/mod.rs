@@ -4,7 +4,7 @@
 //! dictionary describes it, and is refused by the table where it does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
-mod feature;
+pub(crate) mod feature;
 
 pub use feature::{Feature, FeatureType, PmmlType};
 
@@ -182,7 +182,9 @@ impl DataDictionary {
             }
             Features::Equal(_, count) => reserved(*count)?,
         };
-        changed.extend(self.iter().cloned());
+        for feature in self.iter() {
+            changed.push(feature.try_clone()?);
+        }
         changed[column] = feature;
         self.features = Features::Each(Arc::new(changed));
         Ok(())
@@ -201,12 +203,14 @@ impl DataDictionary {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
-        let retyped = |feature: &Feature| Feature { element_type, ..feature.clone() };
+        let retyped = |feature: &Feature| Ok(Feature { element_type, ..feature.try_clone()? });
         let features = match &self.features {
-            Features::Equal(feature, count) => Features::Equal(Arc::new(retyped(feature)), *count),
+            Features::Equal(feature, count) => Features::Equal(Arc::new(retyped(feature)?), *count),
             Features::Each(features) => {
                 let mut changed = reserved(features.len())?;
-                changed.extend(features.iter().map(retyped));
+                for feature in features.iter() {
+                    changed.push(retyped(feature)?);
+                }
                 Features::Each(Arc::new(changed))
             }
         };
@@ -221,8 +225,20 @@ impl DataDictionary {
         }
     }
 
-    /// Makes sure that this describes `columns` columns of one element type.
-    pub(crate) fn check(&self, columns: usize, element: ElementType) -> Result<()> {
+    /// Makes sure that this describes `columns` columns of one element type: what every table asks before it accepts
+    /// one.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
+    /// assert!(dictionary.check(3, ElementType::F32).is_ok());
+    /// assert!(dictionary.check(4, ElementType::F32).is_err() && dictionary.check(3, ElementType::F64).is_err());
+    /// ```
+    pub fn check(&self, columns: usize, element: ElementType) -> Result<()> {
         let used = &self.stored()[..self.stored().len().min(self.len())];
         let found = used.iter().map(|feature| feature.element_type).enumerate().find(|&(_, found)| found != element);
         if self.len() != columns || found.is_some() {
@@ -253,6 +269,15 @@ impl PartialEq for DataDictionary {
 }
 
 impl Eq for DataDictionary {}
+
+impl<'a> IntoIterator for &'a DataDictionary {
+    type Item = &'a Feature;
+    type IntoIter = Box<dyn ExactSizeIterator<Item = &'a Feature> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}
 
 impl FromIterator<Feature> for DataDictionary {
     fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {

@@ -79,7 +79,7 @@ impl Lease {
     }
 
     /// Borrows the memory that was lent, for writing a converted block back.
-    pub fn array_mut(&mut self) -> Option<&mut AnyArray> {
+    pub(crate) fn array_mut(&mut self) -> Option<&mut AnyArray> {
         self.array.as_mut()
     }
 }

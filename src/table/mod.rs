@@ -15,15 +15,16 @@ pub use lease::{Lease, Lender};
 pub use region::{Region, RegionMut};
 pub use view::{TableView, TableViewMut};
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::array::{AnyArray, AnySlice, AnySliceMut};
+use crate::array::{AnyArray, AnySlice, AnySliceMut, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::{DataDictionary, FeatureType};
-use crate::element::ElementType;
+use crate::element::{Element, ElementType, match_element};
 use crate::error::Result;
 pub use crate::shape::Shape;
 
@@ -156,7 +157,7 @@ impl TableId {
 /// assert_eq!(column_sums(&*tables[1])?, [0.5, 0.25]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-pub trait NumericTable: Send + Sync {
+pub trait NumericTable: Any + Send + Sync {
     /// Gives the numbers of rows and columns.
     fn shape(&self) -> Shape;
 
@@ -217,7 +218,8 @@ pub trait NumericTable: Send + Sync {
     /// | the library's memory is too small | new memory; new rows are zero |
     /// | the user's memory is too small | new memory of the library; new rows are zero; the user's is let go of, unchanged |
     ///
-    /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
+    /// Room at the end of a row-major table's memory serves further rows; a column-major table has room for as many rows as
+    /// its columns were made with. Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
@@ -244,7 +246,10 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Errors
     /// As [`borrow_region`](Self::borrow_region).
-    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>>;
+    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+        self.borrow_region(region)?;
+        Ok(None)
+    }
 
     /// Primitive: converts the values of a region, row by row, into `target`, which has as many values.
     ///
@@ -258,7 +263,19 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Errors
     /// As [`read_region`](Self::read_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray>;
+    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        fn copy<U: Element>(
+            table: &(impl NumericTable + ?Sized),
+            region: &Region,
+            policy: ConversionPolicy,
+        ) -> Result<AnyArray> {
+            region.check(table.shape())?;
+            let mut array = Array::<U>::zeros(region.shape().element_count_of(U::TYPE)?)?;
+            table.read_region(region, AnySliceMut::new(array.mutable_data()?), policy)?;
+            Ok(AnyArray::new(array))
+        }
+        match_element!(element_type, U => copy::<U>(self, region, policy))
+    }
 
     /// Primitive: borrows a region for writing; shared or immutable memory is copied first.
     ///
@@ -282,9 +299,64 @@ pub trait NumericTable: Send + Sync {
     fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()>;
 }
 
-impl fmt::Debug for dyn NumericTable + '_ {
+impl fmt::Debug for dyn NumericTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe("dyn NumericTable", self, f)
+    }
+}
+
+impl dyn NumericTable {
+    /// Borrows the table as the kind that it is, if that is `N`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{from_bytes_any, prelude::*};
+    /// let table = from_bytes_any(&HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?)?;
+    /// assert_eq!(table.downcast_ref::<HomogenNumericTable<i16>>().unwrap().as_slice()?, [1, 2]);
+    /// assert!(table.downcast_ref::<HomogenNumericTable<i32>>().is_none());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn downcast_ref<N: NumericTable>(&self) -> Option<&N> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// Borrows the table mutably as the kind that it is, if that is `N`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// table.downcast_mut::<HomogenNumericTable<i16>>().unwrap().as_mut_slice()?[0] = 7;
+    /// assert_eq!(table.value::<i16>(0, 0)?, 7);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn downcast_mut<N: NumericTable>(&mut self) -> Option<&mut N> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+
+    /// Gives the table as the kind that it is, if that is `N`, or itself if not.
+    ///
+    /// # Errors
+    /// The table as it was, if it is of another kind.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// let table = table.downcast::<HomogenNumericTable<f32>>().unwrap_err();
+    /// let table = table.downcast::<HomogenNumericTable<i16>>().unwrap();
+    /// assert_eq!(table.convert::<f32>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn downcast<N: NumericTable>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
+        if self.downcast_ref::<N>().is_none() {
+            return Err(self);
+        }
+        let any: Box<dyn Any> = self;
+        match any.downcast() {
+            Ok(table) => Ok(table),
+            Err(_) => unreachable!("the type was looked at two lines up"),
+        }
     }
 }
 

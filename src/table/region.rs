@@ -35,14 +35,16 @@ impl Region {
     /// Makes sure that the region lies inside a table of this shape.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    /// [`Error::RowsOutOfRange`]; [`Error::ColumnOutOfRange`] for one column, [`Error::ColumnsOutOfRange`] for several.
     pub fn check(&self, table: Shape) -> Result<()> {
         if self.rows.start > self.rows.end || self.rows.end > table.rows {
             return Err(Error::RowsOutOfRange { rows: self.rows.clone(), row_count: table.rows });
         }
         if self.columns.start > self.columns.end || self.columns.end > table.columns {
-            let column = self.columns.start.max(self.columns.end.saturating_sub(1));
-            return Err(Error::ColumnOutOfRange { column, column_count: table.columns });
+            return Err(match self.columns.len() {
+                1 => Error::ColumnOutOfRange { column: self.columns.start, column_count: table.columns },
+                _ => Error::ColumnsOutOfRange { columns: self.columns.clone(), column_count: table.columns },
+            });
         }
         Ok(())
     }
@@ -52,7 +54,7 @@ impl Region {
 ///
 /// Made by [`NumericTable::region_mut`](super::NumericTable::region_mut). Splitting it gives disjoint regions, which
 /// may go to different threads.
-pub trait RegionMut<'t>: Send {
+pub trait RegionMut<'t>: Send + Sync {
     /// Gives the rows and columns that this covers.
     fn region(&self) -> Region;
 

@@ -175,7 +175,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// Looks at some of the columns.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -363,7 +363,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Keeps some of the columns.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -427,7 +427,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Copies the values of another view of the same shape.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] in values, if the shapes differ; nothing is copied.
+    /// [`Error::ShapeMismatch`]; nothing is copied.
     ///
     /// # Examples
     /// ```
@@ -440,8 +440,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     pub fn copy_from(&mut self, other: TableView<'_, T>) -> Result<()> {
         if self.shape() != other.shape() {
-            let [expected, found] = [self.shape(), other.shape()].map(|shape| shape.rows.saturating_mul(shape.columns));
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::ShapeMismatch { expected: self.shape(), found: other.shape() });
         }
         self.window.reborrow().copy_from(other.window);
         Ok(())

@@ -82,7 +82,7 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Makes a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
     ///
-    /// The array may be longer: room for further rows. Mutable memory is written in place; immutable memory never is,
+    /// The array may be longer: room for further rows. It is given up on an error: pass a clone, O(1), to keep it. Mutable memory is written in place; immutable memory never is,
     /// the first write copies. Source: seed scenario "data already in memory"; DAAL `create(ptr, columns, rows)`.
     ///
     /// # Errors
@@ -100,7 +100,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_array_in(array, shape, DataLayout::RowMajor)
     }
 
-    /// As [`from_array`](Self::from_array), in a layout. A column-major array has the columns one after another.
+    /// As [`from_array`](Self::from_array), in a layout. A column-major array has the columns one after another, and no
+    /// room for further rows: they would have to go between the columns.
     ///
     /// # Errors
     /// As [`from_array`](Self::from_array).

@@ -193,7 +193,8 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Replaces the memory by an array that the user provides. The columns stay, the rows become `rows`.
     ///
-    /// The array may be longer: room for further rows, which [`resize`](super::NumericTable::resize) uses.
+    /// The array may be longer: room for further rows, which [`resize`](super::NumericTable::resize) uses if the layout
+    /// is row-major. It is given up on an error: pass a clone, O(1), to keep it.
     /// Source: DAAL `setArray`, which trusts the sizes.
     ///
     /// # Errors
@@ -220,7 +221,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// they are copied together.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]; the table is gone then. Clone it
+    /// first, O(1), if that matters.
     ///
     /// # Examples
     /// ```
@@ -305,9 +307,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Installs a dense array that has been checked to be long enough.
     fn replace_memory(&mut self, array: Array<T>, shape: Shape, status: MemoryStatus) {
         self.placement = Placement::dense(self.placement.layout, shape, array.count());
-        self.memory = Memory::new(array);
+        let old = std::mem::replace(&mut self.memory, Memory::new(array));
         self.shape = shape;
         self.status = status;
+        drop(old); // last: it may call a user's code, which may panic
     }
 
     /// Makes the memory writable: copies the values that the table shows if others share it, or it is immutable.
