@@ -2,7 +2,7 @@
 //!
 //! Here is what every kind of table can do, [`NumericTable`]. The homogeneous table is in `homogen`, borrowed windows
 //! in `view`, what a block's region is in `region`, and how memory is lent to a writable block in `lease`. Blocks
-//! themselves are in [`crate::block`].
+//! themselves are in `block`.
 //! Semantics: DAAL `NumericTable`; seed "Generic Interfaces", life cycle of a numeric table.
 
 mod homogen;
