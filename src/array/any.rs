@@ -86,6 +86,12 @@ macro_rules! define_any {
 
         impl AnyValue {
             /// Gives the element type of the value.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnyValue, ElementType};
+            /// assert_eq!(AnyValue::from(2.5_f32).element_type(), ElementType::F32);
+            /// ```
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
@@ -99,11 +105,23 @@ macro_rules! define_any {
 
         impl<'a> AnySlice<'a> {
             /// Gives the element type of the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnySlice, ElementType};
+            /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).element_type(), ElementType::I16);
+            /// ```
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
 
             /// Counts the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::AnySlice;
+            /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).len(), 3); // values, not bytes
+            /// ```
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(slice) => slice.len(),)* }
             }
@@ -111,11 +129,23 @@ macro_rules! define_any {
 
         impl<'a> AnySliceMut<'a> {
             /// Gives the element type of the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnySliceMut, ElementType};
+            /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2]).element_type(), ElementType::U64);
+            /// ```
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
 
             /// Counts the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::AnySliceMut;
+            /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2, 3]).len(), 3); // values, not bytes
+            /// ```
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(slice) => slice.len(),)* }
             }
@@ -123,16 +153,37 @@ macro_rules! define_any {
 
         impl AnyArray {
             /// Gives the element type of the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnyArray, Array, ElementType};
+            /// let any = AnyArray::new(Array::from(vec![1.5_f64, 2.5]));
+            /// assert_eq!(any.element_type(), ElementType::F64);
+            /// ```
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
 
             /// Counts the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnyArray, Array};
+            /// let any = AnyArray::new(Array::from(vec![1.5_f64, 2.5, 3.5]));
+            /// assert_eq!(any.len(), 3); // values, not bytes
+            /// ```
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(array) => array.count(),)* }
             }
 
             /// Borrows the values.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{AnyArray, Array};
+            /// let any = AnyArray::new(Array::from(vec![7_u16, 8, 9]));
+            /// assert_eq!(any.as_slice().downcast::<u16>(), Some(&[7_u16, 8, 9][..]));
+            /// ```
             pub fn as_slice(&self) -> AnySlice<'_> {
                 match self { $(Self::$variant(array) => AnySlice::$variant(array),)* }
             }
@@ -192,16 +243,38 @@ impl<T: Element> From<T> for AnyValue {
 
 impl<'a> AnySlice<'a> {
     /// Forgets the element type of a slice.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, ElementType};
+    /// let values = vec![1_i8, -2, 3];
+    /// assert_eq!(AnySlice::new(&values).element_type(), ElementType::I8);
+    /// ```
     pub fn new<T: Element>(slice: &'a [T]) -> Self {
         T::erase_slice(slice)
     }
 
     /// Gives the slice back, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySlice;
+    /// let any = AnySlice::new(&[1_i8, -2, 3]);
+    /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
+    /// assert_eq!(any.downcast::<u8>(), None); // same size, another type
+    /// ```
     pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
         T::restore_slice(self)
     }
 
     /// Tells whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySlice;
+    /// assert!(AnySlice::new::<f32>(&[]).is_empty());
+    /// assert!(!AnySlice::new(&[0.0_f32]).is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -209,16 +282,39 @@ impl<'a> AnySlice<'a> {
 
 impl<'a> AnySliceMut<'a> {
     /// Forgets the element type of a slice.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, ElementType};
+    /// let mut values = vec![1_u32, 2, 3];
+    /// assert_eq!(AnySliceMut::new(&mut values).element_type(), ElementType::U32);
+    /// ```
     pub fn new<T: Element>(slice: &'a mut [T]) -> Self {
         T::erase_slice_mut(slice)
     }
 
     /// Gives the slice back, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySliceMut;
+    /// let mut values = [1_u32, 2, 3];
+    /// assert!(AnySliceMut::new(&mut values).downcast::<i32>().is_none());
+    /// AnySliceMut::new(&mut values).downcast::<u32>().unwrap()[2] = 30;
+    /// assert_eq!(values, [1, 2, 30]);
+    /// ```
     pub fn downcast<T: Element>(self) -> Option<&'a mut [T]> {
         T::restore_slice_mut(self)
     }
 
     /// Tells whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySliceMut;
+    /// assert!(AnySliceMut::new::<f32>(&mut []).is_empty());
+    /// assert!(!AnySliceMut::new(&mut [0.0_f32]).is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -226,6 +322,14 @@ impl<'a> AnySliceMut<'a> {
 
 impl AnyArray {
     /// Forgets the element type of an array.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, Array};
+    /// let array = Array::from(vec![1_i64, 2, 3]);
+    /// let any = AnyArray::new(array.clone());
+    /// assert!(any.downcast_ref::<i64>().unwrap().shares_memory_with(&array)); // nothing is copied
+    /// ```
     pub fn new<T: Element>(array: Array<T>) -> Self {
         T::erase_array(array)
     }
@@ -234,21 +338,53 @@ impl AnyArray {
     ///
     /// # Errors
     /// The array as it was, if its element type is not `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, Array};
+    /// let any = AnyArray::new(Array::from(vec![1_i64, 2, 3]));
+    /// let any = any.downcast::<u64>().unwrap_err(); // given back as it was
+    /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 3]);
+    /// ```
     pub fn downcast<T: Element>(self) -> Result<Array<T>, Self> {
         T::restore_array(self)
     }
 
     /// Borrows the array, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, Array};
+    /// let any = AnyArray::new(Array::from(vec![1_i64, 2, 3]));
+    /// assert_eq!(any.downcast_ref::<i64>().unwrap()[..], [1, 2, 3]);
+    /// assert!(any.downcast_ref::<f64>().is_none());
+    /// ```
     pub fn downcast_ref<T: Element>(&self) -> Option<&Array<T>> {
         T::restore_array_ref(self)
     }
 
     /// Borrows the array mutably, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, Array};
+    /// let mut any = AnyArray::new(Array::from(vec![1_i64, 2, 3]));
+    /// any.downcast_mut::<i64>().unwrap().mutable_data()?[2] = 30;
+    /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 30]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn downcast_mut<T: Element>(&mut self) -> Option<&mut Array<T>> {
         T::restore_array_mut(self)
     }
 
     /// Tells whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, Array};
+    /// assert!(AnyArray::new(Array::<u8>::from(vec![])).is_empty());
+    /// assert!(!AnyArray::new(Array::from(vec![0_u8])).is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

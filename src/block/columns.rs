@@ -61,11 +61,29 @@ impl<'t, U: Element> ColumnBlock<'t, U> {
     block_facts!();
 
     /// Gives the column of the table that this shows. Source: DAAL `getColumnsOffset`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let column = table.column::<f32>(1, 2..3)?;
+    /// assert_eq!((column.column_offset(), column.row_offset()), (1, 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn column_offset(&self) -> usize {
         self.region.columns.start
     }
 
     /// Tells whether the values are the table's own memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert!(!table.column::<i16>(1, 0..3)?.is_zero_copy()); // the rows lie between
+    /// assert!(table.to_layout(DataLayout::ColumnMajor)?.column::<i16>(1, 0..3)?.is_zero_copy());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_zero_copy(&self) -> bool {
         matches!(self.values, Values::Borrowed(_))
     }
@@ -109,16 +127,46 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
     block_facts!();
 
     /// Gives the column of the table that this shows. Source: DAAL `getColumnsOffset`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let column = table.column_mut::<f32>(1, 2..3)?;
+    /// assert_eq!((column.column_offset(), column.row_offset()), (1, 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn column_offset(&self) -> usize {
         self.region.columns.start
     }
 
     /// Tells whether the values are the table's own memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut table = table.to_layout(DataLayout::ColumnMajor)?;
+    /// assert!(table.column_mut::<i16>(1, 0..3)?.is_zero_copy());
+    /// assert!(!table.column_mut::<f32>(1, 0..3)?.is_zero_copy()); // converted
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_zero_copy(&self) -> bool {
         self.values.is_borrowed()
     }
 
     /// Sets the policy of writing back; it is [`ConversionPolicy::Checked`] if not set.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let mut column = table.column_mut::<f32>(1, 1..3)?.with_policy(ConversionPolicy::Saturate);
+    /// column[0] = 1000.0;
+    /// column.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 255, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn with_policy(mut self, policy: ConversionPolicy) -> Self {
         self.values.set_policy(policy);
         self
@@ -128,6 +176,20 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
     ///
     /// # Errors
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let mut column = table.column_mut::<f32>(1, 1..3)?;
+    /// column[1] = 300.0;
+    /// assert!(column.write_back().is_err());
+    /// column[1] = 200.0;
+    /// column.write_back()?;
+    /// drop(column);
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 200]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn write_back(&mut self) -> Result<()> {
         self.values.write_back()
     }
@@ -137,11 +199,33 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
     /// # Errors
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; the table
     /// is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let mut column = table.column_mut::<f32>(1, 1..3)?;
+    /// column.fill(9.0);
+    /// column.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 9, 5, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn release(self) -> Result<()> {
         self.values.release()
     }
 
     /// Ends the block without writing back. What was written in place, where the block is the table's memory, stays.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let mut column = table.column_mut::<f32>(1, 1..3)?;
+    /// column.fill(9.0);
+    /// column.discard();
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn discard(self) {
         self.values.discard();
     }

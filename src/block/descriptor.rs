@@ -97,6 +97,16 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Borrows the values, row by row; none if there is no block. Source: DAAL `getBlockPtr`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.as_slice(), [3.0, 4.0, 5.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn as_slice(&self) -> &[U] {
         match self.held.as_ref().map(|held| &held.place) {
             None => &[],
@@ -134,6 +144,16 @@ impl<U: Element> BlockDescriptor<U> {
     ///
     /// # Panics
     /// If the block has no such row, as indexing a slice does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.row(1), [5.0, 6.0]); // the table's row 2
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row(&self, row: usize) -> &[U] {
         let none = Region::default();
         let region = self.held.as_ref().map_or(&none, |held| &held.region);
@@ -141,46 +161,141 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gives the rows of the table that the block shows; none if there is no block.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!((block.rows(), BlockDescriptor::<f32>::new().rows()), (1..3, 0..0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn rows(&self) -> Range<usize> {
         self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
     }
 
     /// Gives the columns of the table that the block shows; none if there is no block.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_column_values(1, 0, 3, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!((block.columns(), BlockDescriptor::<f32>::new().columns()), (1..2, 0..0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn columns(&self) -> Range<usize> {
         self.held.as_ref().map_or(0..0, |held| held.region.columns.clone())
     }
 
     /// Counts the rows of the block. Source: DAAL `getNumberOfRows`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_column_values(1, 0, 3, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row_count(&self) -> usize {
         self.rows().len()
     }
 
     /// Counts the columns of the block. Source: DAAL `getNumberOfColumns`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.column_count(), 2);
+    /// table.get_block_of_column_values(1, 0, 3, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.column_count(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn column_count(&self) -> usize {
         self.columns().len()
     }
 
     /// Gives the first row of the table that the block shows. Source: DAAL `getRowsOffset`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_rows(2, 1, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!(block.row_offset(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row_offset(&self) -> usize {
         self.rows().start
     }
 
     /// Gives the first column of the table that the block shows. Source: DAAL `getColumnsOffset`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.get_block_of_column_values(1, 0, 3, ReadWriteMode::ReadOnly, &mut block)?;
+    /// assert_eq!((block.column_offset(), block.row_offset()), (1, 0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn column_offset(&self) -> usize {
         self.columns().start
     }
 
     /// Tells what the block was taken for; `None` if there is no block. Source: DAAL `getRWFlag`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// assert_eq!(block.mode(), None);
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadWrite, &mut block)?;
+    /// assert_eq!(block.mode(), Some(ReadWriteMode::ReadWrite));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn mode(&self) -> Option<ReadWriteMode> {
         self.held.as_ref().map(|held| held.mode)
     }
 
     /// Tells whether the values are the table's own memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (mut stored, mut converted) = (BlockDescriptor::<i16>::new(), BlockDescriptor::<f32>::new());
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut stored)?;
+    /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut converted)?;
+    /// assert!(stored.is_zero_copy() && !converted.is_zero_copy());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_zero_copy(&self) -> bool {
         self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer { .. }))
     }
 
     /// Gives the number of values that converted blocks can have without a new allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f32>::new();
+    /// table.read_rows(0..3, &mut block)?;
+    /// table.read_rows(2..3, &mut block)?; // smaller: the buffer stays
+    /// assert!(block.as_slice().len() == 2 && block.capacity() >= 6);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()
     }

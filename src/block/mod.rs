@@ -45,11 +45,25 @@ pub enum ReadWriteMode {
 
 impl ReadWriteMode {
     /// Tells whether the block shows what the table holds.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::ReadWriteMode;
+    /// assert!(ReadWriteMode::ReadOnly.is_readable() && ReadWriteMode::ReadWrite.is_readable());
+    /// assert!(!ReadWriteMode::WriteOnly.is_readable());
+    /// ```
     pub const fn is_readable(self) -> bool {
         !matches!(self, Self::WriteOnly)
     }
 
     /// Tells whether the block may be written.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::ReadWriteMode;
+    /// assert!(ReadWriteMode::WriteOnly.is_writable() && ReadWriteMode::ReadWrite.is_writable());
+    /// assert!(!ReadWriteMode::ReadOnly.is_writable());
+    /// ```
     pub const fn is_writable(self) -> bool {
         !matches!(self, Self::ReadOnly)
     }

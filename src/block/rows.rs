@@ -84,21 +84,57 @@ pub(super) fn row_range(region: &Region, row: usize) -> Range<usize> {
 macro_rules! block_facts {
     () => {
         /// Counts the rows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(1..3)?.row_count(), 2);
+        /// assert_eq!(table.column::<f32>(1, 0..3)?.row_count(), 3);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
         pub fn row_count(&self) -> usize {
             self.region.rows.len()
         }
 
         /// Counts the columns.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(0..3)?.column_count(), 2);
+        /// assert_eq!(table.column::<f32>(1, 0..3)?.column_count(), 1);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
         pub fn column_count(&self) -> usize {
             self.region.columns.len()
         }
 
         /// Gives the rows of the table that this shows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(1..3)?.rows(), 1..3);
+        /// assert_eq!(table.column::<f32>(1, 0..2)?.rows(), 0..2);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
         pub fn rows(&self) -> Range<usize> {
             self.region.rows.clone()
         }
 
         /// Gives the first row of the table that this shows. Source: DAAL `getRowsOffset`.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(2..3)?.row_offset(), 2);
+        /// assert_eq!(table.column::<f32>(0, 1..3)?.row_offset(), 1);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
         pub fn row_offset(&self) -> usize {
             self.region.rows.start
         }
@@ -122,16 +158,43 @@ impl<'t, U: Element> RowBlock<'t, U> {
     ///
     /// # Panics
     /// If the block has no such row, as indexing a slice does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.rows::<f32>(1..3)?.row(0), [3.0, 4.0]); // the table's row 1
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row(&self, row: usize) -> &[U] {
         &self[row_range(&self.region, row)]
     }
 
     /// Walks over the rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let block = table.rows::<i32>(1..3)?;
+    /// let sums: Vec<i32> = block.iter_rows().map(|row| row.iter().sum()).collect();
+    /// assert_eq!(sums, [7, 11]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
         (0..self.row_count()).map(|row| self.row(row))
     }
 
     /// Tells whether the values are the table's own memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert!(table.rows::<i16>(1..3)?.is_zero_copy());
+    /// assert!(!table.rows::<f32>(1..3)?.is_zero_copy()); // converted
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_zero_copy(&self) -> bool {
         matches!(self.values, Values::Borrowed(_))
     }
@@ -178,6 +241,16 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     ///
     /// # Panics
     /// If the block has no such row, as indexing a slice does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = table.rows_mut::<f32>(1..3)?;
+    /// block[0] = 30.0;
+    /// assert_eq!((block.row(0), block.row(1)), (&[30.0, 4.0][..], &[5.0, 6.0][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row(&self, row: usize) -> &[U] {
         &self[row_range(&self.region, row)]
     }
@@ -186,23 +259,64 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     ///
     /// # Panics
     /// If the block has no such row, as indexing a slice does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = table.rows_mut::<f32>(1..3)?;
+    /// block.row_mut(1).fill(9.0);
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 9, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn row_mut(&mut self, row: usize) -> &mut [U] {
         let range = row_range(&self.region, row);
         &mut self[range]
     }
 
     /// Walks over the rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let block = table.rows_mut::<f32>(1..3)?;
+    /// let firsts: Vec<f32> = block.iter_rows().map(|row| row[0]).collect();
+    /// assert_eq!(firsts, [3.0, 5.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
         (0..self.row_count()).map(|row| self.row(row))
     }
 
     /// Walks over the rows, for writing; a block without columns yields none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = table.rows_mut::<f32>(1..3)?;
+    /// block.iter_rows_mut().for_each(|row| row.swap(0, 1));
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 4, 3, 6, 5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn iter_rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [U]> + DoubleEndedIterator {
         let columns = self.column_count().max(1);
         self.chunks_exact_mut(columns)
     }
 
     /// Tells whether the values are the table's own memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert!(table.rows_mut::<i16>(1..3)?.is_zero_copy());
+    /// assert!(!table.rows_mut::<f32>(1..3)?.is_zero_copy()); // converted
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_zero_copy(&self) -> bool {
         self.values.is_borrowed()
     }

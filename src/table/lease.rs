@@ -49,6 +49,19 @@ pub struct Lease {
 impl Lease {
     /// Lends `array`. The [`Lender`] stays with the table. `in_place` is where the region's values lie in the array, if
     /// they are to be written there.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::OnceLock;
+    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
+    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
+    /// let (lease, lender) = Lease::new(Region { rows: 1..3, columns: 0..1 }, array, Some(1..3));
+    /// drop(lease); // the block is released: the memory comes back
+    /// let slot = OnceLock::<Array<u8>>::new();
+    /// lender.collect(&slot)?;
+    /// assert_eq!(slot.get().unwrap()[..], [1, 2, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn new(region: Region, array: AnyArray, in_place: Option<Range<usize>>) -> (Self, Lender) {
         let loan = Arc::new(Loan::default());
         let lender = Lender::join(&loan, &mut loan.lock(), region.rows.clone());
@@ -56,11 +69,29 @@ impl Lease {
     }
 
     /// Gives the region that was lent.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let lease = table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?;
+    /// assert_eq!(lease.region(), &Region { rows: 1..3, columns: 0..2 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn region(&self) -> &Region {
         &self.region
     }
 
     /// Tells whether the block is written in place.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert!(table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?.is_in_place());
+    /// assert!(!table.lease_region(&Region { rows: 0..3, columns: 1..2 }, false)?.is_in_place());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn is_in_place(&self) -> bool {
         self.in_place.is_some()
     }
@@ -106,11 +137,36 @@ impl Lender {
     }
 
     /// Tells whether this is the other end of the lease.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
+    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
+    /// let region = Region { rows: 0..3, columns: 0..1 };
+    /// let (lease, lender) = Lease::new(region.clone(), array.clone(), None);
+    /// let (other, _other_lender) = Lease::new(region, array, None);
+    /// assert!(lender.has_lent(&lease) && !lender.has_lent(&other));
+    /// ```
     pub fn has_lent(&self, lease: &Lease) -> bool {
         Arc::ptr_eq(&self.loan, &lease.loan)
     }
 
     /// Lets another table wait for the same memory; `None` if this one has got its share already.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::OnceLock;
+    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
+    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
+    /// let (lease, first) = Lease::new(Region { rows: 0..3, columns: 0..1 }, array, None);
+    /// let second = first.try_clone().unwrap();
+    /// drop(lease);
+    /// let slots = [OnceLock::<Array<u8>>::new(), OnceLock::new()];
+    /// first.collect(&slots[0])?;
+    /// second.collect(&slots[1])?;
+    /// assert!(slots[0].get().unwrap().shares_memory_with(slots[1].get().unwrap()));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn try_clone(&self) -> Option<Self> {
         let mut returned = self.loan.lock();
         let is_waiting = !self.is_done.load(Ordering::Relaxed);
@@ -121,6 +177,20 @@ impl Lender {
     ///
     /// # Errors
     /// [`Error::BlockOutstanding`] while the block is out.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::OnceLock;
+    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
+    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
+    /// let (lease, lender) = Lease::new(Region { rows: 1..3, columns: 0..1 }, array, Some(1..3));
+    /// let slot = OnceLock::<Array<u8>>::new();
+    /// assert!(matches!(lender.collect(&slot), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
+    /// drop(lease);
+    /// lender.collect(&slot)?;
+    /// assert_eq!(slot.get().unwrap()[..], [1, 2, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn collect<T: Element>(&self, slot: &OnceLock<Array<T>>) -> Result<()> {
         let mut returned = self.loan.lock();
         if self.is_done.load(Ordering::Relaxed) {

@@ -159,28 +159,88 @@ impl TableId {
 /// ```
 pub trait NumericTable: Any + Send + Sync {
     /// Gives the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn shape(&self) -> Shape;
 
     /// Counts the rows: observations. Source: DAAL `getNumberOfRows`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn row_count(&self) -> usize {
         self.shape().rows
     }
 
     /// Counts the columns: features. Source: DAAL `getNumberOfColumns`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.column_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn column_count(&self) -> usize {
         self.shape().columns
     }
 
     /// Gives the type in which values are stored.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.element_type(), ElementType::I16);
+    /// assert_eq!(table.convert::<f64>()?.element_type(), ElementType::F64);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn element_type(&self) -> ElementType;
 
     /// Gives the order in which values are stored. Source: DAAL `getDataLayout`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.data_layout(), DataLayout::RowMajor);
+    /// assert_eq!(table.to_layout(DataLayout::ColumnMajor)?.data_layout(), DataLayout::ColumnMajor);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn data_layout(&self) -> DataLayout;
 
     /// Tells whose memory the table uses. Source: DAAL `getDataMemoryStatus`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoAllocate)?;
+    /// assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn data_memory_status(&self) -> MemoryStatus;
 
     /// Borrows the description of the columns. Source: DAAL `getDictionary`, which hands out a mutable one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.dictionary().len(), 2); // one feature for each column
+    /// assert_eq!(table.dictionary().feature(1)?.element_type, ElementType::I16);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn dictionary(&self) -> &DataDictionary;
 
     /// Replaces the description of the columns; never their number or type.
@@ -188,15 +248,47 @@ pub trait NumericTable: Any + Send + Sync {
     /// # Errors
     /// [`Error::DictionaryMismatch`](crate::Error::DictionaryMismatch) if it describes other columns than these; the
     /// table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone().named("a"), feature.clone().named("b")]))?;
+    /// assert_eq!(table.dictionary().index_of("b"), Some(1));
+    /// assert!(table.set_dictionary(DataDictionary::uniform(feature, 3)).is_err()); // three columns
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()>;
 
     /// Replaces the description of the columns by the one that is made when none is given: continuous, without names.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// table.set_dictionary(DataDictionary::uniform(Feature::new(ElementType::I16).ordinal(), 2))?;
+    /// table.reset_dictionary();
+    /// assert_eq!(table.feature_type(1)?, FeatureType::Continuous);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn reset_dictionary(&mut self);
 
     /// Tells what kind of quantity a column is. Source: DAAL `getFeatureType`.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.ordinal()]))?;
+    /// assert_eq!(table.feature_type(1)?, FeatureType::Ordinal);
+    /// assert!(table.feature_type(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn feature_type(&self, column: usize) -> Result<FeatureType> {
         Ok(self.dictionary().feature(column)?.feature_type)
     }
@@ -205,6 +297,16 @@ pub trait NumericTable: Any + Send + Sync {
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.categorical(7)]))?;
+    /// assert_eq!((table.category_count(0)?, table.category_count(1)?), (None, Some(7)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn category_count(&self, column: usize) -> Result<Option<usize>> {
         Ok(self.dictionary().feature(column)?.category_count)
     }
@@ -224,6 +326,17 @@ pub trait NumericTable: Any + Send + Sync {
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding); the table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?;
+    /// table.resize(3)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6, 0, 0, 0]);
+    /// table.resize(1)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn resize(&mut self, rows: usize) -> Result<()>;
 
     /// Writes the table into an archive in memory. Source: DAAL `serialize`.
@@ -231,21 +344,62 @@ pub trait NumericTable: Any + Send + Sync {
     /// # Errors
     /// [`Error::NotAllocated`](crate::Error::NotAllocated), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{from_bytes_any, prelude::*};
+    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let copy = from_bytes_any(&table.to_bytes()?)?;
+    /// assert_eq!((copy.shape(), copy.value::<i16>(2, 0)?), (table.shape(), 5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Primitive: what tells this table from every other.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let id = table.id();
+    /// table.resize(5)?;
+    /// assert_eq!(table.id(), id);
+    /// assert_ne!(table.clone().id(), id); // a clone is another table
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn id(&self) -> TableId;
 
     /// Primitive: borrows the values of a region, if they lie in memory one after another, row by row.
     ///
     /// # Errors
     /// As every primitive: the region is not inside, nothing is allocated, or a writable block is out.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.borrow_region(&Region { rows: 1..3, columns: 0..2 })?.unwrap();
+    /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
+    /// assert!(table.borrow_region(&Region { rows: 0..3, columns: 1..2 })?.is_none()); // rows lie between
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>>;
 
     /// Primitive: shares the memory of a region, if its values lie one after another, row by row.
     ///
     /// # Errors
     /// As [`borrow_region`](Self::borrow_region).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.share_region(&Region { rows: 1..3, columns: 0..2 })?.unwrap();
+    /// let rows = rows.downcast::<i16>().unwrap();
+    /// assert_eq!(rows[..], [3, 4, 5, 6]);
+    /// assert!(rows.shares_memory_with(table.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
         self.borrow_region(region)?;
         Ok(None)
@@ -257,12 +411,32 @@ pub trait NumericTable: Any + Send + Sync {
     /// As [`borrow_region`](Self::borrow_region);
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) under a checking policy, with `target`
     /// unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (column, mut target) = (Region { rows: 0..3, columns: 1..2 }, [0.0_f32; 3]);
+    /// table.read_region(&column, AnySliceMut::new(&mut target), ConversionPolicy::Exact)?;
+    /// assert_eq!(target, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()>;
 
     /// Primitive: converts the values of a region, row by row, into new memory.
     ///
     /// # Errors
     /// As [`read_region`](Self::read_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let column = Region { rows: 0..3, columns: 1..2 };
+    /// let copy = table.copy_region(&column, ElementType::F64, ConversionPolicy::Exact)?;
+    /// assert_eq!(copy.downcast_ref::<f64>().unwrap()[..], [2.0, 4.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
         fn copy<U: Element>(
             table: &(impl NumericTable + ?Sized),
@@ -281,6 +455,16 @@ pub trait NumericTable: Any + Send + Sync {
     ///
     /// # Errors
     /// As [`borrow_region`](Self::borrow_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyValue, prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let column = Region { rows: 1..3, columns: 1..2 };
+    /// table.region_mut(&column)?.fill(AnyValue::from(9_u8), ConversionPolicy::Exact)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 9, 5, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>>;
 
     /// Primitive: lends the table's memory to the holder of the lease, until that is dropped. With `in_place`, the
@@ -288,6 +472,17 @@ pub trait NumericTable: Any + Send + Sync {
     ///
     /// # Errors
     /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let lease = table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?;
+    /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
+    /// drop(lease);
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease>;
 
     /// Primitive: writes values into the region of a lease, all of them or none. The lease goes on.
@@ -296,6 +491,18 @@ pub trait NumericTable: Any + Send + Sync {
     /// [`Error::WrongTable`](crate::Error::WrongTable) if the lease is not of this table;
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = table.lease_region(&Region { rows: 0..3, columns: 1..2 }, false)?;
+    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    /// table.write_leased(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
+    /// drop(lease);
+    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()>;
 }
 
