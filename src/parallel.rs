@@ -5,7 +5,7 @@
 
 /// Work on fewer bytes than this stays on the calling thread.
 #[cfg(feature = "rayon")]
-const PARALLEL_BYTES: usize = 1 << 20;
+const PARALLEL_BYTES: usize = 4 << 20;
 
 /// No task gets fewer bytes than this.
 #[cfg(feature = "rayon")]
@@ -14,10 +14,16 @@ const TASK_BYTES: usize = 256 << 10;
 /// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
 #[cfg(feature = "rayon")]
 pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    use rayon::prelude::*;
     if size_of_val(values) < PARALLEL_BYTES {
         return work(0, values); // before rayon is asked anything: asking starts its threads
     }
+    share_out(values, &work);
+}
+
+/// Compiled once per `T`, and not once per closure.
+#[cfg(feature = "rayon")]
+fn share_out<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    use rayon::prelude::*;
     let threads = rayon::current_num_threads();
     if threads <= 1 {
         return work(0, values);

@@ -219,6 +219,50 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
+    /// Sees the same elements in the same order as fewer and longer rows, where their places in memory allow it.
+    pub(crate) fn in_long_rows(self) -> Self {
+        let Geometry { rows, columns, row_stride, .. } = self.geometry;
+        let one_row = |column_stride| Geometry { rows: 1, columns: rows * columns, row_stride: 1, column_stride };
+        let geometry = if self.geometry.is_empty() {
+            self.geometry
+        } else if self.geometry.is_row_major_contiguous() {
+            one_row(1)
+        } else if columns == 1 {
+            one_row(row_stride)
+        } else {
+            self.geometry
+        };
+        // The same offsets: `row * columns + column` of contiguous rows, or `row * row_stride` of one column.
+        Self { start: self.start, geometry, borrow: PhantomData }
+    }
+
+    /// Copies values, row by row. Panics if there are not as many as elements: callers have checked.
+    pub(crate) fn copy_from_slice(self, values: &[T]) {
+        let Geometry { rows, columns, .. } = self.geometry;
+        match self.into_slice() {
+            Ok(slice) => slice.copy_from_slice(values),
+            Err(window) => {
+                let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
+                match Window::new(values, geometry) {
+                    Some(values) => window.copy_from(values),
+                    None => unreachable!("there are as many values as elements"),
+                }
+            }
+        }
+    }
+
+    /// Copies the marked values into a window of one row. Panics if there are fewer than elements: callers have checked.
+    pub(crate) fn copy_marked(mut self, values: &[T], is_marked: &[bool]) {
+        let columns = self.columns();
+        assert!(self.rows() == 1 && columns <= values.len() && columns <= is_marked.len(), "one row of as many values");
+        for (column, (&value, &is_marked)) in values.iter().zip(is_marked).take(columns).enumerate() {
+            if is_marked {
+                // SAFETY: there is one row, and `column` is below `columns`.
+                unsafe { self.set_unchecked(0, column, value) }
+            }
+        }
+    }
+
     /// Writes one value everywhere.
     pub(crate) fn fill(mut self, value: T) {
         if self.geometry.is_empty() {

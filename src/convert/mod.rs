@@ -1,15 +1,18 @@
 //! From one element type to another: one written rule per source, target and policy.
 //!
-//! The rule for one value is in `rule`; loops over windows of values, which must agree with it bit for bit, are in
-//! `kernel`. Nothing here depends on the CPU, the length, the stride or the number of threads.
+//! The rule for one value is in `rule`; the same for compilers to make packed code of in `fast`; loops over windows of
+//! values, which must agree with the rule bit for bit, in `kernel`; which instructions they may use in `level`. Nothing
+//! here depends on the CPU, the length, the stride or the number of threads.
 
+mod fast;
 pub(crate) mod kernel;
+mod level;
 pub(crate) mod rule;
 
 use std::fmt;
 use std::ops::AddAssign;
 
-use crate::array::Window;
+use crate::array::{AnySliceMut, Window};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use kernel::Origin;
@@ -231,7 +234,7 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
     if source.len() != target.len() {
         return Err(Error::LengthMismatch { expected: target.len(), found: source.len() });
     }
-    kernel::read(Window::column(source), target, policy, Origin::default())
+    S::read(Window::column(source), AnySliceMut::new(target), policy, Origin::default())
 }
 
 /// Makes sure that a policy permits one value in a type that is known at run time.

@@ -56,12 +56,6 @@ pub(crate) fn convert<S: Element, D: Element>(value: S) -> D {
     D::nearest(value.exact())
 }
 
-/// Tells what [`convert`] loses of one value. Equal types lose nothing.
-#[inline]
-pub(crate) fn loss<S: Element, D: Element>(value: S) -> Loss {
-    if S::TYPE == D::TYPE { Loss::None } else { D::loss(value.exact()) }
-}
-
 macro_rules! integer {
     ($($native:ty)*) => {$(
         impl Number for $native {

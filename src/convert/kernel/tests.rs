@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::array::Geometry;
-use crate::convert::rule::Number;
+use crate::convert::level::{Level, with_level};
+use crate::convert::rule::{self, Number};
 
 /// A small generator whose whole state is its seed: xorshift64*.
 struct Random(u64);
@@ -70,7 +71,7 @@ impl<S: Element> Pair<S> {
         match_element!(target, D => Self {
             target,
             convert: |value| super::super::cast::<S, D>(value).into(),
-            loss: rule::loss::<S, D>,
+            loss: |value| if S::TYPE == D::TYPE { Loss::None } else { D::loss(value.exact()) },
             is_same: |one, other| {
                 let [one, other] = [one, other].map(|any| D::from_any(any, ConversionPolicy::Exact, Origin::default()));
                 one.unwrap().is_same(other.unwrap())
@@ -182,24 +183,86 @@ fn writes_like_the_rule<T: Element>(block: ElementType, random: &mut Random) {
     }
 }
 
+/// Runs a test at every level that this machine has.
+fn at_every_level(mut test: impl FnMut()) {
+    for level in Level::available() {
+        with_level(level, &mut test);
+    }
+}
+
+/// Every value of 8 and 16 bits; of wider types, the edges of every other type, and random bits.
+fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
+    let from_bits = |bits: u64| bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<S>()]);
+    if size_of::<S>() <= 2 {
+        return (0..1 << (8 * size_of::<S>())).map(from_bits).collect();
+    }
+    let mut values: Vec<S> = (0..20_000).map(|_| from_bits(random.next())).collect();
+    for power in 0..=64 {
+        for near in [-2, -1, 0, 1, 2] {
+            let integer = (1_i128 << power) + near;
+            values.extend([integer, -integer].map(|integer| S::nearest(rule::Exact::Integer(integer))));
+        }
+    }
+    for power in -150..=130 {
+        let float = 2f64.powi(power);
+        // Neighbours of powers of two, and of the ties of each narrower float.
+        for step in [0.0, 0.5, 2f64.powi(-8), 2f64.powi(-9), 2f64.powi(-11), 2f64.powi(-12), 2f64.powi(-24)] {
+            let tie = float * (1.0 + step);
+            for near in [tie.next_down(), tie, tie.next_up(), tie * (1.0 + 2f64.powi(-40))] {
+                values.extend([near, -near].map(|near| S::nearest(rule::Exact::Float(near))));
+            }
+        }
+    }
+    values.extend((0..200).map(|_| value::<S>(random)));
+    values
+}
+
+#[test]
+fn every_pair_converts_telling_values_like_the_rule_at_every_level() {
+    fn test<S: Element>(target: ElementType, random: &mut Random) {
+        let (values, pair) = (telling_values::<S>(random), Pair::<S>::to(target));
+        let window = Window::column(&values);
+        let found = S::to_array(window, target, ConversionPolicy::Saturate, Origin::default()).unwrap();
+        for (&value, found) in values.iter().zip(values_of(found.as_slice())) {
+            let expected = (pair.convert)(value);
+            assert!((pair.is_same)(expected, found), "{value} to {target}: {found}, not {expected}");
+            let checked = S::check(Window::column(&[value]), target, ConversionPolicy::Checked, Origin::default());
+            let is_permitted = ConversionPolicy::Checked.permits((pair.loss)(value));
+            assert_eq!(checked.is_ok(), is_permitted, "{value} to {target}, checked");
+        }
+    }
+    let mut random = Random(0x5EED_0003);
+    at_every_level(|| {
+        for &source in ElementType::ALL {
+            for &target in ElementType::ALL {
+                match_element!(source, S => test::<S>(target, &mut random));
+            }
+        }
+    });
+}
+
 #[test]
 fn every_pair_is_read_like_the_rule_from_every_window() {
     let mut random = Random(0x5EED_0001);
-    for &source in ElementType::ALL {
-        for &target in ElementType::ALL {
-            match_element!(source, S => reads_like_the_rule(&Pair::<S>::to(target), &mut random));
+    at_every_level(|| {
+        for &source in ElementType::ALL {
+            for &target in ElementType::ALL {
+                match_element!(source, S => reads_like_the_rule(&Pair::<S>::to(target), &mut random));
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn every_pair_is_written_like_the_rule_into_every_window() {
     let mut random = Random(0x5EED_0002);
-    for &table in ElementType::ALL {
-        for &block in ElementType::ALL {
-            match_element!(table, T => writes_like_the_rule::<T>(block, &mut random));
+    at_every_level(|| {
+        for &table in ElementType::ALL {
+            for &block in ElementType::ALL {
+                match_element!(table, T => writes_like_the_rule::<T>(block, &mut random));
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -1,0 +1,287 @@
+//! One value from one type to another, in the form that compilers turn into packed code.
+//!
+//! For every pair the result is that of [`super::rule`], which the tests prove; the two share no code. What matters here:
+//! * float to integer as clamp, unchecked conversion and two selects, since plain `as` stays scalar on x86;
+//! * no branches, no calls, no 128-bit integers;
+//! * `f16` and `bf16` by integer arithmetic on `f32` bits; `f64` goes there through an `f32` that is rounded to odd, so
+//!   that the second rounding is exact.
+
+use half::{bf16, f16};
+
+use super::rule::{Exact, Number};
+
+/// Conversion under `Saturate`, and what `Checked` asks of a value.
+pub(super) trait To<D>: Copy {
+    fn to(self) -> D;
+
+    /// Tells whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
+    #[inline(always)]
+    fn fits(self) -> bool {
+        true
+    }
+}
+
+macro_rules! same {
+    ($($native:ty)*) => {$(
+        impl To<$native> for $native {
+            #[inline(always)]
+            fn to(self) -> $native {
+                self
+            }
+        }
+    )*};
+}
+same!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16);
+
+macro_rules! integer_to_integer {
+    ($($source:ty: $($target:ty)*;)*) => {$($(
+        impl To<$target> for $source {
+            #[inline(always)]
+            fn to(self) -> $target {
+                // The part of the target's range that the source has, as numbers of the source.
+                const LOW: $source = if (<$target>::MIN as i128) < (<$source>::MIN as i128) {
+                    <$source>::MIN
+                } else {
+                    <$target>::MIN as $source
+                };
+                const HIGH: $source = if (<$target>::MAX as i128) > (<$source>::MAX as i128) {
+                    <$source>::MAX
+                } else {
+                    <$target>::MAX as $source
+                };
+                self.clamp(LOW, HIGH) as $target
+            }
+
+            #[inline(always)]
+            fn fits(self) -> bool {
+                let clamped: $target = self.to();
+                clamped as $source == self // no cast back changes a number that is in both ranges
+            }
+        }
+    )*)*};
+}
+integer_to_integer! {
+    i8: i16 i32 i64 u8 u16 u32 u64;
+    i16: i8 i32 i64 u8 u16 u32 u64;
+    i32: i8 i16 i64 u8 u16 u32 u64;
+    i64: i8 i16 i32 u8 u16 u32 u64;
+    u8: i8 i16 i32 i64 u16 u32 u64;
+    u16: i8 i16 i32 i64 u8 u32 u64;
+    u32: i8 i16 i32 i64 u8 u16 u64;
+    u64: i8 i16 i32 i64 u8 u16 u32;
+}
+
+macro_rules! by_as {
+    ($($source:ty: $($target:ty)*;)*) => {$($(
+        impl To<$target> for $source {
+            #[inline(always)]
+            fn to(self) -> $target {
+                self as $target // rounds once, to nearest even
+            }
+        }
+    )*)*};
+}
+by_as! {
+    i8: f32 f64; i16: f32 f64; i32: f32 f64; i64: f32 f64; u8: f32 f64; u16: f32 f64; u32: f32 f64; u64: f32 f64;
+    f32: f64;
+}
+
+impl To<f32> for f64 {
+    #[inline(always)]
+    fn to(self) -> f32 {
+        self as f32
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        stays_finite(self.is_finite(), self as f32)
+    }
+}
+
+/// Tells whether rounding has not made a finite number infinite.
+#[inline(always)]
+fn stays_finite(was_finite: bool, rounded: f32) -> bool {
+    !(was_finite & rounded.is_infinite())
+}
+
+macro_rules! float_to_integer {
+    ($($source:ty: $($target:ty)*;)*) => {$($(
+        impl To<$target> for $source {
+            #[inline(always)]
+            fn to(self) -> $target {
+                const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
+                /// The largest float that is in range after truncation to an integer.
+                const HIGH: $source = {
+                    let high = <$target>::MAX as $source;
+                    if high as i128 > <$target>::MAX as i128 { high.next_down() } else { high }
+                };
+                let clamped = self.max(LOW).min(HIGH); // NaN becomes LOW
+                // SAFETY: `clamped` is no NaN, and between the target's smallest value and HIGH, both in range.
+                let integer = unsafe { clamped.to_int_unchecked::<$target>() };
+                let integer = if self > HIGH { <$target>::MAX } else { integer };
+                if self.is_nan() { 0 } else { integer }
+            }
+
+            #[inline(always)]
+            fn fits(self) -> bool {
+                /// One below the smallest value if that is a float, else the next float below: truncation stops short of
+                /// both.
+                const BELOW: $source = {
+                    let below = <$target>::MIN as i128 - 1;
+                    let float = below as $source;
+                    if float as i128 == below { float } else { (<$target>::MIN as $source).next_down() }
+                };
+                const END: $source = (<$target>::MAX as i128 + 1) as $source; // a power of two: exact
+                (self > BELOW) & (self < END) // NaN is neither
+            }
+        }
+    )*)*};
+}
+float_to_integer! {
+    f32: i8 i16 i32 i64 u8 u16 u32 u64;
+    f64: i8 i16 i32 i64 u8 u16 u32 u64;
+}
+
+/// Through a type that holds every value of the source, so that only the second step can round.
+macro_rules! through {
+    ($($source:ty => $middle:ty: $($target:ty)*;)*) => {$($(
+        impl To<$target> for $source {
+            #[inline(always)]
+            fn to(self) -> $target {
+                let exact: $middle = self.to();
+                exact.to()
+            }
+
+            #[inline(always)]
+            fn fits(self) -> bool {
+                let exact: $middle = self.to();
+                To::<$target>::fits(exact)
+            }
+        }
+    )*)*};
+}
+through! {
+    f16 => f32: f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64;
+    bf16 => f32: f64 f16 i8 i16 i32 i64 u8 u16 u32 u64;
+    i8 => f32: f16 bf16; i16 => f32: f16 bf16; u8 => f32: f16 bf16; u16 => f32: f16 bf16;
+    i32 => f64: f16 bf16; u32 => f64: f16 bf16;
+}
+
+/// 64-bit integers have no wider float: the rule itself, in integer arithmetic.
+macro_rules! by_rule {
+    ($($source:ty: $($target:ty)*;)*) => {$($(
+        impl To<$target> for $source {
+            #[inline(always)]
+            fn to(self) -> $target {
+                <$target>::nearest(Exact::Integer(self as i128))
+            }
+
+            #[inline(always)]
+            fn fits(self) -> bool {
+                let rounded: $target = self.to();
+                stays_finite(true, rounded.to())
+            }
+        }
+    )*)*};
+}
+by_rule! { i64: f16 bf16; u64: f16 bf16; }
+
+impl To<f32> for bf16 {
+    #[inline(always)]
+    fn to(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
+
+impl To<bf16> for f32 {
+    #[inline(always)]
+    fn to(self) -> bf16 {
+        let bits = self.to_bits();
+        // Half a unit, minus one if the last bit that stays is even; a carry goes into the exponent, up to infinity.
+        let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        let quiet_nan = bits >> 16 | 0x40;
+        bf16::from_bits(if self.is_nan() { quiet_nan } else { rounded } as u16)
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        let rounded: bf16 = self.to();
+        stays_finite(self.is_finite(), rounded.to())
+    }
+}
+
+/// What the exponents of `f32` and `f16` differ by, in place.
+const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
+
+impl To<f32> for f16 {
+    #[inline(always)]
+    fn to(self) -> f32 {
+        let bits = u32::from(self.to_bits());
+        let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
+        let normal = (magnitude << 13) + EXPONENT_OFFSET;
+        let infinite_or_nan = normal + EXPONENT_OFFSET;
+        // A product of normal numbers: no setting of the processor for subnormals can change it.
+        let subnormal = (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
+        let finite = if magnitude < 0x0400 { subnormal } else { normal };
+        f32::from_bits(sign | if magnitude >= 0x7C00 { infinite_or_nan } else { finite })
+    }
+}
+
+impl To<f16> for f32 {
+    #[inline(always)]
+    fn to(self) -> f16 {
+        let bits = self.to_bits();
+        let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7FFF_FFFF);
+        let normal = magnitude.wrapping_add(0xFFF + (magnitude >> 13 & 1)).wrapping_sub(EXPONENT_OFFSET) >> 13;
+        // One unit in the last place of 0.5 is the smallest f16: the addition rounds to it.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
+        let finite = if magnitude < (127 - 14) << 23 { subnormal } else { normal };
+        let special = if magnitude > 0x7F80_0000 { 0x7E00 } else { 0x7C00 };
+        // From 65520 on, half a unit above the largest f16, everything is infinite.
+        let result = if magnitude >= 0x477F_F000 { special } else { finite };
+        f16::from_bits((sign | result) as u16)
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        let rounded: f16 = self.to();
+        stays_finite(self.is_finite(), rounded.to())
+    }
+}
+
+/// Rounds to odd: toward zero, and the last bit set if anything was cut off. A second rounding to at most half as many
+/// bits then sees on which side of a tie the number was.
+#[inline(always)]
+fn to_odd_f32(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    let bits = nearest.to_bits();
+    let toward_zero = if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if back == value || value.is_nan() { bits } else { toward_zero | 1 })
+}
+
+impl To<f16> for f64 {
+    #[inline(always)]
+    fn to(self) -> f16 {
+        to_odd_f32(self).to()
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        let rounded: f16 = self.to();
+        stays_finite(self.is_finite(), rounded.to())
+    }
+}
+
+impl To<bf16> for f64 {
+    #[inline(always)]
+    fn to(self) -> bf16 {
+        to_odd_f32(self).to()
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        let rounded: bf16 = self.to();
+        stays_finite(self.is_finite(), rounded.to())
+    }
+}
