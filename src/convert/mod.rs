@@ -1,8 +1,8 @@
 //! From one element type to another: one written rule per source, target and policy.
 //!
 //! The rule for one value is in `rule`; the same for compilers to make packed code of in `fast`; loops over windows of
-//! values, which must agree with the rule bit for bit, in `kernel`; which instructions they may use in `level`. Nothing
-//! here depends on the CPU, the length, the stride or the number of threads.
+//! values, which must agree with the rule bit for bit, in `kernel`; which instructions they may use in `level`. No result
+//! depends on the CPU, the length, the stride or the number of threads.
 
 mod fast;
 pub(crate) mod kernel;
