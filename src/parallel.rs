@@ -3,40 +3,78 @@
 //! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
 
-/// Work on fewer bytes than this stays on the calling thread.
-#[cfg(feature = "rayon")]
-const PARALLEL_BYTES: usize = 4 << 20;
+/// Work on fewer bytes than this, read and written together, stays on the calling thread.
+pub(crate) const LEAST_BYTES: usize = 2 << 20;
 
 /// No task gets fewer bytes than this.
-#[cfg(feature = "rayon")]
 const TASK_BYTES: usize = 256 << 10;
 
-/// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
-#[cfg(feature = "rayon")]
-pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    if size_of_val(values) < PARALLEL_BYTES {
-        return work(0, values); // before rayon is asked anything: asking starts its threads
+/// Tasks per thread: some threads are slower than others.
+const TASKS_PER_THREAD: usize = 4;
+
+/// Pieces are cut at multiples of this many elements: whole cache lines of any element type.
+const LINE: usize = 64;
+
+/// Into how many tasks to cut work on so many bytes: one if it does not pay to cut, or there is one thread.
+pub(crate) fn task_count(bytes: usize) -> usize {
+    if bytes < LEAST_BYTES {
+        return 1; // before rayon is asked anything: asking starts its threads
     }
-    share_out(values, &work);
+    match threads() {
+        1 => 1,
+        threads => (threads * TASKS_PER_THREAD).min(bytes / TASK_BYTES),
+    }
 }
 
-/// Compiled once per `T`, and not once per closure.
+/// Cuts a length into about as many parts, and gives their lengths, which are not zero.
+pub(crate) fn cut(length: usize, parts: usize) -> impl Iterator<Item = usize> {
+    let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE);
+    (0..length).step_by(step).map(move |start| step.min(length - start))
+}
+
 #[cfg(feature = "rayon")]
-fn share_out<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+#[cfg(not(feature = "rayon"))]
+fn threads() -> usize {
+    1
+}
+
+/// Works on every piece, several at a time if there are several; results are in the order of the pieces.
+#[cfg(feature = "rayon")]
+pub(crate) fn map<P: Send, R: Send>(mut pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     use rayon::prelude::*;
-    let threads = rayon::current_num_threads();
-    if threads <= 1 {
+    match pieces.pop() {
+        None => Vec::new(),
+        Some(only) if pieces.is_empty() => vec![work(only)],
+        Some(last) => {
+            pieces.push(last);
+            pieces.into_par_iter().with_max_len(1).map(|piece| work(piece)).collect()
+        }
+    }
+}
+
+/// Works on every piece; without the feature `rayon` all work stays on the calling thread.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    pieces.into_iter().map(work).collect()
+}
+
+/// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
+pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    let tasks = task_count(size_of_val(values));
+    if tasks == 1 {
         return work(0, values);
     }
-    let least = (TASK_BYTES / size_of::<T>().max(1)).max(1);
-    let chunk = values.len().div_ceil(threads * 4).max(least);
-    values.par_chunks_mut(chunk).enumerate().for_each(|(index, values)| work(index * chunk, values));
-}
-
-/// Calls `work(0, values)`: without the feature `rayon` all work stays on the calling thread.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    work(0, values);
+    let (mut chunks, mut rest, mut offset) = (Vec::with_capacity(tasks), values, 0);
+    for length in cut(rest.len(), tasks) {
+        let (chunk, tail) = rest.split_at_mut(length);
+        chunks.push((offset, chunk));
+        (rest, offset) = (tail, offset + length);
+    }
+    map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
 #[cfg(feature = "rayon")]

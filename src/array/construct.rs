@@ -78,7 +78,7 @@ impl<T: Element> Array<T> {
     /// ```
     pub fn from_fn(count: usize, f: impl Fn(usize) -> T + Sync) -> Result<Self> {
         let mut array = Self::uninit(count)?;
-        parallel::for_each_chunk_mut(array.mutable_data()?, |offset, chunk| {
+        parallel::for_each_chunk_mut(array.mutable_data()?, &|offset, chunk| {
             for (i, element) in chunk.iter_mut().enumerate() {
                 element.write(f(offset + i));
             }

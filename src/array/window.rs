@@ -48,12 +48,28 @@ impl Geometry {
             || ((self.column_stride == 1 || self.columns == 1) && (self.row_stride == self.columns || self.rows == 1))
     }
 
+    /// Names the same elements in the same order as fewer and longer rows, where their places in memory allow it.
+    pub(crate) fn in_long_rows(self) -> Self {
+        let Self { rows, columns, row_stride, .. } = self;
+        let one_row = |column_stride| Self { rows: 1, columns: rows * columns, row_stride: 1, column_stride };
+        // The same offsets: `row * columns + column` of contiguous rows, or `row * row_stride` of one column.
+        if self.is_empty() {
+            self
+        } else if self.is_row_major_contiguous() {
+            one_row(1)
+        } else if columns == 1 {
+            one_row(row_stride)
+        } else {
+            self
+        }
+    }
+
     fn offset(&self, row: usize, column: usize) -> usize {
         row * self.row_stride + column * self.column_stride
     }
 
     /// Cuts rows and columns out; gives the offset of the new first element as well.
-    fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
+    pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
         let cut = Self { rows: rows.len(), columns: columns.len(), ..*self };
@@ -132,6 +148,11 @@ impl<'a, T: Copy> Window<'a, T> {
     pub(crate) fn column(values: &'a [T]) -> Self {
         let geometry = Geometry { rows: values.len(), columns: 1, row_stride: 1, column_stride: 1 };
         Self { start: values.as_ptr(), geometry, borrow: PhantomData }
+    }
+
+    /// The address of the first element; the geometry holds from here.
+    pub(crate) fn as_ptr(&self) -> *const T {
+        self.start
     }
 
     pub(crate) fn get(&self, row: usize, column: usize) -> Option<T> {
@@ -221,19 +242,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
 
     /// Sees the same elements in the same order as fewer and longer rows, where their places in memory allow it.
     pub(crate) fn in_long_rows(self) -> Self {
-        let Geometry { rows, columns, row_stride, .. } = self.geometry;
-        let one_row = |column_stride| Geometry { rows: 1, columns: rows * columns, row_stride: 1, column_stride };
-        let geometry = if self.geometry.is_empty() {
-            self.geometry
-        } else if self.geometry.is_row_major_contiguous() {
-            one_row(1)
-        } else if columns == 1 {
-            one_row(row_stride)
-        } else {
-            self.geometry
-        };
-        // The same offsets: `row * columns + column` of contiguous rows, or `row * row_stride` of one column.
-        Self { start: self.start, geometry, borrow: PhantomData }
+        Self { start: self.start, geometry: self.geometry.in_long_rows(), borrow: PhantomData }
     }
 
     /// Copies values, row by row. Panics if there are not as many as elements: callers have checked.
@@ -251,14 +260,19 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Copies the marked values into a window of one row. Panics if there are fewer than elements: callers have checked.
+    /// Copies the marked values of a dense row-major slice. Panics if there are fewer than elements: callers have
+    /// checked.
     pub(crate) fn copy_marked(mut self, values: &[T], is_marked: &[bool]) {
-        let columns = self.columns();
-        assert!(self.rows() == 1 && columns <= values.len() && columns <= is_marked.len(), "one row of as many values");
-        for (column, (&value, &is_marked)) in values.iter().zip(is_marked).take(columns).enumerate() {
-            if is_marked {
-                // SAFETY: there is one row, and `column` is below `columns`.
-                unsafe { self.set_unchecked(0, column, value) }
+        let (rows, columns) = (self.rows(), self.columns());
+        assert!(rows * columns <= values.len() && rows * columns <= is_marked.len(), "as many values as elements");
+        for row in 0..rows {
+            let start = row * columns;
+            let marked = values[start..start + columns].iter().zip(&is_marked[start..start + columns]);
+            for (column, (&value, &is_marked)) in marked.enumerate() {
+                if is_marked {
+                    // SAFETY: `row` is below `rows`, and `column` below `columns`.
+                    unsafe { self.set_unchecked(row, column, value) }
+                }
             }
         }
     }
@@ -293,6 +307,12 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         let head = Self { start: self.start, geometry: self.geometry, borrow: PhantomData };
         // The two share no position of the old window, and its positions are injective.
         (head.cut(0..rows, 0..columns), self.cut(rows..all_rows, 0..columns))
+    }
+
+    /// Cuts in two: the first `columns` columns, and the rest. Panics if there are fewer: callers have checked.
+    pub(crate) fn split_at_column(self, columns: usize) -> (Self, Self) {
+        let (head, tail) = self.transposed().split_at_row(columns);
+        (head.transposed(), tail.transposed())
     }
 }
 

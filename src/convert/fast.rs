@@ -8,10 +8,13 @@
 
 use half::{bf16, f16};
 
-use super::rule::{Exact, Number};
-
 /// Conversion under `Saturate`, and what `Checked` asks of a value.
 pub(super) trait To<D>: Copy {
+    /// Whether `Checked` permits every value.
+    const ALWAYS_FITS: bool;
+    /// Whether `Exact` permits every value.
+    const IS_LOSSLESS: bool;
+
     fn to(self) -> D;
 
     /// Tells whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
@@ -21,9 +24,72 @@ pub(super) trait To<D>: Copy {
     }
 }
 
+/// What tells kinds of losses apart.
+pub(super) trait Sign: Copy {
+    fn is_nan(self) -> bool;
+    fn is_negative(self) -> bool;
+    /// Compares as numbers: NaN differs from itself, the two zeros are equal.
+    fn equals(self, other: Self) -> bool;
+}
+
+macro_rules! sign {
+    ($($native:ty: $value:ident => $is_nan:expr;)*) => {$(
+        impl Sign for $native {
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                let $value = self;
+                $is_nan
+            }
+
+            #[inline(always)]
+            fn is_negative(self) -> bool {
+                self < <$native>::default()
+            }
+
+            #[inline(always)]
+            fn equals(self, other: Self) -> bool {
+                self == other
+            }
+        }
+    )*};
+}
+sign! {
+    f32: value => value.is_nan(); f64: value => value.is_nan();
+    i8: _value => false; i16: _value => false; i32: _value => false; i64: _value => false;
+    u8: _value => false; u16: _value => false; u32: _value => false; u64: _value => false;
+}
+
+macro_rules! sign_of_half {
+    ($($native:ty)*) => {$(
+        impl Sign for $native {
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                let value: f32 = self.to();
+                value.is_nan()
+            }
+
+            #[inline(always)]
+            fn is_negative(self) -> bool {
+                let value: f32 = self.to();
+                value < 0.0
+            }
+
+            #[inline(always)]
+            fn equals(self, other: Self) -> bool {
+                let (value, other): (f32, f32) = (self.to(), other.to());
+                value == other
+            }
+        }
+    )*};
+}
+sign_of_half! { f16 bf16 }
+
 macro_rules! same {
     ($($native:ty)*) => {$(
         impl To<$native> for $native {
+            const ALWAYS_FITS: bool = true;
+            const IS_LOSSLESS: bool = true;
+
             #[inline(always)]
             fn to(self) -> $native {
                 self
@@ -36,6 +102,10 @@ same!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16);
 macro_rules! integer_to_integer {
     ($($source:ty: $($target:ty)*;)*) => {$($(
         impl To<$target> for $source {
+            const ALWAYS_FITS: bool = <$target>::MIN as i128 <= <$source>::MIN as i128
+                && <$source>::MAX as i128 <= <$target>::MAX as i128;
+            const IS_LOSSLESS: bool = <Self as To<$target>>::ALWAYS_FITS;
+
             #[inline(always)]
             fn to(self) -> $target {
                 // The part of the target's range that the source has, as numbers of the source.
@@ -74,6 +144,9 @@ integer_to_integer! {
 macro_rules! by_as {
     ($($source:ty: $($target:ty)*;)*) => {$($(
         impl To<$target> for $source {
+            const ALWAYS_FITS: bool = true;
+            const IS_LOSSLESS: bool = holds_all_bits(<$source>::BITS, <$target>::MANTISSA_DIGITS);
+
             #[inline(always)]
             fn to(self) -> $target {
                 self as $target // rounds once, to nearest even
@@ -83,10 +156,27 @@ macro_rules! by_as {
 }
 by_as! {
     i8: f32 f64; i16: f32 f64; i32: f32 f64; i64: f32 f64; u8: f32 f64; u16: f32 f64; u32: f32 f64; u64: f32 f64;
-    f32: f64;
+}
+
+/// Tells whether a float holds every integer of so many bits.
+const fn holds_all_bits(integer_bits: u32, mantissa_digits: u32) -> bool {
+    integer_bits <= mantissa_digits
+}
+
+impl To<f64> for f32 {
+    const ALWAYS_FITS: bool = true;
+    const IS_LOSSLESS: bool = true;
+
+    #[inline(always)]
+    fn to(self) -> f64 {
+        self as f64
+    }
 }
 
 impl To<f32> for f64 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
     #[inline(always)]
     fn to(self) -> f32 {
         self as f32
@@ -107,6 +197,9 @@ fn stays_finite(was_finite: bool, rounded: f32) -> bool {
 macro_rules! float_to_integer {
     ($($source:ty: $($target:ty)*;)*) => {$($(
         impl To<$target> for $source {
+            const ALWAYS_FITS: bool = false;
+            const IS_LOSSLESS: bool = false;
+
             #[inline(always)]
             fn to(self) -> $target {
                 const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
@@ -144,8 +237,11 @@ float_to_integer! {
 
 /// Through a type that holds every value of the source, so that only the second step can round.
 macro_rules! through {
-    ($($source:ty => $middle:ty: $($target:ty)*;)*) => {$($(
+    ($($source:ty => $middle:ty: $($target:ty)*, $always_fits:literal, $is_lossless:literal;)*) => {$($(
         impl To<$target> for $source {
+            const ALWAYS_FITS: bool = $always_fits;
+            const IS_LOSSLESS: bool = $is_lossless;
+
             #[inline(always)]
             fn to(self) -> $target {
                 let exact: $middle = self.to();
@@ -161,32 +257,75 @@ macro_rules! through {
     )*)*};
 }
 through! {
-    f16 => f32: f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64;
-    bf16 => f32: f64 f16 i8 i16 i32 i64 u8 u16 u32 u64;
-    i8 => f32: f16 bf16; i16 => f32: f16 bf16; u8 => f32: f16 bf16; u16 => f32: f16 bf16;
-    i32 => f64: f16 bf16; u32 => f64: f16 bf16;
+    f16 => f32: f64, true, true;
+    f16 => f32: bf16, true, false;
+    f16 => f32: i8 i16 i32 i64 u8 u16 u32 u64, false, false;
+    bf16 => f32: f64, true, true;
+    bf16 => f32: f16 i8 i16 i32 i64 u8 u16 u32 u64, false, false;
+    i8 => f32: f16 bf16, true, true;
+    u8 => f32: f16 bf16, true, true;
+    i16 => f32: f16 bf16, true, false;
+    u16 => f32: bf16, true, false;
+    u16 => f32: f16, false, false; // 65520 and more become infinite
+    i32 => f64: f16, false, false;
+    u32 => f64: f16, false, false;
+    i32 => f64: bf16, true, false;
+    u32 => f64: bf16, true, false;
+    i64 => Sticky: bf16, true, false;
+    u64 => Sticky: bf16, true, false;
+    i64 => Sticky: f16, false, false;
+    u64 => Sticky: f16, false, false;
 }
 
-/// 64-bit integers have no wider float: the rule itself, in integer arithmetic.
-macro_rules! by_rule {
-    ($($source:ty: $($target:ty)*;)*) => {$($(
-        impl To<$target> for $source {
+/// A 64-bit integer as a float of 53 bits, rounded to odd: see [`to_odd_f32`].
+#[derive(Clone, Copy)]
+struct Sticky(f64);
+
+macro_rules! sticky {
+    ($($source:ty)*) => {$(
+        impl To<Sticky> for $source {
+            const ALWAYS_FITS: bool = true;
+            const IS_LOSSLESS: bool = false;
+
             #[inline(always)]
-            fn to(self) -> $target {
-                <$target>::nearest(Exact::Integer(self as i128))
+            fn to(self) -> Sticky {
+                const CUT: u32 = 64 - f64::MANTISSA_DIGITS;
+                // Toward minus infinity, and the last bit set if anything was cut off; then the conversion is exact.
+                let has_rest = self & ((1 << CUT) - 1) != 0;
+                let high = self >> CUT | has_rest as $source;
+                let rounded_to_odd = high as f64 * (1_u64 << CUT) as f64;
+                let nearest = self as f64;
+                Sticky(if nearest.abs() < (1_u64 << f64::MANTISSA_DIGITS) as f64 { nearest } else { rounded_to_odd })
+            }
+        }
+    )*};
+}
+sticky! { i64 u64 }
+
+macro_rules! sticky_to_half {
+    ($($half:ty)*) => {$(
+        impl To<$half> for Sticky {
+            const ALWAYS_FITS: bool = false;
+            const IS_LOSSLESS: bool = false;
+
+            #[inline(always)]
+            fn to(self) -> $half {
+                self.0.to()
             }
 
             #[inline(always)]
             fn fits(self) -> bool {
-                let rounded: $target = self.to();
-                stays_finite(true, rounded.to())
+                To::<$half>::fits(self.0)
             }
         }
-    )*)*};
+    )*};
 }
-by_rule! { i64: f16 bf16; u64: f16 bf16; }
+sticky_to_half! { f16 bf16 }
 
 impl To<f32> for bf16 {
+    const ALWAYS_FITS: bool = true;
+    const IS_LOSSLESS: bool = true;
+
     #[inline(always)]
     fn to(self) -> f32 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
@@ -194,6 +333,9 @@ impl To<f32> for bf16 {
 }
 
 impl To<bf16> for f32 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
     #[inline(always)]
     fn to(self) -> bf16 {
         let bits = self.to_bits();
@@ -214,6 +356,9 @@ impl To<bf16> for f32 {
 const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
 
 impl To<f32> for f16 {
+    const ALWAYS_FITS: bool = true;
+    const IS_LOSSLESS: bool = true;
+
     #[inline(always)]
     fn to(self) -> f32 {
         let bits = u32::from(self.to_bits());
@@ -228,6 +373,9 @@ impl To<f32> for f16 {
 }
 
 impl To<f16> for f32 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
     #[inline(always)]
     fn to(self) -> f16 {
         let bits = self.to_bits();
@@ -261,6 +409,9 @@ fn to_odd_f32(value: f64) -> f32 {
 }
 
 impl To<f16> for f64 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
     #[inline(always)]
     fn to(self) -> f16 {
         to_odd_f32(self).to()
@@ -274,6 +425,9 @@ impl To<f16> for f64 {
 }
 
 impl To<bf16> for f64 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
     #[inline(always)]
     fn to(self) -> bf16 {
         to_odd_f32(self).to()

@@ -6,9 +6,15 @@
 
 use std::sync::OnceLock;
 
-/// A set of instructions. On other machines than x86-64 there is only the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+/// A set of instructions that this machine has.
+///
+/// Invariant: values are made by [`available`](Self::available) only, which asks the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(Instructions);
+
+/// On other machines than x86-64 there is only the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instructions {
     /// What the compilation target guarantees.
     Baseline,
     /// AVX2, FMA and F16C: x86-64-v3.
@@ -20,10 +26,12 @@ pub(crate) enum Level {
 }
 
 impl Level {
+    const BASELINE: Self = Self(Instructions::Baseline);
+
     /// Every level that this machine has, the best one last.
     pub(crate) fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]
-        let mut levels = vec![Self::Baseline];
+        let mut levels = vec![Self::BASELINE];
         #[cfg(target_arch = "x86_64")]
         {
             let has_avx2 =
@@ -33,49 +41,52 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             if has_avx2 {
-                levels.push(Self::Avx2);
+                levels.push(Self(Instructions::Avx2));
             }
             if has_avx2 && has_avx512 {
-                levels.push(Self::Avx512);
+                levels.push(Self(Instructions::Avx512));
             }
         }
         levels
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
+        match self.0 {
+            Instructions::Baseline => "baseline",
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => "avx2",
+            Instructions::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => "avx512",
+            Instructions::Avx512 => "avx512",
         }
     }
 
-    /// The level that calls use: the one that is forced, if the machine has it, else the best.
-    fn chosen() -> Self {
+    /// The level that a call uses, on whatever threads: the one that is forced, if the machine has it, else the best.
+    #[inline]
+    pub(crate) fn chosen() -> Self {
+        #[cfg(test)]
+        if let Some(forced) = FORCED.get() {
+            return forced;
+        }
         static CHOSEN: OnceLock<Level> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
             let levels = Self::available();
             let forced = std::env::var("NUMERIC_TABLE_CPU_LEVEL").unwrap_or_default();
-            let best = levels.last().copied().unwrap_or(Self::Baseline);
+            let best = levels.last().copied().unwrap_or(Self::BASELINE);
             levels.into_iter().find(|level| level.name() == forced).unwrap_or(best)
         })
     }
 
-    /// Runs a loop with the instructions of this level, which the machine must have.
-    ///
-    /// # Safety
-    /// The level is one of [`available`](Self::available).
-    unsafe fn run<R>(self, body: impl FnOnce() -> R) -> R {
-        match self {
-            Self::Baseline => body(),
-            // SAFETY: the caller promises that the machine has the features.
+    /// Runs a loop, compiled for this level.
+    #[inline]
+    pub(crate) fn run<R>(self, body: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Instructions::Baseline => body(),
+            // SAFETY: the machine has the instructions (invariant of `Level`).
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { with_avx2(body) },
+            Instructions::Avx2 => unsafe { with_avx2(body) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { with_avx512(body) },
+            Instructions::Avx512 => unsafe { with_avx512(body) },
         }
     }
 }
@@ -97,20 +108,9 @@ thread_local! {
     static FORCED: std::cell::Cell<Option<Level>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs a loop with the best instructions that the machine has.
-pub(crate) fn run<R>(body: impl FnOnce() -> R) -> R {
-    #[cfg(test)]
-    let level = FORCED.get().unwrap_or_else(Level::chosen);
-    #[cfg(not(test))]
-    let level = Level::chosen();
-    // SAFETY: `chosen` picks from `available`, and so does everyone who calls `with_level`, which checks it.
-    unsafe { level.run(body) }
-}
-
-/// Makes [`run`] use one level on this thread, as long as `body` runs.
+/// Makes calls on this thread use one level, as long as `body` runs.
 #[cfg(test)]
 pub(crate) fn with_level<R>(level: Level, body: impl FnOnce() -> R) -> R {
-    assert!(Level::available().contains(&level), "the machine has no {}", level.name());
     let before = FORCED.replace(Some(level));
     let result = body();
     FORCED.set(before);

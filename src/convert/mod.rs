@@ -137,18 +137,6 @@ impl ConversionReport {
     pub const fn is_lossless(&self) -> bool {
         self.lost() == 0
     }
-
-    fn count(&mut self, loss: Loss) {
-        self.values += 1;
-        match loss {
-            Loss::None => {}
-            Loss::NanToInteger => self.nan_to_int += 1,
-            Loss::BelowRange => self.below_range += 1,
-            Loss::AboveRange => self.above_range += 1,
-            Loss::OverflowToInfinity => self.overflow_to_infinity += 1,
-            Loss::Inexact => self.inexact += 1,
-        }
-    }
 }
 
 /// Adds the counts of another part of the same data. Of the two first positions, the earlier in row-major order stays.

@@ -1,0 +1,232 @@
+//! The packed loops of every pair of element types, each compiled for every level.
+
+use std::mem::MaybeUninit;
+
+use super::erased::{ErasedSlice, ErasedSliceMut};
+use super::tiles::Scratch;
+use crate::array::write_copy;
+use crate::convert::fast::{Sign, To};
+use crate::convert::ConversionPolicy;
+use crate::convert::level::Level;
+use crate::element::{Element, ElementType, match_element};
+
+/// Values that are counted at most in one go: as many as a 16-bit counter holds.
+pub(super) const COUNT_CHUNK: usize = 4096;
+
+/// How to get from one element type to another.
+pub(super) struct Pair {
+    source: ElementType,
+    target: ElementType,
+    /// Whether `Checked` permits every value.
+    always_fits: bool,
+    /// Whether `Exact` permits every value.
+    is_lossless: bool,
+    convert: unsafe fn(Level, *const u8, *mut u8, usize),
+    convert_checked: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
+    count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
+}
+
+/// How many values of a chunk lose something, and of what kind they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Losses {
+    /// Values that `Exact` refuses.
+    pub(super) lost: usize,
+    /// Values that `Checked` refuses; among them:
+    pub(super) unfit: usize,
+    pub(super) unfit_nan: usize,
+    pub(super) unfit_negative: usize,
+}
+
+impl Pair {
+    #[inline]
+    pub(super) fn of(source: ElementType, target: ElementType) -> &'static Self {
+        match_element!(source, S => S::pair_to(target))
+    }
+
+    const fn new<S: Element + To<D> + Sign, D: Element + To<S>>() -> Self {
+        Self {
+            source: S::TYPE,
+            target: D::TYPE,
+            always_fits: <S as To<D>>::ALWAYS_FITS,
+            is_lossless: <S as To<D>>::IS_LOSSLESS,
+            convert: convert::<S, D>,
+            convert_checked: convert_checked::<S, D>,
+            count_losses: count_losses::<S, D>,
+        }
+    }
+
+    pub(super) fn target(&self) -> ElementType {
+        self.target
+    }
+
+    /// How many values, at most, are looked at in one go by `permits`.
+    pub(super) fn chunk(&self) -> usize {
+        Scratch::capacity(self.source).min(Scratch::capacity(self.target))
+    }
+
+    /// Tells whether the policy may refuse a value.
+    #[inline]
+    pub(super) fn needs_check(&self, policy: ConversionPolicy) -> bool {
+        match policy {
+            ConversionPolicy::Saturate => false,
+            ConversionPolicy::Checked => !self.always_fits,
+            ConversionPolicy::Exact => !self.is_lossless,
+        }
+    }
+
+    /// Tells whether the policy permits every one of at most [`chunk`](Self::chunk) values.
+    pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: ErasedSlice<'_>) -> bool {
+        match policy {
+            ConversionPolicy::Saturate => true,
+            ConversionPolicy::Checked => {
+                let mut scratch = Scratch::new();
+                self.convert_checked(level, values, scratch.room(self.target, values.count()))
+            }
+            ConversionPolicy::Exact => self.count_losses(level, values).lost == 0,
+        }
+    }
+
+    /// Converts under `Saturate`. Panics if types or lengths are not those of the pair: callers know them.
+    #[inline]
+    pub(super) fn convert<'t>(
+        &self,
+        level: Level,
+        values: ErasedSlice<'_>,
+        mut room: ErasedSliceMut<'t>,
+    ) -> ErasedSlice<'t> {
+        self.check_ends(values, &room);
+        // SAFETY: the types are those that the loop was compiled for, and the lengths are the same; the loop writes every
+        // element.
+        unsafe {
+            (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.count());
+            room.assume_init()
+        }
+    }
+
+    /// Converts as `convert` does, and tells whether `Checked` permits every value.
+    #[inline]
+    pub(super) fn convert_checked(&self, level: Level, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) -> bool {
+        self.check_ends(values, &room);
+        // SAFETY: as in `convert`.
+        unsafe { (self.convert_checked)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) }
+    }
+
+    /// Counts what at most [`COUNT_CHUNK`] values lose. Panics if there are more: callers cut.
+    pub(super) fn count_losses(&self, level: Level, values: ErasedSlice<'_>) -> Losses {
+        assert!(values.element() == self.source && values.count() <= COUNT_CHUNK, "the pair's type, and few values");
+        if self.is_lossless {
+            return Losses::default();
+        }
+        // SAFETY: the type is that which the loop was compiled for.
+        unsafe { (self.count_losses)(level, values.as_ptr(), values.count()) }
+    }
+
+    #[inline]
+    fn check_ends(&self, values: ErasedSlice<'_>, room: &ErasedSliceMut<'_>) {
+        assert!(values.element() == self.source && room.element() == self.target, "the types of the pair");
+        assert_eq!(values.count(), room.count(), "as many elements as values");
+    }
+}
+
+/// The pairs that an element type is the source of.
+trait Pairs {
+    fn pair_to(target: ElementType) -> &'static Pair;
+}
+
+macro_rules! implement_pairs {
+    (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {$(
+        impl Pairs for $native {
+            #[inline]
+            fn pair_to(target: ElementType) -> &'static Pair {
+                match_element!(target, D => const { &Pair::new::<$native, D>() })
+            }
+        }
+    )*};
+}
+crate::element::with_elements! { implement_pairs () }
+
+/// # Safety
+/// `source` must be valid for reads of `count` values of `S`, `target` for writes of as many of `D`; both aligned, and
+/// apart from each other.
+unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u8, target: *mut u8, count: usize) {
+    // SAFETY: the caller's promise.
+    let (values, room) = unsafe { typed::<S, D>(source, target, count) };
+    if S::TYPE == D::TYPE {
+        write_copy(room, bytemuck::cast_slice(values));
+        return;
+    }
+    level.run(|| {
+        for (room, &value) in room.iter_mut().zip(values) {
+            room.write(value.to());
+        }
+    });
+}
+
+/// # Safety
+/// As [`convert`].
+unsafe fn convert_checked<S: Element + To<D>, D: Element>(
+    level: Level,
+    source: *const u8,
+    target: *mut u8,
+    count: usize,
+) -> bool {
+    if S::TYPE == D::TYPE || S::ALWAYS_FITS {
+        // SAFETY: the caller's promise.
+        unsafe { convert::<S, D>(level, source, target, count) };
+        return true;
+    }
+    // SAFETY: the caller's promise.
+    let (values, room) = unsafe { typed::<S, D>(source, target, count) };
+    level.run(|| {
+        let mut fits = true;
+        for (room, &value) in room.iter_mut().zip(values) {
+            room.write(value.to());
+            fits &= value.fits();
+        }
+        fits
+    })
+}
+
+/// # Safety
+/// `source` must be valid for reads of `count` values of `S`, and aligned.
+unsafe fn count_losses<S: Element + To<D> + Sign, D: Element + To<S>>(
+    level: Level,
+    source: *const u8,
+    count: usize,
+) -> Losses {
+    if S::IS_LOSSLESS {
+        return Losses::default();
+    }
+    // SAFETY: the caller's promise.
+    let values = unsafe { std::slice::from_raw_parts(source.cast::<S>(), count) };
+    let [lost, unfit, unfit_nan, unfit_negative] = level.run(|| {
+        let mut counts = [0_u16; 4];
+        for &value in values {
+            let converted: D = value.to();
+            let fits = value.fits();
+            let is_kept = fits & converted.fits() & (converted.to().equals(value) | value.is_nan());
+            counts[0] += u16::from(!is_kept);
+            counts[1] += u16::from(!fits);
+            counts[2] += u16::from(!fits & value.is_nan());
+            counts[3] += u16::from(!fits & value.is_negative());
+        }
+        counts.map(usize::from)
+    });
+    Losses { lost, unfit, unfit_nan, unfit_negative }
+}
+
+/// # Safety
+/// As [`convert`].
+unsafe fn typed<'a, S, D>(
+    source: *const u8,
+    target: *mut u8,
+    count: usize,
+) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
+    // SAFETY: the caller's promise; a `MaybeUninit` may hold anything.
+    unsafe {
+        (
+            std::slice::from_raw_parts(source.cast(), count),
+            std::slice::from_raw_parts_mut(target.cast::<MaybeUninit<D>>(), count),
+        )
+    }
+}

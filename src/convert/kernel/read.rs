@@ -1,0 +1,175 @@
+//! From a window into row-major memory: the conversion itself, and making sure that a policy permits it.
+
+use super::erased::{ErasedRowsMut, ErasedSliceMut, ErasedWindow};
+use super::pair::Pair;
+use super::store::Store;
+use super::tiles::{Scratch, dense, tiles};
+use super::{Origin, Scalar};
+use crate::array::Window;
+use crate::convert::ConversionPolicy;
+use crate::convert::level::Level;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// What becomes of the target if the policy refuses a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnRefusal {
+    /// It stays as it was: all values are looked at before any is written.
+    KeepTarget,
+    /// It may hold anything: nobody will look at it. Values are looked at as they are converted, in one pass.
+    AbandonTarget,
+}
+
+/// Converts a window, row by row, into a target of as many elements; all of them are initialised then.
+///
+/// # Errors
+/// [`Error::LengthMismatch`]; the first value in row-major order that the policy refuses.
+#[inline]
+pub(super) fn read<S: Element>(
+    window: Window<'_, S>,
+    target: ErasedSliceMut<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+    on_refusal: OnRefusal,
+) -> Result<()> {
+    let (erased, pair) = (ErasedWindow::new(window), Pair::of(S::TYPE, target.element()));
+    let expected = window.rows() * window.columns();
+    if target.count() != expected {
+        return Err(Error::LengthMismatch { expected, found: target.count() });
+    }
+    if !pair.needs_check(policy) {
+        convert_window(erased, target, pair, ConversionPolicy::Saturate);
+    } else if on_refusal == OnRefusal::KeepTarget {
+        check(window, pair, policy, origin)?;
+        convert_window(erased, target, pair, ConversionPolicy::Saturate);
+    } else if !convert_window(erased, target, pair, policy) {
+        return Err(first_refused(window, pair, policy, origin));
+    }
+    Ok(())
+}
+
+/// Makes sure that the policy permits every value of a window.
+///
+/// # Errors
+/// The first value in row-major order that it refuses.
+pub(super) fn check<S: Element>(
+    window: Window<'_, S>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    let is_permitted = !pair.needs_check(policy) || permits_window(ErasedWindow::new(window), pair, policy);
+    if is_permitted { Ok(()) } else { Err(first_refused(window, pair, policy, origin)) }
+}
+
+/// A window, and the rows that it becomes.
+struct Piece<'s, 't> {
+    source: ErasedWindow<'s>,
+    target: ErasedRowsMut<'t>,
+}
+
+impl<'s, 't> Piece<'s, 't> {
+    /// Cuts across the longer side.
+    fn cut(self, tasks: usize) -> Vec<Self> {
+        let is_tall = self.source.is_tall();
+        let mut rest = self;
+        let mut pieces = Vec::with_capacity(tasks);
+        for length in parallel::cut(rest.source.length(), tasks) {
+            let (source, source_rest) = rest.source.split_at(is_tall, length);
+            let (target, target_rest) = rest.target.split_at(is_tall, length);
+            pieces.push(Self { source, target });
+            rest = Self { source: source_rest, target: target_rest };
+        }
+        pieces
+    }
+}
+
+/// Converts a window, row by row, in parallel if it is large. Tells whether the policy permits every value.
+fn convert_window(
+    window: ErasedWindow<'_>,
+    target: ErasedSliceMut<'_>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+) -> bool {
+    let level = Level::chosen();
+    let result_bytes = target.size_in_bytes();
+    let bytes = window.size_in_bytes() + result_bytes;
+    if bytes < parallel::LEAST_BYTES
+        && policy == ConversionPolicy::Saturate
+        && let Some(values) = window.as_slice()
+    {
+        pair.convert(level, values, target); // by far the most calls: nothing to cut
+        return true;
+    }
+    let window = window.in_long_rows();
+    let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
+    let store = Store { pair, policy, level, is_streaming: Store::is_worth_streaming(result_bytes) };
+    match parallel::task_count(bytes) {
+        1 => convert_piece(piece, &store),
+        tasks => parallel::map(piece.cut(tasks), |piece| convert_piece(piece, &store)).into_iter().all(|fits| fits),
+    }
+}
+
+fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
+    let Piece { source, mut target } = piece;
+    let mut fits = true;
+    if let (Some(values), true) = (source.as_slice(), target.is_contiguous()) {
+        fits &= store.put(values, target.as_slice_mut());
+    } else {
+        let mut scratch = Scratch::new();
+        for tile in tiles(source.geometry(), Scratch::capacity(source.element())) {
+            let values = dense(source.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
+            fits &= store.put_rows(values, &mut target.cut(tile.rows, tile.columns));
+        }
+    }
+    store.finish();
+    fits
+}
+
+/// Tells whether the policy permits every value of a window; in parallel if it is large.
+fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+    let level = Level::chosen();
+    let permits = |part: ErasedWindow<'_>| {
+        let mut scratch = Scratch::new();
+        tiles(part.geometry(), pair.chunk()).all(|tile| {
+            let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
+            pair.permits(level, policy, values)
+        })
+    };
+    let window = window.in_long_rows();
+    match parallel::task_count(window.size_in_bytes()) {
+        1 => permits(window),
+        tasks => parallel::map(window.parts(tasks), |part| permits(part.window)).into_iter().all(|fits| fits),
+    }
+}
+
+/// Looks for the first value in row-major order that the policy refuses; there is one.
+#[cold]
+fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Error {
+    let level = Level::chosen();
+    let (scalar, columns) = (Scalar::of(pair.target()), window.columns());
+    let window = ErasedWindow::new(window).in_long_rows();
+    let (mut scratch, mut row_scratch) = (Scratch::new(), Scratch::new());
+    for tile in tiles(window.geometry(), pair.chunk()) {
+        let values = dense(window.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
+        if pair.permits(level, policy, values) {
+            continue;
+        }
+        // Somewhere in this band of rows. What is left of the tile has been looked at, but is in an earlier row.
+        let first_column = if tile.rows.len() == 1 { tile.columns.start } else { 0 };
+        for row in tile.rows {
+            for column in (first_column..window.columns()).step_by(pair.chunk()) {
+                let end = window.columns().min(column + pair.chunk());
+                let values = dense(window.cut(row..row + 1, column..end), &mut row_scratch);
+                let refused = values.as_slice::<S>().iter().position(|&value| !policy.permits(scalar.loss(value)));
+                if let Some(index) = refused {
+                    let index = row * window.columns() + column + index;
+                    let place = origin.at(index, columns);
+                    return scalar.refusal(values.as_slice::<S>()[index - row * window.columns() - column], place);
+                }
+            }
+        }
+    }
+    unreachable!("a packed loop refuses what the rule permits")
+}

@@ -1,0 +1,119 @@
+//! Converting into memory: through the cache, or past it.
+
+use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut};
+use super::pair::{COUNT_CHUNK, Pair};
+use super::tiles::Scratch;
+use crate::convert::ConversionPolicy;
+use crate::convert::level::Level;
+
+/// Results of this size in bytes and more bypass the cache: whoever reads them will not find their beginning there
+/// anyway, and memory need not be read before it is overwritten.
+const STREAMING_BYTES: usize = 32 << 20;
+
+/// Bytes of a cache line: what is stored past the cache in one go.
+const LINE: usize = 64;
+
+/// How the values of one call are converted and stored.
+pub(super) struct Store<'p> {
+    pub(super) pair: &'p Pair,
+    pub(super) policy: ConversionPolicy,
+    pub(super) level: Level,
+    pub(super) is_streaming: bool,
+}
+
+impl Store<'_> {
+    pub(super) fn is_worth_streaming(result_bytes: usize) -> bool {
+        cfg!(target_arch = "x86_64") && result_bytes >= STREAMING_BYTES
+    }
+
+    /// Converts values into consecutive rows of as many elements. Tells whether the policy permits every value.
+    pub(super) fn put_rows(&self, values: ErasedSlice<'_>, rows: &mut ErasedRowsMut<'_>) -> bool {
+        if rows.is_contiguous() {
+            return self.put(values, rows.as_slice_mut());
+        }
+        let columns = rows.columns();
+        let mut fits = true;
+        for row in 0..rows.rows() {
+            fits &= self.put(values.range(row * columns..(row + 1) * columns), rows.row(row));
+        }
+        fits
+    }
+
+    /// Converts values into as many elements. Tells whether the policy permits every value.
+    pub(super) fn put(&self, values: ErasedSlice<'_>, room: ErasedSliceMut<'_>) -> bool {
+        if !self.is_streaming || room.size_in_bytes() < 2 * LINE {
+            return self.put_in_cache(values, room);
+        }
+        let size = room.element().size_in_bytes();
+        let head = room.bytes_to_boundary(LINE) / size;
+        let body = (room.count() - head) / (LINE / size) * (LINE / size);
+        let (head_room, rest) = room.split_at(head);
+        let (mut body_room, tail_room) = rest.split_at(body);
+        let mut fits = self.put_in_cache(values.range(0..head), head_room);
+        let mut scratch = Scratch::new();
+        let chunk = Scratch::capacity(body_room.element());
+        let mut done = 0;
+        while done < body {
+            let count = chunk.min(body - done);
+            let mut converted = scratch.room(body_room.element(), count);
+            fits &= self.put_in_cache(values.range(head + done..head + done + count), converted.reborrow());
+            let (now, later) = body_room.split_at(count);
+            // SAFETY: `put_in_cache` has written every element.
+            stream(unsafe { converted.assume_init() }, now);
+            body_room = later;
+            done += count;
+        }
+        fits &= self.put_in_cache(values.range(head + body..values.count()), tail_room);
+        fits
+    }
+
+    fn put_in_cache(&self, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) -> bool {
+        match self.policy {
+            ConversionPolicy::Saturate => {
+                self.pair.convert(self.level, values, room);
+                true
+            }
+            ConversionPolicy::Checked => self.pair.convert_checked(self.level, values, room),
+            ConversionPolicy::Exact => {
+                let mut fits = true;
+                for start in (0..values.count()).step_by(COUNT_CHUNK) {
+                    let values = values.range(start..values.count().min(start + COUNT_CHUNK));
+                    let (now, later) = room.split_at(values.count());
+                    fits &= self.pair.count_losses(self.level, values).lost == 0;
+                    self.pair.convert(self.level, values, now);
+                    room = later;
+                }
+                fits
+            }
+        }
+    }
+
+    /// Makes everything that was stored past the cache visible to other threads in the order of the program.
+    pub(super) fn finish(&self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_streaming {
+            // SAFETY: SSE is part of x86-64.
+            unsafe { std::arch::x86_64::_mm_sfence() }
+        }
+    }
+}
+
+/// Copies whole lines past the cache. Panics if types, lengths or alignments are not right: callers have cut.
+fn stream(values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) {
+    let bytes = room.size_in_bytes();
+    assert!(values.element() == room.element() && values.count() == room.count(), "as many elements as values");
+    assert!(bytes.is_multiple_of(LINE) && room.bytes_to_boundary(LINE) == 0, "whole lines");
+    let (from, to) = (values.as_ptr(), room.as_mut_ptr());
+    #[cfg(target_arch = "x86_64")]
+    for offset in (0..bytes).step_by(16) {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
+        // SAFETY: SSE2 is part of x86-64. Both sides have `bytes` bytes, a multiple of 16; the target is aligned to a line,
+        // and so is every sixteenth byte to 16. Any bytes may be copied. Other threads see them after `finish`.
+        unsafe { _mm_stream_si128(to.add(offset).cast(), _mm_loadu_si128(from.add(offset).cast())) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: both sides have `bytes` bytes, and a mutable borrow overlaps with no other.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, bytes);
+    }
+}

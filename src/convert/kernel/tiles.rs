@@ -1,0 +1,117 @@
+//! Walking over a window in pieces that stay in the first-level cache, each as a dense slice in row-major order.
+//!
+//! A window whose elements lie one after another is cut into slices. Of any other, tiles are gathered into a scratch:
+//! a tile reaches far enough in both directions that every line of memory, of the source and of a target that is
+//! written row by row, is used as a whole while it is there. So no stride makes memory be fetched twice.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
+use super::pair::COUNT_CHUNK;
+use crate::array::Geometry;
+use crate::element::ElementType;
+
+/// Bytes of a tile: with what it becomes, half of a small first-level cache.
+const TILE_BYTES: usize = 8 << 10;
+
+/// Rows and columns that a tile has at least, if the window has them: a line of memory, for any element size.
+const LEAST_SIDE: usize = 64;
+
+/// Memory for one tile, aligned like a cache line.
+#[repr(align(64))]
+pub(super) struct Scratch([MaybeUninit<u8>; TILE_BYTES]);
+
+impl Scratch {
+    pub(super) const fn new() -> Self {
+        Self([MaybeUninit::uninit(); TILE_BYTES])
+    }
+
+    /// How many elements fit.
+    pub(super) const fn capacity(element: ElementType) -> usize {
+        let count = TILE_BYTES / element.size_in_bytes();
+        if count < COUNT_CHUNK { count } else { COUNT_CHUNK }
+    }
+
+    /// Lends room for `count` elements. Panics if they do not fit: callers cut.
+    pub(super) fn room(&mut self, element: ElementType, count: usize) -> ErasedSliceMut<'_> {
+        assert!(count <= Self::capacity(element), "the elements fit");
+        ErasedSliceMut::scratch(&mut self.0, element, count)
+    }
+}
+
+/// A part of a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
+/// Cuts a window into tiles of at most `capacity` elements: bands of rows from top to bottom, each from left to right.
+pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item = Tile> {
+    let Geometry { rows, columns, column_stride, .. } = geometry;
+    // Rows without columns may be too many to count.
+    let (rows, columns) = if geometry.is_empty() { (0, 0) } else { (rows, columns) };
+    let is_along_rows = column_stride == 1;
+    let width = if is_along_rows { columns.min(capacity) } else { columns.min(LEAST_SIDE.min(capacity)) }.max(1);
+    let height = (capacity / width).clamp(1, rows.max(1));
+    let width = (capacity / height).clamp(1, columns.max(1)); // few rows leave room for more columns
+    (0..rows).step_by(height).flat_map(move |row| {
+        let band = row..rows.min(row + height);
+        (0..columns).step_by(width).map(move |column| Tile {
+            rows: band.clone(),
+            columns: column..columns.min(column + width),
+        })
+    })
+}
+
+/// Gives the elements of a small window as a dense slice, row by row: where they are, or copied into the scratch.
+pub(super) fn dense<'s>(window: ErasedWindow<'s>, scratch: &'s mut Scratch) -> ErasedSlice<'s> {
+    match window.as_slice() {
+        Some(values) => values,
+        None => {
+            let room = scratch.room(window.element(), window.rows() * window.columns());
+            match window.element().size_in_bytes() {
+                1 => gather::<u8>(window, room),
+                2 => gather::<u16>(window, room),
+                4 => gather::<u32>(window, room),
+                8 => gather::<u64>(window, room),
+                size => unreachable!("no element type has {size} bytes"),
+            }
+        }
+    }
+}
+
+/// Copies a window, row by row, as elements that are `Bits` wide. Panics if widths or lengths differ.
+fn gather<'r, Bits: Copy>(window: ErasedWindow<'_>, mut room: ErasedSliceMut<'r>) -> ErasedSlice<'r> {
+    let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
+    assert!(window.element() == room.element() && window.element().size_in_bytes() == size_of::<Bits>(), "the width");
+    assert_eq!(rows * columns, room.count(), "as many elements as positions");
+    let (from, to) = (window.as_ptr().cast::<Bits>(), room.as_mut_ptr().cast::<Bits>());
+    // SAFETY: `row < rows` and `column < columns` everywhere below. So each source offset is that of an element of the
+    // window, and each target index is below `rows * columns`, the length of the room; every one of those is written.
+    // Any bits of an element may be copied as an integer of its width; both pointers are aligned for the element, whose
+    // alignment is its width.
+    unsafe {
+        if row_stride == 1 {
+            for column in 0..columns {
+                let (from, to) = (from.add(column * column_stride), to.add(column));
+                for row in 0..rows {
+                    *to.add(row * columns) = *from.add(row);
+                }
+            }
+        } else if column_stride == 1 {
+            for row in 0..rows {
+                std::ptr::copy_nonoverlapping(from.add(row * row_stride), to.add(row * columns), columns);
+            }
+        } else {
+            for row in 0..rows {
+                let (from, to) = (from.add(row * row_stride), to.add(row * columns));
+                for column in 0..columns {
+                    *to.add(column) = *from.add(column * column_stride);
+                }
+            }
+        }
+        room.assume_init()
+    }
+}

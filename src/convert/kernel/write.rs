@@ -1,0 +1,220 @@
+//! From row-major values of any type into a window of a table.
+//!
+//! Two passes, since all values are written or none: the first makes sure that the policy permits every change, the
+//! second writes. A value that still is what the window's value converts to is no change, so that nothing which the
+//! block's type cannot hold is lost.
+
+use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
+use super::pair::Pair;
+use super::tiles::{Scratch, Tile, dense, tiles};
+use super::{Origin, Scalar, dispatch};
+use crate::array::{AnySlice, Window, WindowMut};
+use crate::convert::WriteRule;
+use crate::convert::level::Level;
+use crate::convert::rule::Number;
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// Converts values, row by row, into a window: all of them or none.
+pub(super) fn write<T: Element>(
+    window: WindowMut<'_, T>,
+    source: AnySlice<'_>,
+    rule: WriteRule,
+    origin: Origin,
+) -> Result<()> {
+    let (rows, columns) = (window.rows(), window.columns());
+    if source.len() != rows * columns {
+        return Err(Error::LengthMismatch { expected: rows * columns, found: source.len() });
+    }
+    if source.is_empty() {
+        return Ok(());
+    }
+    let source_type = source.element_type();
+    let new = dispatch!(AnySlice, source, values => ErasedSlice::new(values));
+    let writer = Writer {
+        show: Pair::of(T::TYPE, source_type),
+        store: Pair::of(source_type, T::TYPE),
+        level: Level::chosen(),
+        rule,
+    };
+    let window = window.in_long_rows();
+    let piece = Piece { new: ErasedWindow::of_rows(new, window.rows(), window.columns()), window };
+    let tasks = parallel::task_count(piece.new.size_in_bytes() + rows * columns * size_of::<T>());
+    if writer.store.needs_check(rule.policy) {
+        writer.check(&piece, tasks, columns, origin)?;
+    }
+    match tasks {
+        1 => writer.write(piece),
+        _ => drop(parallel::map(piece.cut(tasks), |piece| writer.write(piece))),
+    }
+    Ok(())
+}
+
+/// A window, and the values that are to be written there.
+struct Piece<'w, 's, T> {
+    window: WindowMut<'w, T>,
+    new: ErasedWindow<'s>,
+}
+
+impl<T: Element> Piece<'_, '_, T> {
+    /// Cuts across the longer side.
+    fn cut(self, tasks: usize) -> Vec<Self> {
+        let is_tall = self.new.is_tall();
+        let mut rest = self;
+        let mut pieces = Vec::with_capacity(tasks);
+        for length in parallel::cut(rest.new.length(), tasks) {
+            let (window, window_rest) = match is_tall {
+                true => rest.window.split_at_row(length),
+                false => rest.window.split_at_column(length),
+            };
+            let (new, new_rest) = rest.new.split_at(is_tall, length);
+            pieces.push(Self { window, new });
+            rest = Self { window: window_rest, new: new_rest };
+        }
+        pieces
+    }
+}
+
+struct Writer<'p> {
+    /// From the table to the block, and back.
+    show: &'p Pair,
+    store: &'p Pair,
+    level: Level,
+    rule: WriteRule,
+}
+
+/// Memory for one tile in every form that it takes.
+struct Forms {
+    old: Scratch,
+    shown: Scratch,
+    new: Scratch,
+    is_changed: [bool; Self::CAPACITY],
+}
+
+impl Forms {
+    /// Values of a tile: all its forms together stay in the first-level cache.
+    const CAPACITY: usize = 512;
+
+    const fn new() -> Self {
+        Self {
+            old: Scratch::new(),
+            shown: Scratch::new(),
+            new: Scratch::new(),
+            is_changed: [false; Self::CAPACITY],
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Makes sure that the policy permits every value that will be written.
+    fn check<T: Element>(
+        &self,
+        piece: &Piece<'_, '_, T>,
+        tasks: usize,
+        columns: usize,
+        origin: Origin,
+    ) -> Result<()> {
+        let (old, new) = (piece.window.as_window(), piece.new);
+        // New values that are permitted without a look at the old ones are the usual case.
+        let permits = |part: ErasedWindow<'_>| {
+            let mut scratch = Scratch::new();
+            tiles(part.geometry(), self.store.chunk()).all(|tile| {
+                let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
+                self.store.permits(self.level, self.rule.policy, values)
+            })
+        };
+        let parts = parallel::map(new.parts(tasks), |part| permits(part.window));
+        if parts.into_iter().all(|permitted| permitted) {
+            return Ok(());
+        }
+        let mut forms = Forms::new();
+        for row in 0..new.rows() {
+            for column in (0..new.columns()).step_by(Forms::CAPACITY) {
+                let tile = Tile { rows: row..row + 1, columns: column..new.columns().min(column + Forms::CAPACITY) };
+                let index = row * new.columns() + column;
+                self.check_changes(old, new, &tile, &mut forms, |offset| origin.at(index + offset, columns))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the policy permits every change of one tile, which is a part of one row.
+    fn check_changes<T: Element>(
+        &self,
+        old: Window<'_, T>,
+        new: ErasedWindow<'_>,
+        tile: &Tile,
+        forms: &mut Forms,
+        place: impl Fn(usize) -> Origin,
+    ) -> Result<()> {
+        let Forms { old: old_scratch, shown, new: new_scratch, is_changed } = forms;
+        let new = dense(new.cut(tile.rows.clone(), tile.columns.clone()), new_scratch);
+        if self.store.permits(self.level, self.rule.policy, new) {
+            return Ok(());
+        }
+        let old = ErasedWindow::new(old.cut(tile.rows.clone(), tile.columns.clone()));
+        self.mark(dense(old, old_scratch), new, shown, is_changed);
+        let scalar = Scalar::of(T::TYPE);
+        match_element!(new.element(), U => {
+            for (index, (&value, _)) in new.as_slice::<U>().iter().zip(&*is_changed).enumerate().filter(|(_, (_, changed))| **changed) {
+                if !self.rule.policy.permits(scalar.loss(value)) {
+                    return Err(scalar.refusal(value, place(index)));
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Writes the changes of one piece.
+    fn write<T: Element>(&self, piece: Piece<'_, '_, T>) {
+        let Piece { mut window, new } = piece;
+        let mut forms = Forms::new();
+        let mut converted = [T::default(); Forms::CAPACITY];
+        for tile in tiles(window.geometry(), Forms::CAPACITY) {
+            let Forms { old, shown, new: new_scratch, is_changed } = &mut forms;
+            let window = window.reborrow().cut(tile.rows.clone(), tile.columns.clone());
+            let new = dense(new.cut(tile.rows, tile.columns), new_scratch);
+            let old = dense(ErasedWindow::new(window.as_window()), old);
+            let changes = self.mark(old, new, shown, is_changed);
+            if changes == 0 {
+                continue;
+            }
+            let converted = &mut converted[..new.count()];
+            self.store.convert(self.level, new, ErasedSliceMut::over(converted));
+            if changes == new.count() {
+                window.copy_from_slice(converted);
+            } else {
+                window.copy_marked(converted, is_changed);
+            }
+        }
+    }
+
+    /// Marks the new values that are to be written, and counts them.
+    fn mark(
+        &self,
+        old: ErasedSlice<'_>,
+        new: ErasedSlice<'_>,
+        shown: &mut Scratch,
+        is_changed: &mut [bool; Forms::CAPACITY],
+    ) -> usize {
+        let is_changed = &mut is_changed[..new.count()];
+        if !self.rule.keep_unchanged {
+            is_changed.fill(true);
+            return new.count();
+        }
+        let shown = self.show.convert(self.level, old, shown.room(new.element(), new.count()));
+        match_element!(new.element(), U => mark_changes::<U>(self.level, shown.as_slice(), new.as_slice(), is_changed))
+    }
+}
+
+fn mark_changes<U: Number>(level: Level, shown: &[U], new: &[U], is_changed: &mut [bool]) -> usize {
+    level.run(|| {
+        let mut changes = 0_u16; // of at most `Forms::CAPACITY`
+        for ((is_changed, &new), &shown) in is_changed.iter_mut().zip(new).zip(shown) {
+            *is_changed = !shown.is_same(new);
+            changes += u16::from(*is_changed);
+        }
+        usize::from(changes)
+    })
+}
