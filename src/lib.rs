@@ -65,7 +65,7 @@ mod shape;
 pub mod table;
 
 pub use crate::archive::from_bytes_any;
-pub use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array};
+pub use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, Array};
 pub use crate::block::{
     BlockAccess, BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut,
 };

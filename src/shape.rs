@@ -52,6 +52,7 @@ impl Shape {
     /// assert_eq!(Shape { rows: 3, columns: 2 }.element_count()?, 6);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn element_count(self) -> Result<usize> {
         match self.rows.checked_mul(self.columns) {
             Some(count) if count <= isize::MAX as usize => Ok(count),
@@ -71,6 +72,7 @@ impl Shape {
     /// assert!(shape.element_count_of(ElementType::U8).is_ok());
     /// assert!(shape.element_count_of(ElementType::F64).is_err());
     /// ```
+    #[inline]
     pub fn element_count_of(self, element: ElementType) -> Result<usize> {
         let count = self.element_count().ok();
         match count.and_then(|count| Some((count, count.checked_mul(element.size_in_bytes())?))) {

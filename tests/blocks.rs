@@ -458,7 +458,7 @@ fn assert_every_access_is_refused(table: &mut HomogenNumericTable<f32>, rows: Ra
         table.set_value(0, 0, 1.0_f32);
         table.assign(1.0_f32);
         table.borrow_region(&region);
-        table.share_region(&region);
+        table.array_of_region(&region);
         table.read_region(&region, AnySliceMut::new(&mut [0.0_f32; 2]), ConversionPolicy::Saturate);
         table.copy_region(&region, ElementType::F64, ConversionPolicy::Saturate);
         table.region_mut(&region);

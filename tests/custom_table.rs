@@ -7,12 +7,13 @@
 //! Semantics: the pages of `NumericTable`, `RegionMut`, `Lease` and `BlockAccess`.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Lender, Region, RegionMut, TableId};
-use numeric_table::{AnyArray, AnySlice, AnySliceMut, AnyValue};
+use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -144,11 +145,11 @@ impl<T: Element> NumericTable for Stacked<T> {
         }
     }
 
-    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         self.check(region)?;
         match self.parts(region) {
-            [head, tail] if tail.rows.is_empty() => self.head.share_region(&head),
-            [head, tail] if head.rows.is_empty() => self.tail.share_region(&tail),
+            [head, tail] if tail.rows.is_empty() => self.head.array_of_region(&head),
+            [head, tail] if head.rows.is_empty() => self.tail.array_of_region(&tail),
             _ => Ok(None),
         }
     }
@@ -344,7 +345,7 @@ impl NumericTable for Ramp {
         Ok(None)
     }
 
-    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         region.check(self.shape)?;
         Ok(None)
     }

@@ -15,6 +15,8 @@ pub trait Erase: Sized {
     fn erase_slice(slice: &[Self]) -> AnySlice<'_>;
     fn erase_slice_mut(slice: &mut [Self]) -> AnySliceMut<'_>;
     fn erase_array(array: Array<Self>) -> AnyArray;
+    fn borrow_array(array: &Array<Self>) -> AnyArrayRef<'_>;
+    fn restore_borrowed(any: AnyArrayRef<'_>) -> Option<&Array<Self>>;
     fn restore_slice(any: AnySlice<'_>) -> Option<&[Self]>;
     fn restore_slice_mut(any: AnySliceMut<'_>) -> Option<&mut [Self]>;
     fn restore_array(any: AnyArray) -> Result<Array<Self>, AnyArray>;
@@ -82,6 +84,20 @@ macro_rules! define_any {
         #[non_exhaustive]
         pub enum AnyArray {
             $(#[doc = concat!("An array of `", $name, "`.")] $variant(Array<$native>),)*
+        }
+
+        /// A borrowed array of any element type.
+        ///
+        /// # Examples
+        /// ```
+        /// use numeric_table::{AnyArrayRef, Array};
+        /// let array = Array::from(vec![1_u16, 2]);
+        /// assert!(AnyArrayRef::new(&array).downcast::<u16>().is_some());
+        /// ```
+        #[derive(Clone, Copy, Debug)]
+        #[non_exhaustive]
+        pub enum AnyArrayRef<'a> {
+            $(#[doc = concat!("An array of `", $name, "`.")] $variant(&'a Array<$native>),)*
         }
 
         impl AnyValue {
@@ -194,21 +210,35 @@ macro_rules! define_any {
                 fn erase_value(self) -> AnyValue {
                     AnyValue::$variant(self)
                 }
+                #[inline(always)]
                 fn erase_slice(slice: &[Self]) -> AnySlice<'_> {
                     AnySlice::$variant(slice)
                 }
+                #[inline(always)]
                 fn erase_slice_mut(slice: &mut [Self]) -> AnySliceMut<'_> {
                     AnySliceMut::$variant(slice)
                 }
+                #[inline(always)]
+                fn borrow_array(array: &Array<Self>) -> AnyArrayRef<'_> {
+                    AnyArrayRef::$variant(array)
+                }
+                #[inline(always)]
+                fn restore_borrowed(any: AnyArrayRef<'_>) -> Option<&Array<Self>> {
+                    match any { AnyArrayRef::$variant(array) => Some(array), _ => None }
+                }
+                #[inline(always)]
                 fn erase_array(array: Array<Self>) -> AnyArray {
                     AnyArray::$variant(array)
                 }
+                #[inline(always)]
                 fn restore_slice(any: AnySlice<'_>) -> Option<&[Self]> {
                     match any { AnySlice::$variant(slice) => Some(slice), _ => None }
                 }
+                #[inline(always)]
                 fn restore_slice_mut(any: AnySliceMut<'_>) -> Option<&mut [Self]> {
                     match any { AnySliceMut::$variant(slice) => Some(slice), _ => None }
                 }
+                #[inline(always)]
                 fn restore_array(any: AnyArray) -> Result<Array<Self>, AnyArray> {
                     match any { AnyArray::$variant(array) => Ok(array), other => Err(other) }
                 }
@@ -250,6 +280,7 @@ impl<'a> AnySlice<'a> {
     /// let values = vec![1_i8, -2, 3];
     /// assert_eq!(AnySlice::new(&values).element_type(), ElementType::I8);
     /// ```
+    #[inline(always)]
     pub fn new<T: Element>(slice: &'a [T]) -> Self {
         T::erase_slice(slice)
     }
@@ -263,6 +294,7 @@ impl<'a> AnySlice<'a> {
     /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
     /// assert_eq!(any.downcast::<u8>(), None); // same size, another type
     /// ```
+    #[inline(always)]
     pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
         T::restore_slice(self)
     }
@@ -289,6 +321,7 @@ impl<'a> AnySliceMut<'a> {
     /// let mut values = vec![1_u32, 2, 3];
     /// assert_eq!(AnySliceMut::new(&mut values).element_type(), ElementType::U32);
     /// ```
+    #[inline(always)]
     pub fn new<T: Element>(slice: &'a mut [T]) -> Self {
         T::erase_slice_mut(slice)
     }
@@ -303,6 +336,7 @@ impl<'a> AnySliceMut<'a> {
     /// AnySliceMut::new(&mut values).downcast::<u32>().unwrap()[2] = 30;
     /// assert_eq!(values, [1, 2, 30]);
     /// ```
+    #[inline(always)]
     pub fn downcast<T: Element>(self) -> Option<&'a mut [T]> {
         T::restore_slice_mut(self)
     }
@@ -320,6 +354,34 @@ impl<'a> AnySliceMut<'a> {
     }
 }
 
+impl<'a> AnyArrayRef<'a> {
+    /// Forgets the element type of a borrowed array.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArrayRef, Array};
+    /// let array = Array::from(vec![1_i64, 2, 3]);
+    /// assert!(AnyArrayRef::new(&array).downcast::<u64>().is_none());
+    /// ```
+    #[inline(always)]
+    pub fn new<T: Element>(array: &'a Array<T>) -> Self {
+        T::borrow_array(array)
+    }
+
+    /// Gives the array back, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArrayRef, Array};
+    /// let array = Array::from(vec![1_i64, 2, 3]);
+    /// assert_eq!(AnyArrayRef::new(&array).downcast::<i64>().unwrap().count(), 3);
+    /// ```
+    #[inline(always)]
+    pub fn downcast<T: Element>(self) -> Option<&'a Array<T>> {
+        T::restore_borrowed(self)
+    }
+}
+
 impl AnyArray {
     /// Forgets the element type of an array.
     ///
@@ -330,6 +392,7 @@ impl AnyArray {
     /// let any = AnyArray::new(array.clone());
     /// assert!(any.downcast_ref::<i64>().unwrap().shares_memory_with(&array)); // nothing is copied
     /// ```
+    #[inline(always)]
     pub fn new<T: Element>(array: Array<T>) -> Self {
         T::erase_array(array)
     }
@@ -346,6 +409,7 @@ impl AnyArray {
     /// let any = any.downcast::<u64>().unwrap_err(); // given back as it was
     /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 3]);
     /// ```
+    #[inline(always)]
     pub fn downcast<T: Element>(self) -> Result<Array<T>, Self> {
         T::restore_array(self)
     }

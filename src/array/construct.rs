@@ -120,7 +120,12 @@ impl<T: Element> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn copy_of(values: &[T]) -> Result<Self> {
-        Self::try_init(values.len(), |target| Ok(write_copy(target, values)))
+        let mut array = Self::uninit(values.len())?;
+        parallel::for_each_chunk_mut(array.mutable_data()?, &|offset, chunk| {
+            write_copy(chunk, &values[offset..offset + chunk.len()]);
+        });
+        // SAFETY: the chunks together are the whole array, and `write_copy` has written each.
+        Ok(unsafe { array.assume_init() })
     }
 
     /// Copies elements out of little-endian bytes, at any alignment.

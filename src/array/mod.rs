@@ -9,11 +9,13 @@ mod any;
 mod block;
 mod construct;
 mod uninit;
+mod unique;
 mod window;
 
 pub(crate) use any::Erase;
-pub use any::{AnyArray, AnySlice, AnySliceMut, AnyValue};
+pub use any::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
 pub(crate) use uninit::{assume_init_mut, write_copy};
+pub(crate) use unique::UniqueArray;
 pub(crate) use window::{Geometry, Window, WindowMut};
 
 use std::fmt;
@@ -196,6 +198,7 @@ impl<T> Array<T> {
     /// assert_eq!(array.mutable_data()?, [1, 7]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn mutable_data(&mut self) -> Result<&mut [T]> {
         let owner_count = self.owner_count();
         let block = self.block.as_mut().filter(|_| self.mutable).ok_or(Error::ImmutableData)?;
@@ -222,6 +225,7 @@ impl<T> Array<T> {
     /// assert!(array.slice(2..5).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
         let start = match range.start_bound() {
             Bound::Unbounded => 0,
@@ -238,16 +242,22 @@ impl<T> Array<T> {
         if start > end || end > self.count {
             return Err(self.out_of_range(start..end));
         }
-        // SAFETY: `start <= count`, so the pointer stays within the block or one past its end.
-        let data = unsafe { self.data.add(start) };
-        // SAFETY: `start <= end <= count`: the window is a part of this one.
-        Ok(unsafe { self.alias(data, end - start, self.mutable) })
+        Ok(self.part(start..end))
+    }
+
+    /// Shares a range of the elements. Panics if it is not inside: callers have checked.
+    #[inline(always)]
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.count, "the range is inside");
+        // SAFETY: the pointer stays within the block, or one past its end; the window is a part of this one.
+        unsafe { self.alias(self.data.add(range.start), range.len(), self.mutable) }
     }
 
     /// Another window on the same block.
     ///
     /// # Safety
     /// `data` must be aligned, and valid for reads of `count` elements while the block lives; for writes too if `mutable`.
+    #[inline]
     unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
         Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }
     }

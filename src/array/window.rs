@@ -7,6 +7,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use crate::parallel;
+
 /// Counts and strides: where the elements of a window lie, relative to its first.
 ///
 /// Invariant of every `Geometry` inside a window: for all `row < rows`, `column < columns`, the element at
@@ -20,11 +22,13 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0
     }
 
     /// Tells whether the elements fit in a slice of `len`.
+    #[inline]
     fn fits(&self, len: usize) -> bool {
         if self.is_empty() {
             return true;
@@ -36,6 +40,7 @@ impl Geometry {
     }
 
     /// Tells whether two different positions are always two different elements.
+    #[inline]
     fn is_injective(&self) -> bool {
         (self.column_stride == 1 && self.row_stride >= self.columns)
             || (self.row_stride == 1 && self.column_stride >= self.rows)
@@ -43,12 +48,14 @@ impl Geometry {
     }
 
     /// Tells whether walking row by row is walking through memory element by element.
+    #[inline]
     pub(crate) fn is_row_major_contiguous(&self) -> bool {
         self.is_empty()
             || ((self.column_stride == 1 || self.columns == 1) && (self.row_stride == self.columns || self.rows == 1))
     }
 
     /// Names the same elements in the same order as fewer and longer rows, where their places in memory allow it.
+    #[inline]
     pub(crate) fn in_long_rows(self) -> Self {
         let Self { rows, columns, row_stride, .. } = self;
         let one_row = |column_stride| Self { rows: 1, columns: rows * columns, row_stride: 1, column_stride };
@@ -64,11 +71,13 @@ impl Geometry {
         }
     }
 
+    #[inline]
     fn offset(&self, row: usize, column: usize) -> usize {
         row * self.row_stride + column * self.column_stride
     }
 
     /// Cuts rows and columns out; gives the offset of the new first element as well.
+    #[inline]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
@@ -224,18 +233,30 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// Copies a window of the same shape. Panics if it is another: callers have checked.
-    pub(crate) fn copy_from(mut self, other: Window<'_, T>) {
-        assert!(self.rows() == other.rows() && self.columns() == other.columns(), "the shapes are the same");
+    pub(crate) fn copy_from(mut self, other: Window<'_, T>)
+    where
+        T: Send + Sync,
+    {
+        const TILE: usize = 32; // lines of both windows, which stay in the first-level cache together
+        let (rows, columns) = (self.rows(), self.columns());
+        assert!(rows == other.rows() && columns == other.columns(), "the shapes are the same");
         if self.geometry.is_empty() {
             return; // rows without columns may be too many to count
         }
         if self.geometry.column_stride > self.geometry.row_stride {
             return self.transposed().copy_from(other.transposed()); // along the memory that is written
         }
-        for row in 0..self.rows() {
-            for column in 0..self.columns() {
-                // SAFETY: both loops stay below the counts that both windows have.
-                unsafe { self.set_unchecked(row, column, other.get_unchecked(row, column)) }
+        if let (true, Some(values)) = (self.geometry.is_row_major_contiguous(), other.as_slice()) {
+            return self.copy_from_slice(values);
+        }
+        for first_row in (0..rows).step_by(TILE) {
+            for first_column in (0..columns).step_by(TILE) {
+                for row in first_row..rows.min(first_row + TILE) {
+                    for column in first_column..columns.min(first_column + TILE) {
+                        // SAFETY: both loops stay below the counts that both windows have.
+                        unsafe { self.set_unchecked(row, column, other.get_unchecked(row, column)) }
+                    }
+                }
             }
         }
     }
@@ -246,10 +267,18 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// Copies values, row by row. Panics if there are not as many as elements: callers have checked.
-    pub(crate) fn copy_from_slice(self, values: &[T]) {
+    pub(crate) fn copy_from_slice(self, values: &[T])
+    where
+        T: Send + Sync,
+    {
         let Geometry { rows, columns, .. } = self.geometry;
         match self.into_slice() {
-            Ok(slice) => slice.copy_from_slice(values),
+            Ok(slice) => {
+                assert_eq!(slice.len(), values.len(), "as many values as elements");
+                parallel::for_each_chunk_mut(slice, &|offset, chunk| {
+                    chunk.copy_from_slice(&values[offset..offset + chunk.len()]);
+                });
+            }
             Err(window) => {
                 let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
                 match Window::new(values, geometry) {
@@ -278,14 +307,25 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// Writes one value everywhere.
-    pub(crate) fn fill(mut self, value: T) {
+    pub(crate) fn fill(self, value: T)
+    where
+        T: Send + Sync,
+    {
         if self.geometry.is_empty() {
             return; // rows without columns may be too many to count
         }
-        for row in 0..self.rows() {
-            for column in 0..self.columns() {
-                // SAFETY: both loops stay below the window's counts.
-                unsafe { self.set_unchecked(row, column, value) }
+        if self.geometry.column_stride > self.geometry.row_stride {
+            return self.transposed().fill(value); // along the memory that is written
+        }
+        match self.into_slice() {
+            Ok(slice) => parallel::for_each_chunk_mut(slice, &|_, chunk| chunk.fill(value)),
+            Err(mut window) => {
+                for row in 0..window.rows() {
+                    for column in 0..window.columns() {
+                        // SAFETY: both loops stay below the window's counts.
+                        unsafe { window.set_unchecked(row, column, value) }
+                    }
+                }
             }
         }
     }

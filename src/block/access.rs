@@ -57,6 +57,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!((sum, block.capacity()), (6.0, 2)); // allocated once
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn get_block_of_rows<U: Element>(
         &mut self,
         first_row: usize,
@@ -64,8 +65,8 @@ pub trait BlockAccess: NumericTable {
         mode: ReadWriteMode,
         block: &mut BlockDescriptor<U>,
     ) -> Result<()> {
-        let region = Region { rows: cut_rows(self, first_row, row_count)?, columns: 0..self.column_count() };
-        block.get(self, region, BlockKind::Rows, mode)
+        let rows = cut_rows(self, first_row, row_count)?;
+        block.get(self, (rows, 0..self.column_count()), BlockKind::Rows, mode)
     }
 
     /// Releases a block of rows: writes changed values back if the block is writable and converted, all or nothing.
@@ -90,6 +91,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 255]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn release_block_of_rows<U: Element>(&mut self, block: &mut BlockDescriptor<U>) -> Result<()> {
         block.release(self, BlockKind::Rows)
     }
@@ -119,7 +121,7 @@ pub trait BlockAccess: NumericTable {
         mode: ReadWriteMode,
         block: &mut BlockDescriptor<U>,
     ) -> Result<()> {
-        let region = Region { rows: cut_rows(self, first_row, row_count)?, columns: one_column(self, column)? };
+        let region = (cut_rows(self, first_row, row_count)?, one_column(self, column)?);
         block.get(self, region, BlockKind::ColumnValues, mode)
     }
 
@@ -161,6 +163,7 @@ pub trait BlockAccess: NumericTable {
     /// assert!(table.rows::<f64>(1..3).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn rows<U: Element>(&self, rows: Range<usize>) -> Result<RowBlock<'_, U>> {
         self.rows_with(rows, ConversionPolicy::Saturate)
     }
@@ -178,6 +181,7 @@ pub trait BlockAccess: NumericTable {
     /// assert!(table.rows_with::<u8>(0..2, ConversionPolicy::Checked).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn rows_with<U: Element>(&self, rows: Range<usize>, policy: ConversionPolicy) -> Result<RowBlock<'_, U>> {
         RowBlock::new(self, rows, policy)
     }
@@ -281,10 +285,9 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(block.capacity(), 2); // allocated once
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn read_rows<'b, U: Element>(&self, rows: Range<usize>, block: &'b mut BlockDescriptor<U>) -> Result<&'b [U]> {
-        let region = Region { rows, columns: 0..self.column_count() };
-        region.check(self.shape())?;
-        block.read(self, region, BlockKind::Rows)?;
+        block.read(self, (rows, 0..self.column_count()), BlockKind::Rows)?;
         Ok(block.as_slice())
     }
 

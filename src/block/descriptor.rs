@@ -6,10 +6,11 @@ use std::ops::Range;
 use super::rows::row_range;
 use super::values::{Buffer, check_count};
 use super::{BlockKind, ReadWriteMode};
-use crate::array::{AnyArray, AnySlice, Array};
+use crate::array::{AnySlice, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::shape::Shape;
 use crate::table::{Lease, NumericTable, Region, TableId};
 
 /// A block of rows or column values that the caller owns, and reuses: DAAL's `BlockDescriptor`.
@@ -107,6 +108,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// assert_eq!(block.as_slice(), [3.0, 4.0, 5.0, 6.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn as_slice(&self) -> &[U] {
         match self.held.as_ref().map(|held| &held.place) {
             None => &[],
@@ -318,22 +320,35 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gets a block; what `get_block_of_*` do once they know the region.
+    #[inline]
     pub(super) fn get<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &mut N,
+        (rows, columns): (Range<usize>, Range<usize>),
+        kind: BlockKind,
+        mode: ReadWriteMode,
+    ) -> Result<()> {
+        if mode.is_writable() {
+            self.lease(table, Region { rows, columns }, kind, mode)
+        } else {
+            self.read(table, (rows, columns), kind)
+        }
+    }
+
+    /// Gets a block for writing. On an error, a block that is held stays, unless memory was refused.
+    fn lease<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
         region: Region,
         kind: BlockKind,
         mode: ReadWriteMode,
     ) -> Result<()> {
-        if !mode.is_writable() {
-            return self.read(table, region, kind);
-        }
         self.check_free()?;
         let is_contiguous = table.borrow_region(&region)?.is_some();
         let count = region.shape().element_count_of(U::TYPE)?;
         let in_place = is_contiguous && U::TYPE == table.element_type();
         if !in_place && mode.is_readable() {
-            self.buffer.read(table, &region, count, self.reading_policy())?;
+            self.read_buffer(table, &region)?;
         } else if !in_place {
             self.buffer.clear(count)?;
         }
@@ -346,26 +361,54 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gets a block for reading, which needs the table only shared. On an error, a block that is held stays.
-    pub(super) fn read<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind) -> Result<()> {
+    // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
+    #[inline]
+    pub(super) fn read<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &N,
+        (rows, columns): (Range<usize>, Range<usize>),
+        kind: BlockKind,
+    ) -> Result<()> {
         self.check_free()?;
-        let shared = if U::TYPE == table.element_type() { table.share_region(&region)? } else { None };
-        let place = match shared.map(AnyArray::downcast) {
-            Some(Ok(array)) => {
-                check_count(&array, region.shape().element_count()?)?;
-                Place::Shared(array)
+        let region = Region { rows: rows.clone(), columns: columns.clone() };
+        if U::TYPE == table.element_type()
+            && let Some((array, range)) = table.array_of_region(&region)?
+            && let Some(array) = array.downcast()
+        {
+            if range.start > range.end || range.end > array.count() {
+                return Err(Error::ElementsOutOfRange { range, count: array.count() });
             }
-            _ => {
-                region.check(table.shape())?;
-                let count = region.shape().element_count_of(U::TYPE)?;
-                self.buffer.read(table, &region, count, self.reading_policy())?;
-                Place::Buffer { count, lease: None }
-            }
-        };
-        self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
+            check_count(&array[range.clone()], region.shape().element_count()?)?;
+            self.hold(table, Region { rows, columns }, kind, Place::Shared(array.part(range)));
+            return Ok(());
+        }
+        let count = self.read_buffer(table, &region)?;
+        self.hold(table, Region { rows, columns }, kind, Place::Buffer { count, lease: None });
         Ok(())
     }
 
+    /// Converts the region into the buffer, and counts its values.
+    #[inline]
+    fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
+        let (policy, needed) = (self.reading_policy(), self.holds_buffer());
+        let count = match rows_times_columns(region) {
+            Some(count) if count <= self.buffer.capacity() => count, // the table checks the region
+            _ => {
+                region.check(table.shape())?;
+                region.shape().element_count_of(U::TYPE)?
+            }
+        };
+        self.buffer.read(table, region, count, policy, needed)?;
+        Ok(count)
+    }
+
+    #[inline(always)]
+    fn hold<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind, place: Place<U>) {
+        self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
+    }
+
     /// Releases the block; what `release_block_of_*` do. On an error the block stays.
+    #[inline]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held = self.held.as_mut().ok_or(Error::NoBlock)?;
         if held.table != table.id() {
@@ -384,6 +427,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Makes sure that no writable block is held: that must be released, or discarded, first.
+    #[inline]
     fn check_free(&self) -> Result<()> {
         match &self.held {
             Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
@@ -391,9 +435,21 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
+    /// Tells whether the buffer's values are those of a block that is held.
+    fn holds_buffer(&self) -> bool {
+        matches!(self.held, Some(Held { place: Place::Buffer { .. }, .. }))
+    }
+
+    #[inline]
     fn reading_policy(&self) -> ConversionPolicy {
         self.policy.unwrap_or(ConversionPolicy::Saturate)
     }
+}
+
+#[inline]
+fn rows_times_columns(region: &Region) -> Option<usize> {
+    let Shape { rows, columns } = region.shape();
+    rows.checked_mul(columns)
 }
 
 impl<U: Element> Default for BlockDescriptor<U> {

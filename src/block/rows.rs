@@ -143,6 +143,7 @@ macro_rules! block_facts {
 pub(super) use block_facts;
 
 impl<'t, U: Element> RowBlock<'t, U> {
+    #[inline(always)]
     pub(super) fn new<N: NumericTable + ?Sized>(
         table: &'t N,
         rows: Range<usize>,

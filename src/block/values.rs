@@ -1,6 +1,6 @@
 //! The values of a block: the table's own memory, or a converted copy.
 
-use crate::array::{AnyArray, Array};
+use crate::array::{AnyArray, Array, UniqueArray};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -10,54 +10,54 @@ use crate::{AnySlice, AnySliceMut};
 /// Memory that is never shared, and only grows: a converted block lives in it.
 #[derive(Debug)]
 pub(super) struct Buffer<U> {
-    /// Invariant: this is the only array on its block, so that it is always mutable; or it is zero-sized.
-    array: Array<U>,
+    array: UniqueArray<U>,
 }
 
 impl<U: Element> Buffer<U> {
     pub(super) const fn new() -> Self {
-        Self { array: Array::new() }
+        Self { array: UniqueArray::new() }
     }
 
     /// Takes an array that a table has made, of `count` values. Tables may be a user's: nothing is taken on trust.
     pub(super) fn from_any(array: AnyArray, count: usize) -> Result<Self> {
-        let mut array = array
+        let array = array
             .downcast::<U>()
             .map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })?;
         check_count(&array, count)?;
-        array.need_mutable_data()?;
-        Ok(Self { array })
+        Ok(Self { array: UniqueArray::from_array(array)? })
     }
 
     pub(super) fn capacity(&self) -> usize {
-        self.array.count()
+        self.array.len()
     }
 
+    #[inline(always)]
     pub(super) fn as_slice(&self) -> &[U] {
         &self.array
     }
 
+    #[inline(always)]
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
-        if self.array.count() == 0 {
-            return &mut [];
-        }
-        match self.array.mutable_data() {
-            Ok(values) => values,
-            Err(error) => unreachable!("a buffer is never shared: {error}"),
-        }
+        &mut self.array
     }
 
-    /// Makes the first `count` values those of a region, and no more memory than needed.
+    /// Makes the first `count` values those of a region, and no more memory than needed. On an error they are what they
+    /// were, if they are `needed`.
+    #[inline]
     pub(super) fn read(
         &mut self,
         table: &(impl NumericTable + ?Sized),
         region: &Region,
         count: usize,
         policy: ConversionPolicy,
+        needed: bool,
     ) -> Result<()> {
         if self.capacity() >= count {
             let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
-            return table.read_region(region, target, policy);
+            return match needed {
+                true => table.read_region(region, target, policy),
+                false => table.read_region_over(region, target, policy),
+            };
         }
         *self = Self::from_any(table.copy_region(region, U::TYPE, policy)?, count)?;
         Ok(())
@@ -66,7 +66,7 @@ impl<U: Element> Buffer<U> {
     /// Makes the first `count` values zero.
     pub(super) fn clear(&mut self, count: usize) -> Result<()> {
         if self.capacity() < count {
-            self.array = Array::zeros(count)?;
+            self.array = UniqueArray::from_array(Array::zeros(count)?)?;
         } else {
             self.as_mut_slice()[..count].fill(U::default());
         }
@@ -75,6 +75,7 @@ impl<U: Element> Buffer<U> {
 }
 
 /// Makes sure that a table gave as many values as the block has.
+#[inline(always)]
 pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
     if values.len() == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found: values.len() }) }
 }
@@ -87,6 +88,7 @@ pub(super) enum Values<'t, U> {
 }
 
 impl<'t, U: Element> Values<'t, U> {
+    #[inline(always)]
     pub(super) fn read<N: NumericTable + ?Sized>(
         table: &'t N,
         region: &Region,
@@ -156,6 +158,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         }
     }
 
+    #[inline]
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
         match self {
             Self::Borrowed(values) => values,

@@ -17,11 +17,12 @@ pub use view::{TableView, TableViewMut};
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::array::{AnyArray, AnySlice, AnySliceMut, Array};
+use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::{DataDictionary, FeatureType};
 use crate::element::{Element, ElementType, match_element};
@@ -385,7 +386,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// ```
     fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>>;
 
-    /// Primitive: shares the memory of a region, if its values lie one after another, row by row.
+    /// Primitive: gives the array that the values of a region lie in, and where there, if they lie one after another, row by
+    /// row. A read-only descriptor keeps a share of it.
     ///
     /// # Errors
     /// As [`borrow_region`](Self::borrow_region).
@@ -394,13 +396,13 @@ pub trait NumericTable: Any + Send + Sync {
     /// ```
     /// # use numeric_table::{prelude::*, table::Region};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let rows = table.share_region(&Region { rows: 1..3, columns: 0..2 })?.unwrap();
-    /// let rows = rows.downcast::<i16>().unwrap();
+    /// let (array, range) = table.array_of_region(&Region { rows: 1..3, columns: 0..2 })?.unwrap();
+    /// let rows = array.downcast::<i16>().unwrap().slice(range)?;
     /// assert_eq!(rows[..], [3, 4, 5, 6]);
     /// assert!(rows.shares_memory_with(table.array()?));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         self.borrow_region(region)?;
         Ok(None)
     }
@@ -422,6 +424,25 @@ pub trait NumericTable: Any + Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()>;
+
+    /// As [`read_region`](Self::read_region), into memory whose old values nobody needs: on an error it may hold anything.
+    /// That allows one pass where a checking policy otherwise takes two.
+    ///
+    /// # Errors
+    /// As [`read_region`](Self::read_region).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (column, mut target) = (Region { rows: 0..3, columns: 1..2 }, [0.0_f32; 3]);
+    /// table.read_region_over(&column, AnySliceMut::new(&mut target), ConversionPolicy::Exact)?;
+    /// assert_eq!(target, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn read_region_over(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+        self.read_region(region, target, policy)
+    }
 
     /// Primitive: converts the values of a region, row by row, into new memory.
     ///

@@ -34,6 +34,7 @@ impl Region {
     /// # use numeric_table::{Shape, table::Region};
     /// assert_eq!(Region { rows: 2..5, columns: 1..2 }.shape(), Shape { rows: 3, columns: 1 });
     /// ```
+    #[inline]
     pub fn shape(&self) -> Shape {
         Shape { rows: self.rows.len(), columns: self.columns.len() }
     }
@@ -51,17 +52,22 @@ impl Region {
     /// let error = region.check(Shape { rows: 3, columns: 5 }).unwrap_err(); // axes swapped
     /// assert!(matches!(error, Error::RowsOutOfRange { row_count: 3, .. }));
     /// ```
+    #[inline]
     pub fn check(&self, table: Shape) -> Result<()> {
+        let rows_fit = self.rows.start <= self.rows.end && self.rows.end <= table.rows;
+        let columns_fit = self.columns.start <= self.columns.end && self.columns.end <= table.columns;
+        if rows_fit && columns_fit { Ok(()) } else { Err(self.refusal(table)) }
+    }
+
+    #[cold]
+    fn refusal(&self, table: Shape) -> Error {
         if self.rows.start > self.rows.end || self.rows.end > table.rows {
-            return Err(Error::RowsOutOfRange { rows: self.rows.clone(), row_count: table.rows });
+            return Error::RowsOutOfRange { rows: self.rows.clone(), row_count: table.rows };
         }
-        if self.columns.start > self.columns.end || self.columns.end > table.columns {
-            return Err(match self.columns.len() {
-                1 => Error::ColumnOutOfRange { column: self.columns.start, column_count: table.columns },
-                _ => Error::ColumnsOutOfRange { columns: self.columns.clone(), column_count: table.columns },
-            });
+        match self.columns.len() {
+            1 => Error::ColumnOutOfRange { column: self.columns.start, column_count: table.columns },
+            _ => Error::ColumnsOutOfRange { columns: self.columns.clone(), column_count: table.columns },
         }
-        Ok(())
     }
 }
 

@@ -72,6 +72,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self::with_geometry(values, dense(shape, layout)).ok_or(too_short)
     }
 
+    #[inline(always)]
     pub(crate) fn with_geometry(values: &'t [T], geometry: Geometry) -> Option<Self> {
         Some(Self { window: Window::new(values, geometry)? })
     }
@@ -85,6 +86,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.shape(), Shape { rows: 1, columns: 3 });
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     pub fn shape(&self) -> Shape {
         Shape { rows: self.window.rows(), columns: self.window.columns() }
     }
@@ -152,6 +154,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.columns(0..1)?.as_slice(), None);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     pub fn as_slice(&self) -> Option<&'t [T]> {
         self.window.as_slice()
     }
@@ -188,6 +191,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.region(&Region { rows: 0..self.window.rows(), columns })
     }
 
+    #[inline(always)]
     pub(crate) fn region(&self, region: &Region) -> Result<Self> {
         region.check(self.shape())?;
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
@@ -224,8 +228,15 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.as_ndarray()
     }
 
+    #[inline(always)]
     pub(crate) fn read(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
         T::read(self.window, target, policy, origin)
+    }
+
+    /// Reads into memory whose old values nobody needs: on an error it holds anything.
+    #[inline(always)]
+    pub(crate) fn read_over(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
+        T::read_over(self.window, target, policy, origin)
     }
 
     pub(crate) fn to_array(

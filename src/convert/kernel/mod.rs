@@ -53,6 +53,14 @@ pub trait Kernels: Sized {
         policy: ConversionPolicy,
         origin: Origin,
     ) -> Result<()>;
+    /// Converts dense rows of so many values, as `read_over` does.
+    fn read_rows_over(
+        values: &[Self],
+        columns: usize,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<()>;
     /// Converts the window, row by row, into a new array.
     fn to_array(
         window: Window<'_, Self>,
@@ -102,6 +110,17 @@ macro_rules! implement_kernels {
                 origin: Origin,
             ) -> Result<()> {
                 read::read(window, erase(target), policy, origin, OnRefusal::AbandonTarget)
+            }
+
+            #[inline]
+            fn read_rows_over(
+                values: &[Self],
+                columns: usize,
+                target: AnySliceMut<'_>,
+                policy: ConversionPolicy,
+                origin: Origin,
+            ) -> Result<()> {
+                read::read_rows(values, columns, erase(target), policy, origin)
             }
 
             fn to_array(

@@ -1,11 +1,11 @@
 //! From a window into row-major memory: the conversion itself, and making sure that a policy permits it.
 
-use super::erased::{ErasedRowsMut, ErasedSliceMut, ErasedWindow};
+use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::Pair;
 use super::store::Store;
 use super::tiles::{Scratch, dense, tiles};
 use super::{Origin, Scalar};
-use crate::array::Window;
+use crate::array::{Geometry, Window};
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::element::Element;
@@ -33,11 +33,59 @@ pub(super) fn read<S: Element>(
     origin: Origin,
     on_refusal: OnRefusal,
 ) -> Result<()> {
-    let (erased, pair) = (ErasedWindow::new(window), Pair::of(S::TYPE, target.element()));
+    let pair = Pair::of(S::TYPE, target.element());
+    match window.as_slice() {
+        Some(values) if is_simple(pair, policy, values.len(), &target) => {
+            pair.convert(Level::chosen(), ErasedSlice::new(values), target);
+            Ok(())
+        }
+        _ => read_window(window, target, pair, policy, origin, on_refusal),
+    }
+}
+
+/// Converts dense rows as [`read`] converts a window, and abandons the target on an error.
+#[inline]
+pub(super) fn read_rows<S: Element>(
+    values: &[S],
+    columns: usize,
+    target: ErasedSliceMut<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    let pair = Pair::of(S::TYPE, target.element());
+    if is_simple(pair, policy, values.len(), &target) {
+        pair.convert(Level::chosen(), ErasedSlice::new(values), target);
+        return Ok(());
+    }
+    let rows = values.len().checked_div(columns).unwrap_or(0);
+    let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
+    match Window::new(values, geometry) {
+        Some(window) => read_window(window, target, pair, policy, origin, OnRefusal::AbandonTarget),
+        None => unreachable!("whole rows"),
+    }
+}
+
+/// Tells whether there is nothing to check, to cut, or to walk over: so are by far the most calls.
+#[inline(always)]
+fn is_simple(pair: &Pair, policy: ConversionPolicy, count: usize, target: &ErasedSliceMut<'_>) -> bool {
+    const SIMPLE_BYTES: usize = 64 << 10;
+    count == target.count() && !pair.needs_check(policy) && target.size_in_bytes() < SIMPLE_BYTES
+}
+
+#[inline(never)]
+fn read_window<S: Element>(
+    window: Window<'_, S>,
+    target: ErasedSliceMut<'_>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+    origin: Origin,
+    on_refusal: OnRefusal,
+) -> Result<()> {
     let expected = window.rows() * window.columns();
     if target.count() != expected {
         return Err(Error::LengthMismatch { expected, found: target.count() });
     }
+    let erased = ErasedWindow::new(window);
     if !pair.needs_check(policy) {
         convert_window(erased, target, pair, ConversionPolicy::Saturate);
     } else if on_refusal == OnRefusal::KeepTarget {
@@ -95,13 +143,6 @@ fn convert_window(
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
     let bytes = window.size_in_bytes() + result_bytes;
-    if bytes < parallel::LEAST_BYTES
-        && policy == ConversionPolicy::Saturate
-        && let Some(values) = window.as_slice()
-    {
-        pair.convert(level, values, target); // by far the most calls: nothing to cut
-        return true;
-    }
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
     let store = Store { pair, policy, level, is_streaming: Store::is_worth_streaming(result_bytes) };

@@ -1,7 +1,9 @@
 //! The homogeneous table as a [`NumericTable`]: sizes, dictionary, and the primitives of block access.
 
+use std::ops::Range;
+
 use super::region::HomogenRegion;
-use crate::array::{AnyArray, AnySlice, AnySliceMut, Array};
+use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::element::{Element, ElementType};
@@ -12,9 +14,22 @@ use crate::table::{
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Gives where in the array the values of a region lie, if they lie one after another, row by row.
-    fn range_in_array(&self, region: &Region) -> Result<Option<std::ops::Range<usize>>> {
-        let whole = self.view()?;
-        let Some(values) = whole.region(region)?.as_slice() else { return Ok(None) };
+    #[inline(always)]
+    fn range_in_array(&self, region: &Region) -> Result<Option<Range<usize>>> {
+        region.check(self.shape)?;
+        self.memory.array()?;
+        self.check_allocated()?;
+        let columns = self.shape.columns;
+        if self.placement.layout == DataLayout::RowMajor && region.columns.start == 0 && region.columns.end == columns {
+            // Whole rows, in the table: the array holds them, so that the products do not overflow.
+            let rows = region.rows.start * columns..region.rows.end * columns;
+            return Ok(Some(rows));
+        }
+        self.range_of_part(region)
+    }
+
+    fn range_of_part(&self, region: &Region) -> Result<Option<Range<usize>>> {
+        let Some(values) = self.view()?.region(region)?.as_slice() else { return Ok(None) };
         if values.is_empty() {
             return Ok(Some(0..0));
         }
@@ -22,13 +37,24 @@ impl<T: Element> HomogenNumericTable<T> {
         let first = region.rows.start * geometry.row_stride + region.columns.start * geometry.column_stride;
         Ok(Some(first..first + values.len()))
     }
+
+    /// Borrows the values of a region, if they lie one after another, row by row.
+    #[inline(always)]
+    fn slice_of_region(&self, region: &Region) -> Result<Option<&[T]>> {
+        match self.range_in_array(region)? {
+            Some(range) => Ok(self.memory.array()?.get(range)),
+            None => Ok(None),
+        }
+    }
 }
 
 impl<T: Element> NumericTable for HomogenNumericTable<T> {
+    #[inline(always)]
     fn shape(&self) -> Shape {
         self.shape
     }
 
+    #[inline(always)]
     fn element_type(&self) -> ElementType {
         T::TYPE
     }
@@ -79,25 +105,36 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         self.id
     }
 
+    #[inline(always)]
     fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
-        Ok(self.view()?.region(region)?.as_slice().map(AnySlice::new))
+        Ok(self.slice_of_region(region)?.map(AnySlice::new))
     }
 
-    fn share_region(&self, region: &Region) -> Result<Option<AnyArray>> {
+    #[inline(always)]
+    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         match self.range_in_array(region)? {
-            Some(range) => Ok(Some(AnyArray::new(self.memory.array()?.slice(range)?))),
+            Some(range) => Ok(Some((AnyArrayRef::new(self.memory.array()?), range))),
             None => Ok(None),
         }
     }
 
+    #[inline(always)]
     fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-        region.read(self.view()?, target, policy)
+        self.view()?.region(region)?.read(target, policy, region.origin())
+    }
+
+    #[inline(always)]
+    fn read_region_over(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+        match self.slice_of_region(region)? {
+            Some(values) => T::read_rows_over(values, region.columns.len(), target, policy, region.origin()),
+            None => self.view()?.region(region)?.read_over(target, policy, region.origin()),
+        }
     }
 
     fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
         region.check(self.shape)?;
         region.shape().element_count_of(element_type)?;
-        region.copy(self.view()?, element_type, policy)
+        self.view()?.region(region)?.to_array(element_type, policy, region.origin())
     }
 
     fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {

@@ -26,6 +26,7 @@ impl<T: Element> Memory<T> {
     ///
     /// # Errors
     /// [`Error::BlockOutstanding`] while it is out.
+    #[inline(always)]
     pub(super) fn array(&self) -> Result<&Array<T>> {
         match self.array.get() {
             Some(array) => Ok(array),

@@ -120,7 +120,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn as_slice(&self) -> Result<&[T]> {
-        self.in_layout_order(self.view()?).as_slice().ok_or(Error::NotContiguous)
+        transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or(Error::NotContiguous)
     }
 
     /// Borrows all values as one mutable slice, in the order of the layout. Copies first if the memory is shared or
@@ -160,6 +160,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert_eq!(table.view()?.get(1, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     pub fn view(&self) -> Result<TableView<'_, T>> {
         let array = self.memory.array()?;
         self.check_allocated()?;
@@ -287,18 +288,12 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
+    #[inline(always)]
     fn geometry(&self) -> Geometry {
         self.placement.geometry(self.shape)
     }
 
-    /// Turns a view so that its row-major order is the order of the layout.
-    fn in_layout_order<'t>(&self, view: TableView<'t, T>) -> TableView<'t, T> {
-        match self.placement.layout {
-            DataLayout::RowMajor => view,
-            DataLayout::ColumnMajor => view.transposed(),
-        }
-    }
-
+    #[inline(always)]
     fn check_allocated(&self) -> Result<()> {
         let is_missing = self.status == MemoryStatus::NotAllocated && self.shape.rows > 0;
         if is_missing { Err(Error::NotAllocated) } else { Ok(()) }

@@ -5,31 +5,12 @@ use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::element::{Element, ElementType};
 use crate::error::Result;
-use crate::table::{Region, RegionMut, TableView, TableViewMut};
+use crate::table::{Region, RegionMut, TableViewMut};
 
 impl Region {
+    #[inline]
     pub(super) fn origin(&self) -> Origin {
         Origin { row: self.rows.start, column: self.columns.start }
-    }
-
-    /// Reads the region of a table: what [`super::NumericTable::read_region`] does.
-    pub(super) fn read<T: Element>(
-        &self,
-        table: TableView<'_, T>,
-        target: AnySliceMut<'_>,
-        policy: ConversionPolicy,
-    ) -> Result<()> {
-        table.region(self)?.read(target, policy, self.origin())
-    }
-
-    /// Copies the region of a table: what [`super::NumericTable::copy_region`] does.
-    pub(super) fn copy<T: Element>(
-        &self,
-        table: TableView<'_, T>,
-        element_type: ElementType,
-        policy: ConversionPolicy,
-    ) -> Result<AnyArray> {
-        table.region(self)?.to_array(element_type, policy, self.origin())
     }
 }
 

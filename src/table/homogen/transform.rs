@@ -41,21 +41,46 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn convert_with<U: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<U>> {
+        self.convert_to(self.placement.layout, policy)
+    }
+
+    /// Converts the table under a policy, and its order of values as well. One pass into new memory; shares if `U` is `T`
+    /// and the layout is the same.
+    ///
+    /// All columns of a row-major table as slices of another type, for example:
+    ///
+    /// # Errors
+    /// As [`convert_with`](Self::convert_with).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0]])?;
+    /// let columns = table.convert_to::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Saturate)?;
+    /// assert_eq!(columns.view()?.column(0), Some(&[1.5, 3.5][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert_to<U: Element>(
+        &self,
+        layout: DataLayout,
+        policy: ConversionPolicy,
+    ) -> Result<HomogenNumericTable<U>> {
         let view = self.view()?;
         self.shape.element_count_of(U::TYPE)?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
         if self.status == MemoryStatus::NotAllocated {
-            return HomogenNumericTable::unallocated(self.shape, self.placement.layout).described_by(dictionary);
+            return HomogenNumericTable::unallocated(self.shape, layout).described_by(dictionary);
         }
-        let converted = match self.shared_as::<U>() {
-            Some(shared) => shared?,
-            None => {
-                view.check(U::TYPE, policy)?; // in row-major order, whatever the layout
-                let array = to_array(self.in_layout_order(view))?;
-                HomogenNumericTable::internal(array, self.shape, self.placement.layout)
-            }
-        };
-        converted.described_by(dictionary)
+        if layout == self.placement.layout
+            && let Some(shared) = self.shared_as::<U>()
+        {
+            return shared?.described_by(dictionary);
+        }
+        let array = to_array(in_order_of(layout, view), policy).or_else(|error| {
+            view.check(U::TYPE, policy)?; // names the first value in row-major order, whatever the layout
+            Err(error)
+        })?;
+        HomogenNumericTable::internal(array, self.shape, layout).described_by(dictionary)
     }
 
     /// Shares the memory as a table of `U`, if that is the stored type.
@@ -87,16 +112,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn to_layout(&self, layout: DataLayout) -> Result<Self> {
-        let view = self.view()?;
-        if layout == self.placement.layout {
-            return Ok(self.clone());
-        }
-        let dictionary = self.dictionary.clone();
-        if self.status == MemoryStatus::NotAllocated {
-            return Self::unallocated(self.shape, layout).described_by(dictionary);
-        }
-        let view = if layout == DataLayout::RowMajor { view } else { view.transposed() };
-        Self::internal(to_array(view)?, self.shape, layout).described_by(dictionary)
+        self.convert_to(layout, ConversionPolicy::Saturate)
     }
 
     /// Copies the values into memory of exactly their size, if they use only a part of their block; shares if not.
@@ -144,7 +160,7 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Copies the values, and nothing else, in the order of the layout.
     pub(super) fn copy_in_layout(&self) -> Result<Array<T>> {
-        to_array(self.in_layout_order(self.view()?))
+        to_array(in_order_of(self.placement.layout, self.view()?), ConversionPolicy::Saturate)
     }
 
     /// Makes larger memory for `shape`, which has more rows: old values, then zeros.
@@ -158,7 +174,15 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-pub(super) fn to_array<T: Element, U: Element>(view: TableView<'_, T>) -> Result<Array<U>> {
-    let array = view.to_array(U::TYPE, ConversionPolicy::Saturate, Origin::default())?;
+/// Turns a view so that its row-major order is the order of a layout.
+pub(super) fn in_order_of<T: Element>(layout: DataLayout, view: TableView<'_, T>) -> TableView<'_, T> {
+    match layout {
+        DataLayout::RowMajor => view,
+        DataLayout::ColumnMajor => view.transposed(),
+    }
+}
+
+fn to_array<T: Element, U: Element>(view: TableView<'_, T>, policy: ConversionPolicy) -> Result<Array<U>> {
+    let array = view.to_array(U::TYPE, policy, Origin::default())?;
     array.downcast().map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })
 }

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Times this crate beside DAAL, NumPy and the Rust peers, and prints one table of ratios.
+
+Builds everything it needs: a virtual environment `.peers` in the root of the repository with DAAL and NumPy from PyPI, the
+DAAL program in it, and the benches of this crate. Runs the three programs in turn, several times, and takes the medians.
+Needs Linux on x86-64, Python 3.9 with pip, g++, and cargo. See benches/README.md.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PEERS = ROOT / ".peers"
+PYTHON = PEERS / "bin" / "python"
+DAAL_PROGRAM = PEERS / "daal_bench"
+README = HERE.parent / "README.md"
+BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+PACKAGES = ["daal", "daal-devel", "daal-include", "numpy"]
+NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # others are their own names
+ORDER = ["daal", "numpy", "ndarray", "arrow", "half", "saturate", "loop", "memcpy"]  # in which a row lists peers
+CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half"}  # in Cargo.lock, and the peer that each is
+
+
+# What is to be reached.
+
+
+@dataclass
+class Target:
+    """A bound on what `measure` makes of our time and a peer's."""
+
+    peer: str
+    text: str
+    bound: float
+    measure: str  # "times faster", "times as long", "share of the limit" or "seconds more": see `MEASURES`
+    unless_peer_beats: Optional[str] = None
+
+    def is_met(self, times):
+        """True or false; None if the target does not apply, or a figure is missing."""
+        if "ours" not in times or self.peer not in times:
+            return None
+        if self.unless_peer_beats and times[self.peer] <= times.get(self.unless_peer_beats, 0):
+            return None
+        value = MEASURES[self.measure][0](times["ours"], times[self.peer])
+        return value >= self.bound if self.measure in ("times faster", "share of the limit") else value <= self.bound
+
+
+MEASURES = {  # of our seconds and a peer's; and how that reads
+    "times faster": (lambda ours, peer: peer / ours, lambda value: f"{significant(value)} ×"),
+    "share of the limit": (lambda ours, peer: peer / ours, lambda value: f"{value * 100:.0f} %"),
+    "times as long": (lambda ours, peer: ours / peer, lambda value: f"{value:.2f} × as long"),
+    "seconds more": (lambda ours, peer: ours - peer, lambda value: f"{value * 1e9:+.1f} ns"),
+}
+
+
+def faster(times, peer, unless_peer_beats=None):
+    text = f"{times} × {NAMES.get(peer, peer)}"
+    if unless_peer_beats:
+        text += f", where that is slower than {unless_peer_beats}"
+    return Target(peer, text, times, "times faster", unless_peer_beats)
+
+
+def of_memcpy(percent):
+    return Target("memcpy", f"{percent} % of memcpy", percent / 100, "share of the limit")
+
+
+CHECKED = Target("saturate", "at most 1.3 × as long as `Saturate`", 1.3, "times as long")
+FEW = Target("loop", "at most 20 ns over the plain loop", 20e-9, "seconds more")
+
+
+def all_rows():
+    """Every job with its targets, in the order of the table."""
+    pairs = ["f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32"]
+    blocks_16 = {"i16_to_f32": 5, "u8_to_f32": 8, "f64_to_i32": 2, "f32_to_i32": 2.3}
+    halves = ["f16_to_f32", "f32_to_f16", "bf16_to_f32", "f32_to_bf16"]
+    rows = {
+        "rows/f32_to_f64/16_columns/256_rows": [faster(2.2, "daal")],
+        "rows/f32_to_f64/16_columns/8192_rows": [faster(3.5, "daal")],
+        "rows/f32_to_f64/16_columns/whole": [faster(2.3, "daal")],
+    }
+    rows |= {f"rows/{pair}/16_columns/8192_rows": [faster(times, "daal")] for pair, times in blocks_16.items()}
+    rows |= {f"rows/{pair}/16_columns/whole": [] for pair in blocks_16}
+    rows |= {"rows/f32_to_f64/128_columns/256_rows": []}
+    rows |= {f"rows/{pair}/128_columns/8192_rows": [faster(1.0, "daal")] for pair in pairs}
+    rows |= {f"rows/{pair}/128_columns/whole": [faster(1.2, "daal")] for pair in pairs}
+    rows |= {f"rows/f32/16_columns/{size}": [] for size in ("256_rows", "8192_rows", "whole")}
+    rows |= {f"write_back/{pair}/16_columns/{n}_rows": [] for pair in ("f32_to_f64", "f64_to_f32") for n in (256, 8192)}
+    rows |= {
+        "one_row/f32_to_f64/descriptor": [faster(2.5, "daal")],
+        "one_row/f32/descriptor": [faster(0.8, "daal")],
+        "one_row/f32/borrowed": [faster(2, "daal")],
+        "columns/f32_to_f64/one_after_another": [faster(1.6, "daal")],
+        "columns/f32_to_f64/at_once": [faster(4, "daal")],
+        "fresh/f32_to_f64": [faster(1.8, "numpy"), faster(6, "ndarray"), faster(6, "arrow")],
+        "transpose/f32": [faster(4, "numpy")],
+        "fill/f32": [faster(1.2, "numpy"), faster(3, "daal")],
+        "zeros/f32": [],
+        "memcpy/1_thread": [],
+        "memcpy/2_threads": [],
+    }
+    for pair in ("f32_to_f64", "f64_to_f32", "f64_to_i32", "f32_to_i32", "i16_to_f32", "u8_to_f32", *halves):
+        rows[f"reused/{pair}"] = [of_memcpy(85)]
+    rows |= {f"cached/f32_to_{target}": [faster(2, "loop")] for target in ("i32", "u32", "i16", "u8")}
+    rows |= {f"cached/{pair}": [faster(3, "half", unless_peer_beats="memcpy")] for pair in halves}
+    checked = ("f64_to_f32", "f64_to_i32", "f32_to_i32", "i32_to_i16", "f32_to_f16")
+    rows |= {f"checked/{place}/{pair}": [CHECKED] for place in ("reused", "cached") for pair in checked}
+    rows |= {f"few/{pair}/{n}_values": [FEW] for pair in ("f32_to_f64", "f32_to_i32") for n in (1, 4, 16, 64)}
+    return rows
+
+
+# Building.
+
+
+def fail(message):
+    sys.exit(f"compare.py: {message}")
+
+
+def say(message):
+    print(message, file=sys.stderr, flush=True)
+
+
+def run(command, what, **options):
+    """Runs a program to its end and gives its output; its failure is the end of this one too."""
+    try:
+        done = subprocess.run([str(part) for part in command], cwd=ROOT, text=True, stdout=subprocess.PIPE, **options)
+    except OSError as error:
+        fail(f"{what}: {error}")
+    if done.returncode != 0:
+        fail(f"{what} failed with status {done.returncode}: {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def require_tools():
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        fail("DAAL's packages are for Linux on x86-64")
+    needed = {"g++": "to compile the DAAL program: a C++ compiler, usually in the package g++", "cargo": "to build this crate"}
+    for tool, purpose in needed.items():
+        if shutil.which(tool) is None:
+            fail(f"{tool} is needed {purpose}")
+
+
+def installed_versions():
+    """The versions of the packages that are there, by name."""
+    code = (
+        "import importlib.metadata as m, json, sys\n"
+        "names = {d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}\n"
+        "print(json.dumps({name: names[name] for name in sys.argv[1:] if name in names}))"
+    )
+    return json.loads(run([PYTHON, "-c", code, *PACKAGES], "asking for the installed packages"))
+
+
+def install_peers():
+    if not PYTHON.exists():
+        say(f"making the virtual environment {PEERS}")
+        hint = "making a virtual environment (the module venv with pip is needed, often in the package python3-venv)"
+        run([sys.executable, "-m", "venv", PEERS], hint)
+    missing = [package for package in PACKAGES if package not in installed_versions()]
+    if missing:
+        say(f"installing {', '.join(missing)}: DAAL brings some gigabytes of libraries along")
+        run([PYTHON, "-m", "pip", "--version"], "asking for pip")
+        run([PYTHON, "-m", "pip", "install", "--quiet", *missing], "installing the peers with pip")
+
+
+def build_daal_program():
+    libraries = PEERS / "lib"
+    for name in ("onedal_core", "onedal_thread", "tbb"):  # the packages bring libraries without the names to link with
+        link = libraries / f"lib{name}.so"
+        if not link.exists():
+            versions = sorted(libraries.glob(f"lib{name}.so.*"))
+            if not versions:
+                fail(f"the package daal has brought no {link.name}.*; remove {PEERS} to install it again")
+            link.symlink_to(versions[0].name)
+    source = HERE / "daal_bench.cpp"
+    if DAAL_PROGRAM.exists() and DAAL_PROGRAM.stat().st_mtime > source.stat().st_mtime:
+        return
+    say("compiling the DAAL program")
+    include = PEERS / "include"
+    flags = ["-O3", "-std=c++17", "-w", f"-I{include / 'dal'}", f"-I{include}"]
+    link = [f"-L{libraries}", f"-Wl,-rpath-link,{libraries}", "-lonedal_core", "-lonedal_thread", "-ltbb"]
+    run(["g++", *flags, source, *link, "-o", DAAL_PROGRAM], "compiling the DAAL program")
+
+
+def build_ours():
+    """Builds the bench in release, for the instructions that every machine has, and gives its path."""
+    say("building the benches of this crate")
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("RUSTFLAGS")}
+    command = ["cargo", "bench", "--bench", "peers", "--no-run", "--message-format=json"]
+    for line in run(command, "building the benches", env=environment).splitlines():
+        message = json.loads(line)
+        if message.get("executable") and message.get("target", {}).get("name") == "peers":
+            return message["executable"]
+    fail("cargo has built no bench named peers")
+
+
+# Measuring.
+
+
+def measure(programs, rounds, jobs, quick):
+    """Runs the programs in turn, and gives the median seconds by job and peer."""
+    samples = {}
+    arguments = jobs + (["--quick"] if quick else [])
+    for round_ in range(1, rounds + 1):
+        for name, (command, environment) in programs.items():
+            say(f"round {round_} of {rounds}: {name}")
+            output = run([*command, *arguments], name, env={**os.environ, **environment})
+            for line in output.splitlines():
+                job, peer, seconds = line.split("\t")
+                samples.setdefault(job, {}).setdefault(peer, []).append(float(seconds))
+    return {job: {peer: statistics.median(all_) for peer, all_ in peers.items()} for job, peers in samples.items()}
+
+
+# Printing.
+
+
+def significant(value):
+    """Three significant digits, without an exponent."""
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
+
+
+def duration(seconds):
+    for unit, factor in (("ns", 1e9), ("µs", 1e6), ("ms", 1e3)):
+        if seconds * factor < 1000:
+            return f"{significant(seconds * factor)} {unit}"
+    return f"{significant(seconds)} s"
+
+
+def peer_cell(peer, times, targets):
+    cell = f"{NAMES.get(peer, peer)} {duration(times[peer])}"
+    if "ours" not in times:
+        return cell
+    default = "share of the limit" if peer == "memcpy" else "times faster"
+    value, text = MEASURES[next((target.measure for target in targets if target.peer == peer), default)]
+    return f"{cell} ({text(value(times['ours'], times[peer]))})"
+
+
+def met_cell(targets, times):
+    states = [target.is_met(times) for target in targets]
+    missed = [NAMES.get(target.peer, target.peer) for target, state in zip(targets, states) if state is False]
+    if missed:
+        return "**no**" if len(targets) == 1 else f"**no**: {', '.join(missed)}"
+    return "yes" if states and all(states) else "–"
+
+
+def table(rows, times):
+    lines = ["| job | target | ours | peers | met |", "| --- | --- | ---: | --- | --- |"]
+    for job, targets in rows.items():
+        of_job = times.get(job, {})
+        ours = duration(of_job["ours"]) if "ours" in of_job else "–"
+        peers = ", ".join(peer_cell(peer, of_job, targets) for peer in ORDER if peer in of_job)
+        text = "; ".join(target.text for target in targets) or "–"
+        lines.append(f"| `{job}` | {text} | {ours} | {peers or '–'} | {met_cell(targets, of_job)} |")
+    states = [target.is_met(times.get(job, {})) for job, targets in rows.items() for target in targets]
+    lines += ["", f"{states.count(True)} of {states.count(True) + states.count(False)} targets met."]
+    if None in states:
+        lines[-1] += f" {states.count(None)} did not apply."
+    return "\n".join(lines)
+
+
+def heading(rounds, load, quick):
+    """Where, when and with what the figures came about."""
+    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    lock = (ROOT / "Cargo.lock").read_text()
+    crates = {name: re.search(rf'^name = "{name}"\nversion = "(.*)"$', lock, re.MULTILINE) for name in CRATES}
+    versions = [run(["rustc", "--version"], "rustc").split(" (")[0].strip()]
+    versions += [f"{NAMES.get(name, name)} {version}" for name, version in installed_versions().items() if name in NAMES]
+    versions += [f"{CRATES[name]} {match[1]}" for name, match in crates.items() if match]
+    try:
+        commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown"
+    facts = [
+        f"{cpu[1] if cpu else platform.processor() or 'unknown processor'}, {len(os.sched_getaffinity(0))} cores",
+        f"{datetime.date.today().isoformat()}, commit {commit}",
+        ", ".join(versions),
+        f"medians of {rounds} rounds; load average before them {load:.2f}",
+    ]
+    return "; ".join(facts) + ("; small sizes: a smoke test, not a measurement." if quick else ".")
+
+
+def write(text):
+    """Puts the table between the two markers in the README of the benches."""
+    before, _, rest = README.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    say(f"written to {README}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (default 3)")
+    parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="jobs that match")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few samples: a smoke test")
+    parser.add_argument("--write", action="store_true", help="put the table into benches/README.md")
+    options = parser.parse_args()
+    rows = {job: targets for job, targets in all_rows().items() if options.only.search(job)}
+    is_partial = len(rows) < len(all_rows())
+    if options.rounds < 1 or not rows:
+        parser.error("no rounds, or no such job")
+    if options.write and (is_partial or options.quick):
+        parser.error("--write is for a full measurement")
+    if options.write and not re.search(f"{BEGIN}.*{END}", README.read_text(), re.DOTALL):
+        parser.error(f"{README} has not the two markers {BEGIN} and {END}")
+    load = os.getloadavg()[0]
+    require_tools()
+    install_peers()
+    build_daal_program()
+    programs = {
+        "ours": ([build_ours(), "--bench"], {}),
+        "daal": ([DAAL_PROGRAM], {"LD_LIBRARY_PATH": str(PEERS / "lib")}),
+        "numpy": ([PYTHON, HERE / "numpy_bench.py"], {}),
+    }
+    description = heading(options.rounds, load, options.quick)
+    times = measure(programs, options.rounds, list(rows) if is_partial else [], options.quick)
+    unlisted = sorted(set(times) - set(all_rows()))
+    if unlisted:
+        fail(f"jobs that are not in the table: {', '.join(unlisted)}")
+    text = f"{description}\n\n{table(rows, times)}"
+    print(text)
+    if options.write:
+        write(text)
+
+
+if __name__ == "__main__":
+    main()

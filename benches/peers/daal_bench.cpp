@@ -1,0 +1,203 @@
+// Times DAAL's HomogenNumericTable at the jobs that ours.rs times, by the same rules: see ours/measure.rs.
+//
+// Prints a line `job<TAB>daal<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of
+// the names of jobs; without any, all jobs run. With --quick they are small: a smoke test. compare.py builds it.
+#include "daal.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace daal::data_management;
+using Clock = std::chrono::steady_clock;
+using Names = std::vector<std::string>;  // a job can stand beside several of ours
+
+static bool quick = false;
+static Names asked;
+static volatile double sink;
+
+static size_t valueCount() { return size_t(1) << (quick ? 18 : 24); }
+
+static bool wanted(const Names& jobs) {
+    auto isAsked = [](const std::string& job) {
+        return std::any_of(asked.begin(), asked.end(), [&](const std::string& part) { return job.find(part) != job.npos; });
+    };
+    return asked.empty() || std::any_of(jobs.begin(), jobs.end(), isAsked);
+}
+
+static void require(bool isRight, const Names& jobs) {
+    if (isRight) return;
+    fprintf(stderr, "%s: a wrong answer\n", jobs[0].c_str());
+    exit(1);
+}
+
+static void require(const daal::services::Status& status, const Names& jobs) {
+    if (status.ok()) return;
+    fprintf(stderr, "%s: %s\n", jobs[0].c_str(), status.getDescription());
+    exit(1);
+}
+
+static double seconds(int calls, const std::function<void()>& run) {
+    auto start = Clock::now();
+    for (int i = 0; i < calls; i++) run();
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; one call does the job `executions` times.
+static void report(const Names& jobs, size_t executions, const std::function<void()>& run) {
+    run();
+    int calls = 1;
+    while (seconds(calls, run) < 1e-3) calls *= 2;
+    size_t least = quick ? 3 : 7, most = quick ? 3 : 51;
+    std::vector<double> samples;
+    auto start = Clock::now();
+    while (samples.size() < least || (samples.size() < most && Clock::now() - start < std::chrono::milliseconds(200)))
+        samples.push_back(seconds(calls, run) / calls / double(executions));
+    std::sort(samples.begin(), samples.end());
+    for (auto& job : jobs) printf("%s\tdaal\t%.9e\n", job.c_str(), samples[samples.size() / 2]);
+    fflush(stdout);
+}
+
+// The values that ours.rs has: from 0 to 247.5.
+template <typename T>
+static T sample(size_t i) {
+    double value = double(i * 7 % 251) * 0.99;
+    return std::is_integral<T>::value ? T(std::trunc(value)) : T(value);
+}
+
+template <typename T>
+using Table = daal::services::SharedPtr<HomogenNumericTable<T>>;
+
+template <typename T>
+static Table<T> sampleTable(size_t columns) {
+    auto table = HomogenNumericTable<T>::create(columns, valueCount() / columns, NumericTable::doAllocate);
+    T* values = table->getArray();
+    for (size_t i = 0; i < valueCount(); i++) values[i] = sample<T>(i);
+    return table;
+}
+
+// Gets every block of rows and gives it to `look`.
+template <typename T, typename U, typename Look>
+static void walk(const Table<T>& table, size_t blockRows, ReadWriteMode mode, BlockDescriptor<U>& block, const Names& jobs,
+                 const Look& look) {
+    size_t rows = table->getNumberOfRows();
+    for (size_t first = 0; first < rows; first += blockRows) {
+        auto status = table->getBlockOfRows(first, blockRows, mode, block);
+        if (!status.ok()) require(status, jobs);
+        look(block.getBlockPtr(), block.getNumberOfRows() * block.getNumberOfColumns());
+        table->releaseBlockOfRows(block);
+    }
+}
+
+template <typename T, typename U>
+static void readBlocks(const Names& jobs, size_t columns, size_t blockRows, bool perRow = false) {
+    if (!wanted(jobs)) return;
+    auto table = sampleTable<T>(columns);
+    size_t rows = table->getNumberOfRows(), at = 0;
+    if (blockRows == 0) blockRows = rows;
+    const T* source = table->getArray();
+    bool isRight = true;
+    BlockDescriptor<U> block;
+    walk(table, blockRows, readOnly, block, jobs, [&](const U* values, size_t count) {
+        for (size_t i = 0; i < count; i++) isRight &= values[i] == U(source[at++]);
+    });
+    require(isRight && at == valueCount(), jobs);
+    report(jobs, perRow ? rows : 1, [&] {
+        walk(table, blockRows, readOnly, block, jobs, [](const U* values, size_t) { sink = double(values[0]); });
+    });
+}
+
+// Changes one value of each block, to another one in each pass. DAAL converts all of the block back: values that nobody
+// changed lose what `U` cannot hold.
+template <typename T, typename U>
+static void writeBack(const Names& jobs, size_t blockRows) {
+    if (!wanted(jobs)) return;
+    auto table = sampleTable<T>(16);
+    BlockDescriptor<U> block;
+    auto change = [&](int pass) {
+        walk(table, blockRows, readWrite, block, jobs, [pass](U* values, size_t) { values[0] = U(pass); });
+    };
+    change(100);
+    const T* values = table->getArray();
+    bool isRight = true;
+    for (size_t i = 0; i < valueCount(); i++)
+        isRight &= values[i] == (i % (blockRows * 16) == 0 ? T(100) : T(U(sample<T>(i))));
+    require(isRight, jobs);
+    int pass = 0;
+    report(jobs, 1, [&] { change(pass ^= 1); });
+}
+
+// Every column of a row-major table, one after another.
+static void readColumns(const Names& jobs) {
+    if (!wanted(jobs)) return;
+    const size_t columns = 16;
+    auto table = sampleTable<float>(columns);
+    size_t rows = table->getNumberOfRows();
+    BlockDescriptor<double> block;
+    auto walkColumns = [&](const std::function<void(size_t, const double*)>& look) {
+        for (size_t column = 0; column < columns; column++) {
+            require(table->getBlockOfColumnValues(column, 0, rows, readOnly, block), jobs);
+            look(column, block.getBlockPtr());
+            table->releaseBlockOfColumnValues(block);
+        }
+    };
+    const float* source = table->getArray();
+    bool isRight = true;
+    walkColumns([&](size_t column, const double* values) {
+        for (size_t row = 0; row < rows; row++) isRight &= values[row] == double(source[row * columns + column]);
+    });
+    require(isRight, jobs);
+    report(jobs, 1, [&] { walkColumns([](size_t, const double* values) { sink = values[0]; }); });
+}
+
+static void fill(const Names& jobs) {
+    if (!wanted(jobs)) return;
+    auto create = [] { return HomogenNumericTable<float>::create(16, valueCount() / 16, NumericTable::doAllocate, 3.f); };
+    {
+        auto table = create();
+        const float* values = table->getArray();
+        require(std::all_of(values, values + valueCount(), [](float value) { return value == 3.f; }), jobs);
+    }
+    report(jobs, 1, [&] { sink = create()->getArray()[0]; });
+}
+
+template <typename T, typename U>
+static void readGrid(const std::string& pair) {
+    for (size_t columns : {16, 128}) {
+        std::string prefix = "rows/" + pair + "/" + std::to_string(columns) + "_columns/";
+        if (pair == "f32_to_f64") readBlocks<T, U>({prefix + "256_rows"}, columns, 256);
+        readBlocks<T, U>({prefix + "8192_rows"}, columns, 8192);
+        readBlocks<T, U>({prefix + "whole"}, columns, 0);
+    }
+}
+
+int main(int count, char** arguments) {
+    for (int i = 1; i < count; i++) {
+        if (!strcmp(arguments[i], "--quick")) quick = true;
+        else asked.push_back(arguments[i]);
+    }
+    readGrid<float, double>("f32_to_f64");
+    readGrid<short, float>("i16_to_f32");
+    readGrid<unsigned char, float>("u8_to_f32");
+    readGrid<double, int>("f64_to_i32");
+    readGrid<float, int>("f32_to_i32");
+    readBlocks<float, float>({"rows/f32/16_columns/256_rows"}, 16, 256);
+    readBlocks<float, float>({"rows/f32/16_columns/8192_rows"}, 16, 8192);
+    readBlocks<float, float>({"rows/f32/16_columns/whole"}, 16, 0);
+    for (size_t blockRows : {256, 8192}) {
+        std::string suffix = "/16_columns/" + std::to_string(blockRows) + "_rows";
+        writeBack<float, double>({"write_back/f32_to_f64" + suffix}, blockRows);
+        writeBack<double, float>({"write_back/f64_to_f32" + suffix}, blockRows);
+    }
+    readBlocks<float, double>({"one_row/f32_to_f64/descriptor"}, 16, 1, true);
+    readBlocks<float, float>({"one_row/f32/descriptor", "one_row/f32/borrowed"}, 16, 1, true);
+    readColumns({"columns/f32_to_f64/one_after_another", "columns/f32_to_f64/at_once"});
+    fill({"fill/f32"});
+}

@@ -1,0 +1,124 @@
+"""Times NumPy at the jobs that ours.rs times, by the same rules: see ours/measure.rs.
+
+Prints a line `job<TAB>numpy<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of the
+names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
+"""
+
+import math
+import sys
+import time
+
+import numpy as np
+
+QUICK = "--quick" in sys.argv
+ASKED = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+VALUES = 1 << (18 if QUICK else 24)
+COLUMNS = 16
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "u8": np.uint8}
+ROW_PAIRS = ("f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32")  # whole tables are also read as a block
+
+
+def wanted(job):
+    return not ASKED or any(part in job for part in ASKED)
+
+
+def seconds(calls, run):
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    return time.perf_counter() - start
+
+
+def report(jobs, run):
+    """Prints the median of 7 to 51 samples of at least 1 ms after a warm-up."""
+    run()
+    calls = 1
+    while seconds(calls, run) < 1e-3:
+        calls *= 2
+    least, most = (3, 3) if QUICK else (7, 51)
+    samples = []
+    end = time.perf_counter() + 0.2
+    while len(samples) < least or (len(samples) < most and time.perf_counter() < end):
+        samples.append(seconds(calls, run) / calls)
+    for job in jobs:
+        print(f"{job}\tnumpy\t{sorted(samples)[len(samples) // 2]:.9e}", flush=True)
+
+
+def sample_table(name):
+    """The values that ours.rs has: from 0 to 247.5."""
+    values = np.arange(VALUES, dtype=np.int64) * 7 % 251 * 0.99
+    return values.astype(TYPES[name]).reshape(-1, COLUMNS)
+
+
+def check(job, source, target, name):
+    """Compares some values, spread over all, with Python's own conversion."""
+    source, target = source.reshape(-1), target.reshape(-1)
+    plain = math.trunc if name[0] in "iu" else TYPES[name]
+    positions = range(0, VALUES, max(VALUES // 10_007, 1))
+    if len(source) != len(target) or any(target[i] != plain(float(source[i])) for i in positions):
+        sys.exit(f"{job}: a wrong answer")
+
+
+def reused(source_name, target_name):
+    """Conversion of a whole table into memory that is there already."""
+    pair = f"{source_name}_to_{target_name}"
+    jobs = [f"reused/{pair}"]
+    if pair in ROW_PAIRS:
+        jobs += [f"rows/{pair}/{columns}_columns/whole" for columns in (16, 128)]
+    jobs = [job for job in jobs if wanted(job)]
+    if not jobs:
+        return
+    source = sample_table(source_name)
+    target = np.empty(source.shape, TYPES[target_name])
+    run = lambda: np.copyto(target, source, casting="unsafe")
+    run()
+    check(jobs[0], source, target, target_name)
+    report(jobs, run)
+
+
+def columns_at_once():
+    job = "columns/f32_to_f64/at_once"
+    if wanted(job):
+        table = sample_table("f32")
+        target = np.empty((COLUMNS, VALUES // COLUMNS), np.float64)
+        run = lambda: np.copyto(target, table.T)
+        run()
+        check(job, np.concatenate([table[:, column] for column in range(COLUMNS)]), target, "f64")
+        report([job], run)
+
+
+def fresh():
+    job = "fresh/f32_to_f64"
+    if wanted(job):
+        table = sample_table("f32")
+        run = lambda: table.astype(np.float64)
+        check(job, table, run(), "f64")
+        report([job], run)
+
+
+def transpose():
+    job = "transpose/f32"
+    if wanted(job):
+        table = sample_table("f32")
+        run = lambda: np.ascontiguousarray(table.T)
+        check(job, np.concatenate([table[:, column] for column in range(COLUMNS)]), run(), "f32")
+        report([job], run)
+
+
+def fill():
+    if wanted("fill/f32"):
+        run = lambda: np.full(VALUES, 3, np.float32)
+        check("fill/f32", np.array([3.0] * VALUES), run(), "f32")
+        report(["fill/f32"], run)
+    if wanted("zeros/f32"):
+        run = lambda: np.zeros(VALUES, np.float32)
+        check("zeros/f32", np.array([0.0] * VALUES), run(), "f32")
+        report(["zeros/f32"], run)
+
+
+for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):
+    reused(*pair.split())
+columns_at_once()
+fresh()
+transpose()
+fill()

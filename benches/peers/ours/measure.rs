@@ -1,0 +1,107 @@
+//! How a job is timed: all contenders in turn, the median of several samples after a warm-up.
+
+use std::time::{Duration, Instant};
+
+/// At least so many samples of each contender.
+const LEAST_SAMPLES: usize = 7;
+/// And no more than so many.
+const MOST_SAMPLES: usize = 51;
+/// In between, sampling ends when it has taken this long for each contender.
+const BUDGET: Duration = Duration::from_millis(200);
+/// A sample takes at least this long: short jobs are called several times.
+const SAMPLE: Duration = Duration::from_millis(1);
+
+/// Somebody who does the job, and the name of who it is: `"ours"`, or a peer.
+pub(crate) type Contender<'a> = (&'static str, &'a mut dyn FnMut());
+
+/// Which jobs run, how large they are, and whether they are timed.
+pub(crate) struct Bench {
+    effort: Effort,
+    names: Vec<String>,
+    jobs: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// Large, timed.
+    Measure,
+    /// Small, timed with few samples.
+    Quick,
+    /// Small, run once.
+    Test,
+}
+
+impl Bench {
+    /// Reads the command line. Cargo passes `--bench` to benches, and nothing when it runs them as tests.
+    pub(crate) fn from_arguments(arguments: impl Iterator<Item = String>) -> Self {
+        let (flags, names): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument.starts_with("--"));
+        let has = |flag: &str| flags.iter().any(|given| given == flag);
+        let effort = match (has("--quick"), has("--bench") && !has("--test")) {
+            (true, _) => Effort::Quick,
+            (false, true) => Effort::Measure,
+            (false, false) => Effort::Test,
+        };
+        Self { effort, names, jobs: 0 }
+    }
+
+    /// The number of values in a large job.
+    pub(crate) fn values(&self) -> usize {
+        if self.effort == Effort::Measure { 16 << 20 } else { 1 << 18 }
+    }
+
+    /// Tells whether a job is to be run.
+    pub(crate) fn wants(&self, job: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| job.contains(name.as_str()))
+    }
+
+    /// Times the contenders in turn and prints their medians. One call of each does the job `executions` times.
+    pub(crate) fn compare(&mut self, job: &str, executions: usize, contenders: &mut [Contender<'_>]) {
+        self.jobs += 1;
+        contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test is no more than that
+        let (least, most) = match self.effort {
+            Effort::Measure => (LEAST_SAMPLES, MOST_SAMPLES),
+            Effort::Quick => (3, 3),
+            Effort::Test => return,
+        };
+        let calls: Vec<u32> = contenders.iter_mut().map(|(_, run)| calls_per_sample(*run)).collect();
+        let mut samples = vec![Vec::new(); contenders.len()];
+        let end = Instant::now() + BUDGET * u32::try_from(contenders.len()).unwrap_or(u32::MAX);
+        for sample in 0..most {
+            if sample >= least && Instant::now() >= end {
+                break;
+            }
+            for (((_, run), &calls), samples) in contenders.iter_mut().zip(&calls).zip(&mut samples) {
+                samples.push(time(*run, calls) / f64::from(calls) / executions as f64);
+            }
+        }
+        for ((peer, _), mut samples) in contenders.iter().zip(samples) {
+            samples.sort_by(f64::total_cmp);
+            println!("{job}\t{peer}\t{:e}", samples[samples.len() / 2]);
+        }
+    }
+
+    /// Says how much a test has run: nothing else would.
+    pub(crate) fn finish(&self) {
+        if self.effort == Effort::Test {
+            println!("{} jobs ran and gave right answers", self.jobs);
+        }
+    }
+}
+
+/// Finds out how many calls a sample takes.
+fn calls_per_sample(run: &mut dyn FnMut()) -> u32 {
+    let mut calls = 1;
+    while time(run, calls) < SAMPLE.as_secs_f64() {
+        calls *= 2;
+    }
+    calls
+}
+
+/// Gives the seconds that so many calls take together.
+fn time(run: &mut dyn FnMut(), calls: u32) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        run();
+    }
+    start.elapsed().as_secs_f64()
+}
