@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type};
 use arrow_array::{Array as _, Float32Array};
 
 use numeric_table::prelude::*;

@@ -15,13 +15,14 @@ mod read;
 mod report;
 mod store;
 mod tiles;
+mod transpose;
 mod write;
 
 use std::mem::MaybeUninit;
 
 use self::erased::ErasedSliceMut;
 use self::pair::Pair;
-use self::read::OnRefusal;
+use self::read::Target;
 use super::rule::{Exact, Loss};
 use super::{ConversionPolicy, ConversionReport, WriteRule};
 use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array, Window, WindowMut, assume_init_mut};
@@ -99,7 +100,7 @@ macro_rules! implement_kernels {
                 policy: ConversionPolicy,
                 origin: Origin,
             ) -> Result<()> {
-                read::read(window, erase(target), policy, origin, OnRefusal::KeepTarget)
+                read::read(window, erase(target), policy, origin, Target::Visible)
             }
 
             #[inline]
@@ -109,7 +110,7 @@ macro_rules! implement_kernels {
                 policy: ConversionPolicy,
                 origin: Origin,
             ) -> Result<()> {
-                read::read(window, erase(target), policy, origin, OnRefusal::AbandonTarget)
+                read::read(window, erase(target), policy, origin, Target::Private)
             }
 
             #[inline]
@@ -164,7 +165,7 @@ fn erase(target: AnySliceMut<'_>) -> ErasedSliceMut<'_> {
 
 fn one<S: Element, D: Element>(value: S, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];
-    read::read(Window::column(&[value]), ErasedSliceMut::over(&mut target), policy, origin, OnRefusal::KeepTarget)?;
+    read::read(Window::column(&[value]), ErasedSliceMut::over(&mut target), policy, origin, Target::Visible)?;
     Ok(target[0])
 }
 
@@ -174,7 +175,7 @@ fn to_array<S: Element, D: Element>(
     origin: Origin,
 ) -> Result<Array<D>> {
     Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
-        read::read(window, ErasedSliceMut::new(target), policy, origin, OnRefusal::AbandonTarget)?;
+        read::read(window, ErasedSliceMut::new(target), policy, origin, Target::Fresh)?;
         // SAFETY: `read` has written every element.
         Ok(unsafe { assume_init_mut(target) })
     })

@@ -12,13 +12,15 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// What becomes of the target if the policy refuses a value.
+/// What the target is to the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnRefusal {
-    /// It stays as it was: all values are looked at before any is written.
-    KeepTarget,
-    /// It may hold anything: nobody will look at it. Values are looked at as they are converted, in one pass.
-    AbandonTarget,
+pub(super) enum Target {
+    /// Memory that others see: if a value is refused it stays as it was, so that all are looked at before any is written.
+    Visible,
+    /// Memory that nobody looks at after an error: values are looked at as they are converted, in one pass.
+    Private,
+    /// As `Private`, and never touched before: its pages are in the cache once they are.
+    Fresh,
 }
 
 /// Converts a window, row by row, into a target of as many elements; all of them are initialised then.
@@ -31,7 +33,7 @@ pub(super) fn read<S: Element>(
     target: ErasedSliceMut<'_>,
     policy: ConversionPolicy,
     origin: Origin,
-    on_refusal: OnRefusal,
+    kind: Target,
 ) -> Result<()> {
     let pair = Pair::of(S::TYPE, target.element());
     match window.as_slice() {
@@ -39,7 +41,7 @@ pub(super) fn read<S: Element>(
             pair.convert(Level::chosen(), ErasedSlice::new(values), target);
             Ok(())
         }
-        _ => read_window(window, target, pair, policy, origin, on_refusal),
+        _ => read_window(window, target, pair, policy, origin, kind),
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) fn read_rows<S: Element>(
     let rows = values.len().checked_div(columns).unwrap_or(0);
     let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
     match Window::new(values, geometry) {
-        Some(window) => read_window(window, target, pair, policy, origin, OnRefusal::AbandonTarget),
+        Some(window) => read_window(window, target, pair, policy, origin, Target::Private),
         None => unreachable!("whole rows"),
     }
 }
@@ -79,7 +81,7 @@ fn read_window<S: Element>(
     pair: &Pair,
     policy: ConversionPolicy,
     origin: Origin,
-    on_refusal: OnRefusal,
+    kind: Target,
 ) -> Result<()> {
     let expected = window.rows() * window.columns();
     if target.count() != expected {
@@ -87,11 +89,11 @@ fn read_window<S: Element>(
     }
     let erased = ErasedWindow::new(window);
     if !pair.needs_check(policy) {
-        convert_window(erased, target, pair, ConversionPolicy::Saturate);
-    } else if on_refusal == OnRefusal::KeepTarget {
+        convert_window(erased, target, pair, ConversionPolicy::Saturate, kind);
+    } else if kind == Target::Visible {
         check(window, pair, policy, origin)?;
-        convert_window(erased, target, pair, ConversionPolicy::Saturate);
-    } else if !convert_window(erased, target, pair, policy) {
+        convert_window(erased, target, pair, ConversionPolicy::Saturate, kind);
+    } else if !convert_window(erased, target, pair, policy, kind) {
         return Err(first_refused(window, pair, policy, origin));
     }
     Ok(())
@@ -139,13 +141,15 @@ fn convert_window(
     target: ErasedSliceMut<'_>,
     pair: &Pair,
     policy: ConversionPolicy,
+    kind: Target,
 ) -> bool {
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
-    let store = Store { pair, policy, level, is_streaming: Store::is_worth_streaming(result_bytes) };
+    let is_streaming = (kind != Target::Fresh || window.in_long_rows().rows() > 1) && Store::is_worth_streaming(result_bytes);
+    let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => convert_piece(piece, &store),
         tasks => parallel::map(piece.cut(tasks), |piece| convert_piece(piece, &store)).into_iter().all(|fits| fits),

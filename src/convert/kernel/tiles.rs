@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::COUNT_CHUNK;
+use super::transpose::{Square, transpose};
 use crate::array::Geometry;
 use crate::element::ElementType;
 
@@ -83,7 +84,7 @@ pub(super) fn dense<'s>(window: ErasedWindow<'s>, scratch: &'s mut Scratch) -> E
 }
 
 /// Copies a window, row by row, as elements that are `Bits` wide. Panics if widths or lengths differ.
-fn gather<'r, Bits: Copy>(window: ErasedWindow<'_>, mut room: ErasedSliceMut<'r>) -> ErasedSlice<'r> {
+fn gather<'r, Bits: Square>(window: ErasedWindow<'_>, mut room: ErasedSliceMut<'r>) -> ErasedSlice<'r> {
     let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
     assert!(window.element() == room.element() && window.element().size_in_bytes() == size_of::<Bits>(), "the width");
     assert_eq!(rows * columns, room.count(), "as many elements as positions");
@@ -94,12 +95,7 @@ fn gather<'r, Bits: Copy>(window: ErasedWindow<'_>, mut room: ErasedSliceMut<'r>
     // alignment is its width.
     unsafe {
         if row_stride == 1 {
-            for column in 0..columns {
-                let (from, to) = (from.add(column * column_stride), to.add(column));
-                for row in 0..rows {
-                    *to.add(row * columns) = *from.add(row);
-                }
-            }
+            transpose(from, column_stride, to, columns, rows, columns);
         } else if column_stride == 1 {
             for row in 0..rows {
                 std::ptr::copy_nonoverlapping(from.add(row * row_stride), to.add(row * columns), columns);
