@@ -114,6 +114,8 @@ def all_rows():
     rows |= {f"cached/f32_to_{target}": [faster(2, "loop")] for target in ("i32", "u32", "i16", "u8")}
     rows |= {f"cached/{pair}": [faster(3, "half", unless_peer_beats="memcpy")] for pair in halves}
     checked = ("f64_to_f32", "f64_to_i32", "f32_to_i32", "i32_to_i16", "f32_to_f16")
+    sizes = ("256_rows", "8192_rows", "whole")
+    rows |= {f"checked/{pair}/16_columns/{size}": [CHECKED] for pair in checked for size in sizes}
     rows |= {f"checked/{place}/{pair}": [CHECKED] for place in ("reused", "cached") for pair in checked}
     rows |= {f"few/{pair}/{n}_values": [FEW] for pair in ("f32_to_f64", "f32_to_i32") for n in (1, 4, 16, 64)}
     return rows

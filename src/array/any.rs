@@ -108,6 +108,7 @@ macro_rules! define_any {
             /// # use numeric_table::{AnyValue, ElementType};
             /// assert_eq!(AnyValue::from(2.5_f32).element_type(), ElementType::F32);
             /// ```
+            #[inline]
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
@@ -127,6 +128,7 @@ macro_rules! define_any {
             /// # use numeric_table::{AnySlice, ElementType};
             /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).element_type(), ElementType::I16);
             /// ```
+            #[inline]
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
@@ -138,12 +140,19 @@ macro_rules! define_any {
             /// # use numeric_table::AnySlice;
             /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).len(), 3); // values, not bytes
             /// ```
+            #[inline]
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(slice) => slice.len(),)* }
             }
         }
 
         impl<'a> AnySliceMut<'a> {
+            /// The address of the first value.
+            #[inline]
+            pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+                match self { $(Self::$variant(slice) => slice.as_mut_ptr().cast(),)* }
+            }
+
             /// Gives the element type of the values.
             ///
             /// # Examples
@@ -151,6 +160,7 @@ macro_rules! define_any {
             /// # use numeric_table::{AnySliceMut, ElementType};
             /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2]).element_type(), ElementType::U64);
             /// ```
+            #[inline]
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
@@ -162,6 +172,7 @@ macro_rules! define_any {
             /// # use numeric_table::AnySliceMut;
             /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2, 3]).len(), 3); // values, not bytes
             /// ```
+            #[inline]
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(slice) => slice.len(),)* }
             }
@@ -176,6 +187,7 @@ macro_rules! define_any {
             /// let any = AnyArray::new(Array::from(vec![1.5_f64, 2.5]));
             /// assert_eq!(any.element_type(), ElementType::F64);
             /// ```
+            #[inline]
             pub const fn element_type(&self) -> ElementType {
                 match self { $(Self::$variant(_) => ElementType::$variant,)* }
             }
@@ -188,6 +200,7 @@ macro_rules! define_any {
             /// let any = AnyArray::new(Array::from(vec![1.5_f64, 2.5, 3.5]));
             /// assert_eq!(any.len(), 3); // values, not bytes
             /// ```
+            #[inline]
             pub const fn len(&self) -> usize {
                 match self { $(Self::$variant(array) => array.count(),)* }
             }

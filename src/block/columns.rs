@@ -55,7 +55,11 @@ impl<'t, U: Element> ColumnBlock<'t, U> {
         region: Region,
         policy: ConversionPolicy,
     ) -> Result<Self> {
-        Ok(Self { values: Values::read(table, &region, policy)?, region })
+        let values = match Values::borrow(table, &region)? {
+            Some(values) => Values::Borrowed(values),
+            None => Values::convert(table, &region, policy)?,
+        };
+        Ok(Self { values, region })
     }
 
     block_facts!();

@@ -320,7 +320,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gets a block; what `get_block_of_*` do once they know the region.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
@@ -336,6 +336,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gets a block for writing. On an error, a block that is held stays, unless memory was refused.
+    #[inline(never)]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
@@ -362,7 +363,7 @@ impl<U: Element> BlockDescriptor<U> {
 
     /// Gets a block for reading, which needs the table only shared. On an error, a block that is held stays.
     // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read<N: NumericTable + ?Sized>(
         &mut self,
         table: &N,
@@ -388,7 +389,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Converts the region into the buffer, and counts its values.
-    #[inline]
+    #[inline(always)]
     fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
         let (policy, needed) = (self.reading_policy(), self.holds_buffer());
         let count = match rows_times_columns(region) {
@@ -408,7 +409,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Releases the block; what `release_block_of_*` do. On an error the block stays.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held = self.held.as_mut().ok_or(Error::NoBlock)?;
         if held.table != table.id() {
@@ -427,7 +428,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Makes sure that no writable block is held: that must be released, or discarded, first.
-    #[inline]
+    #[inline(always)]
     fn check_free(&self) -> Result<()> {
         match &self.held {
             Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
@@ -436,11 +437,12 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Tells whether the buffer's values are those of a block that is held.
+    #[inline(always)]
     fn holds_buffer(&self) -> bool {
         matches!(self.held, Some(Held { place: Place::Buffer { .. }, .. }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn reading_policy(&self) -> ConversionPolicy {
         self.policy.unwrap_or(ConversionPolicy::Saturate)
     }

@@ -149,8 +149,12 @@ impl<'t, U: Element> RowBlock<'t, U> {
         rows: Range<usize>,
         policy: ConversionPolicy,
     ) -> Result<Self> {
-        let region = Region { rows, columns: 0..table.column_count() };
-        Ok(Self { values: Values::read(table, &region, policy)?, region })
+        let columns = 0..table.column_count();
+        let region = Region { rows: rows.clone(), columns: columns.clone() };
+        if let Some(values) = Values::borrow(table, &region)? {
+            return Ok(Self { values: Values::Borrowed(values), region: Region { rows, columns } });
+        }
+        Ok(Self { values: Values::convert(table, &region, policy)?, region })
     }
 
     block_facts!();

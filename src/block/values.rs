@@ -43,7 +43,7 @@ impl<U: Element> Buffer<U> {
 
     /// Makes the first `count` values those of a region, and no more memory than needed. On an error they are what they
     /// were, if they are `needed`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(
         &mut self,
         table: &(impl NumericTable + ?Sized),
@@ -88,18 +88,23 @@ pub(super) enum Values<'t, U> {
 }
 
 impl<'t, U: Element> Values<'t, U> {
+    /// Borrows the region's memory, if it holds values of `U` one after another.
     #[inline(always)]
-    pub(super) fn read<N: NumericTable + ?Sized>(
+    pub(super) fn borrow<N: NumericTable + ?Sized>(table: &'t N, region: &Region) -> Result<Option<&'t [U]>> {
+        if U::TYPE == table.element_type()
+            && let Some(values) = table.borrow_region(region)?.and_then(AnySlice::downcast::<U>)
+        {
+            check_count(values, region.shape().element_count()?)?;
+            return Ok(Some(values));
+        }
+        Ok(None)
+    }
+
+    pub(super) fn convert<N: NumericTable + ?Sized>(
         table: &'t N,
         region: &Region,
         policy: ConversionPolicy,
     ) -> Result<Self> {
-        if U::TYPE == table.element_type()
-            && let Some(values) = table.borrow_region(region)?.and_then(AnySlice::downcast)
-        {
-            check_count(values, region.shape().element_count()?)?;
-            return Ok(Self::Borrowed(values));
-        }
         let copy = table.copy_region(region, U::TYPE, policy)?;
         Ok(Self::Converted(Buffer::from_any(copy, region.shape().element_count()?)?))
     }

@@ -6,7 +6,12 @@
 //! * `f16` and `bf16` by integer arithmetic on `f32` bits; `f64` goes there through an `f32` that is rounded to odd, so
 //!   that the second rounding is exact.
 
-use half::{bf16, f16};
+use std::mem::MaybeUninit;
+
+use ::half::{bf16, f16};
+
+use super::half;
+use super::level::Level;
 
 /// Conversion under `Saturate`, and what `Checked` asks of a value.
 pub(super) trait To<D>: Copy {
@@ -22,6 +27,41 @@ pub(super) trait To<D>: Copy {
     fn fits(self) -> bool {
         true
     }
+
+    /// Tells whether the value might not fit, by what the conversion has computed anyway. Never false of one that does not.
+    #[inline(always)]
+    fn is_suspect(self, _converted: &D) -> bool {
+        !self.fits()
+    }
+
+    /// Converts as many values as there are elements.
+    #[inline(always)]
+    fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<D>]) {
+        convert_each(level, values, room);
+    }
+
+    /// Converts as many values as there are elements, and tells whether one of them is suspect.
+    #[inline(always)]
+    fn convert_suspecting(level: Level, values: &[Self], room: &mut [MaybeUninit<D>]) -> bool {
+        level.run_with(values, room, |values, room| {
+            let mut is_suspect = false;
+            for (room, &value) in room.iter_mut().zip(values) {
+                let converted = room.write(value.to());
+                is_suspect |= value.is_suspect(converted);
+            }
+            is_suspect
+        })
+    }
+}
+
+/// The loop that compilers turn into packed code.
+#[inline(always)]
+pub(super) fn convert_each<S: To<D>, D>(level: Level, values: &[S], room: &mut [MaybeUninit<D>]) {
+    level.run_with(values, room, |values, room| {
+        for (room, &value) in room.iter_mut().zip(values) {
+            room.write(value.to());
+        }
+    });
 }
 
 /// What tells kinds of losses apart.
@@ -83,6 +123,21 @@ macro_rules! sign_of_half {
     )*};
 }
 sign_of_half! { f16 bf16 }
+
+/// Where finite numbers begin to round to infinity: half a unit above the largest of the type. Half is a tie, and the
+/// even neighbour is the infinite one.
+const F32_END: f64 = f32::MAX as f64 + (1_u128 << (127 - 24)) as f64;
+const BF16_END: f64 = (((1_u128 << 9) - 1) << (127 - 8)) as f64;
+const F16_END: f64 = 65520.0;
+
+/// Tells whether a value is below the end, or is infinite or NaN already.
+macro_rules! rounds_to_finite {
+    ($value:expr, $float:ty, $end:expr) => {{
+        const END: $float = $end as $float;
+        let magnitude = $value.abs();
+        (magnitude < END) | !(magnitude < <$float>::INFINITY) // NaN is below nothing
+    }};
+}
 
 macro_rules! same {
     ($($native:ty)*) => {$(
@@ -184,14 +239,30 @@ impl To<f32> for f64 {
 
     #[inline(always)]
     fn fits(self) -> bool {
-        stays_finite(self.is_finite(), self as f32)
+        rounds_to_finite!(self, f64, F32_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &f32) -> bool {
+        converted.is_infinite() // infinite
     }
 }
 
-/// Tells whether rounding has not made a finite number infinite.
-#[inline(always)]
-fn stays_finite(was_finite: bool, rounded: f32) -> bool {
-    !(was_finite & rounded.is_infinite())
+/// The largest float that is in range after truncation to an integer.
+macro_rules! highest_in_range {
+    ($source:ty, $target:ty) => {{
+        let high = <$target>::MAX as $source;
+        if high as i128 > <$target>::MAX as i128 { high.next_down() } else { high }
+    }};
+}
+
+/// The nearest float that is in range; the smallest for NaN.
+macro_rules! clamp_in_range {
+    ($value:expr, $source:ty, $target:ty) => {{
+        const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
+        const HIGH: $source = highest_in_range!($source, $target);
+        $value.max(LOW).min(HIGH)
+    }};
 }
 
 macro_rules! float_to_integer {
@@ -202,13 +273,8 @@ macro_rules! float_to_integer {
 
             #[inline(always)]
             fn to(self) -> $target {
-                const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
-                /// The largest float that is in range after truncation to an integer.
-                const HIGH: $source = {
-                    let high = <$target>::MAX as $source;
-                    if high as i128 > <$target>::MAX as i128 { high.next_down() } else { high }
-                };
-                let clamped = self.max(LOW).min(HIGH); // NaN becomes LOW
+                const HIGH: $source = highest_in_range!($source, $target);
+                let clamped = clamp_in_range!(self, $source, $target);
                 // SAFETY: `clamped` is no NaN, and between the target's smallest value and HIGH, both in range.
                 let integer = unsafe { clamped.to_int_unchecked::<$target>() };
                 let integer = if self > HIGH { <$target>::MAX } else { integer };
@@ -226,6 +292,11 @@ macro_rules! float_to_integer {
                 };
                 const END: $source = (<$target>::MAX as i128 + 1) as $source; // a power of two: exact
                 (self > BELOW) & (self < END) // NaN is neither
+            }
+
+            #[inline(always)]
+            fn is_suspect(self, _converted: &$target) -> bool {
+                clamp_in_range!(self, $source, $target) != self // so is NaN, and a fraction just outside of the range
             }
         }
     )*)*};
@@ -347,8 +418,12 @@ impl To<bf16> for f32 {
 
     #[inline(always)]
     fn fits(self) -> bool {
-        let rounded: bf16 = self.to();
-        stays_finite(self.is_finite(), rounded.to())
+        rounds_to_finite!(self, f32, BF16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &bf16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7F80 // infinite
     }
 }
 
@@ -369,6 +444,11 @@ impl To<f32> for f16 {
         let subnormal = (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
         let finite = if magnitude < 0x0400 { subnormal } else { normal };
         f32::from_bits(sign | if magnitude >= 0x7C00 { infinite_or_nan } else { finite })
+    }
+
+    #[inline(always)]
+    fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f32>]) {
+        half::f16_to_f32(level, values, room);
     }
 }
 
@@ -392,8 +472,22 @@ impl To<f16> for f32 {
 
     #[inline(always)]
     fn fits(self) -> bool {
-        let rounded: f16 = self.to();
-        stays_finite(self.is_finite(), rounded.to())
+        rounds_to_finite!(self, f32, F16_END)
+    }
+
+    #[inline(always)]
+    fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f16>]) {
+        half::f32_to_f16(level, values, room);
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &f16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7C00 // infinite
+    }
+
+    #[inline(always)]
+    fn convert_suspecting(level: Level, values: &[Self], room: &mut [MaybeUninit<f16>]) -> bool {
+        half::f32_to_f16_suspecting(level, values, room)
     }
 }
 
@@ -419,8 +513,12 @@ impl To<f16> for f64 {
 
     #[inline(always)]
     fn fits(self) -> bool {
-        let rounded: f16 = self.to();
-        stays_finite(self.is_finite(), rounded.to())
+        rounds_to_finite!(self, f64, F16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &f16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7C00 // infinite
     }
 }
 
@@ -435,7 +533,11 @@ impl To<bf16> for f64 {
 
     #[inline(always)]
     fn fits(self) -> bool {
-        let rounded: bf16 = self.to();
-        stays_finite(self.is_finite(), rounded.to())
+        rounds_to_finite!(self, f64, BF16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &bf16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7F80 // infinite
     }
 }

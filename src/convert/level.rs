@@ -26,7 +26,19 @@ enum Instructions {
 }
 
 impl Level {
-    const BASELINE: Self = Self(Instructions::Baseline);
+    pub(super) const BASELINE: Self = Self(Instructions::Baseline);
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(super) fn has_avx2(self) -> bool {
+        self.0 != Instructions::Baseline
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(super) fn has_avx512(self) -> bool {
+        self.0 == Instructions::Avx512
+    }
 
     /// Every level that this machine has, the best one last.
     pub(crate) fn available() -> Vec<Self> {
@@ -79,28 +91,34 @@ impl Level {
     /// Runs a loop, compiled for this level.
     #[inline]
     pub(crate) fn run<R>(self, body: impl FnOnce() -> R) -> R {
+        self.run_with((), (), |(), ()| body())
+    }
+
+    /// Runs a loop over two things, compiled for this level. They travel in registers, which captures do not.
+    #[inline]
+    pub(crate) fn run_with<A, B, R>(self, a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
         match self.0 {
-            Instructions::Baseline => body(),
+            Instructions::Baseline => body(a, b),
             // SAFETY: the machine has the instructions (invariant of `Level`).
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => unsafe { with_avx2(body) },
+            Instructions::Avx2 => unsafe { with_avx2(a, b, body) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => unsafe { with_avx512(body) },
+            Instructions::Avx512 => unsafe { with_avx512(a, b, body) },
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
-    body()
+fn with_avx2<A, B, R>(a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
+    body(a, b)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
-    body()
+fn with_avx512<A, B, R>(a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
+    body(a, b)
 }
 
 #[cfg(test)]

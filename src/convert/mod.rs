@@ -5,6 +5,7 @@
 //! depends on the CPU, the length, the stride or the number of threads.
 
 mod fast;
+mod half;
 pub(crate) mod kernel;
 mod level;
 pub(crate) mod rule;

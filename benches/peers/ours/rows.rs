@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use half::f16;
 use numeric_table::convert::cast;
 use numeric_table::prelude::*;
 
@@ -20,6 +21,13 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
             read_blocks::<f64, i32>(bench, columns, rows)?;
             read_blocks::<f32, i32>(bench, columns, rows)?;
         }
+    }
+    for rows in [Some(256), Some(8192), None] {
+        checked_blocks::<f64, f32>(bench, rows)?;
+        checked_blocks::<f64, i32>(bench, rows)?;
+        checked_blocks::<f32, i32>(bench, rows)?;
+        checked_blocks::<i32, i16>(bench, rows)?;
+        checked_blocks::<f32, f16>(bench, rows)?;
     }
     for rows in [Some(256), Some(8192), None] {
         same_type_blocks(bench, rows)?;
@@ -91,6 +99,32 @@ fn read_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, columns: usize, rows:
                     black_box(&mut *target);
                 }
             }),
+        ],
+    );
+    Ok(())
+}
+
+/// What it costs to look for values that do not fit when there are none.
+fn checked_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, rows: Option<usize>) -> Result<(), Error> {
+    let job = format!("checked/{}/16_columns/{}", pair::<S, U>(), size(rows));
+    if !bench.wants(&job) {
+        return Ok(());
+    }
+    let mut table = sample_table::<S>(bench, 16)?;
+    let rows_per_block = rows.unwrap_or(table.row_count()).min(table.row_count());
+    check_blocks::<S, U>(&job, &mut table, rows_per_block);
+    let mut saturated = table.clone();
+    let mut blocks = [ConversionPolicy::Checked, ConversionPolicy::Saturate].map(BlockDescriptor::<U>::with_policy);
+    let [block, saturated_block] = &mut blocks;
+    let look = |values: &[U]| {
+        black_box(values[0]);
+    };
+    bench.compare(
+        &job,
+        1,
+        &mut [
+            ("ours", &mut || read(&mut table, rows_per_block, block, look)),
+            ("saturate", &mut || read(&mut saturated, rows_per_block, saturated_block, look)),
         ],
     );
     Ok(())

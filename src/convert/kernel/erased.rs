@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::array::{Geometry, Window};
+use crate::array::{AnySliceMut, Geometry, Window};
 use crate::element::{Element, ElementType};
 use crate::parallel;
 
@@ -80,6 +80,13 @@ impl<'a> ErasedSliceMut<'a> {
         let fits = count.checked_mul(element.size_in_bytes()).is_some_and(|needed| needed <= bytes.len());
         assert!(fits && start.addr().is_multiple_of(element.size_in_bytes()), "the elements fit, aligned");
         Self { start, count, element, borrow: PhantomData }
+    }
+
+    /// Lends initialised elements, to be overwritten by whole elements only.
+    #[inline]
+    pub(super) fn over_any(mut values: AnySliceMut<'a>) -> Self {
+        let (count, element) = (values.len(), values.element_type());
+        Self { start: values.as_mut_ptr(), count, element, borrow: PhantomData }
     }
 
     /// Lends initialised elements, to be overwritten by whole elements only.
@@ -320,9 +327,6 @@ impl<'a> ErasedRowsMut<'a> {
         let offset = if tail.0 == 0 || tail.1 == 0 { 0 } else { offset }; // an empty part may lie anywhere
         // SAFETY: the offset is that of an element of these rows, or zero.
         let middle = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
-        (
-            Self { rows: head.0, columns: head.1, ..self },
-            Self { start: middle, rows: tail.0, columns: tail.1, ..self },
-        )
+        (Self { rows: head.0, columns: head.1, ..self }, Self { start: middle, rows: tail.0, columns: tail.1, ..self })
     }
 }

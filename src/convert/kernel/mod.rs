@@ -100,7 +100,7 @@ macro_rules! implement_kernels {
                 policy: ConversionPolicy,
                 origin: Origin,
             ) -> Result<()> {
-                read::read(window, erase(target), policy, origin, Target::Visible)
+                read::read(window, ErasedSliceMut::over_any(target), policy, origin, Target::Visible)
             }
 
             #[inline]
@@ -110,7 +110,7 @@ macro_rules! implement_kernels {
                 policy: ConversionPolicy,
                 origin: Origin,
             ) -> Result<()> {
-                read::read(window, erase(target), policy, origin, Target::Private)
+                read::read(window, ErasedSliceMut::over_any(target), policy, origin, Target::Private)
             }
 
             #[inline]
@@ -121,7 +121,7 @@ macro_rules! implement_kernels {
                 policy: ConversionPolicy,
                 origin: Origin,
             ) -> Result<()> {
-                read::read_rows(values, columns, erase(target), policy, origin)
+                read::read_rows(values, columns, ErasedSliceMut::over_any(target), policy, origin)
             }
 
             fn to_array(
@@ -157,11 +157,6 @@ macro_rules! implement_kernels {
     )*};
 }
 with_elements! { implement_kernels () }
-
-#[inline]
-fn erase(target: AnySliceMut<'_>) -> ErasedSliceMut<'_> {
-    dispatch!(AnySliceMut, target, target => ErasedSliceMut::over(target))
-}
 
 fn one<S: Element, D: Element>(value: S, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];

@@ -3,10 +3,9 @@
 use std::mem::MaybeUninit;
 
 use super::erased::{ErasedSlice, ErasedSliceMut};
-use super::tiles::Scratch;
 use crate::array::write_copy;
-use crate::convert::fast::{Sign, To};
 use crate::convert::ConversionPolicy;
+use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
 use crate::element::{Element, ElementType, match_element};
 
@@ -22,7 +21,8 @@ pub(super) struct Pair {
     /// Whether `Exact` permits every value.
     is_lossless: bool,
     convert: unsafe fn(Level, *const u8, *mut u8, usize),
-    convert_checked: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
+    convert_suspecting: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
+    fit: unsafe fn(Level, *const u8, usize) -> bool,
     count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
 }
 
@@ -50,18 +50,14 @@ impl Pair {
             always_fits: <S as To<D>>::ALWAYS_FITS,
             is_lossless: <S as To<D>>::IS_LOSSLESS,
             convert: convert::<S, D>,
-            convert_checked: convert_checked::<S, D>,
+            convert_suspecting: convert_suspecting::<S, D>,
+            fit: fit::<S, D>,
             count_losses: count_losses::<S, D>,
         }
     }
 
     pub(super) fn target(&self) -> ElementType {
         self.target
-    }
-
-    /// How many values, at most, are looked at in one go by `permits`.
-    pub(super) fn chunk(&self) -> usize {
-        Scratch::capacity(self.source).min(Scratch::capacity(self.target))
     }
 
     /// Tells whether the policy may refuse a value.
@@ -74,14 +70,11 @@ impl Pair {
         }
     }
 
-    /// Tells whether the policy permits every one of at most [`chunk`](Self::chunk) values.
+    /// Tells whether the policy permits every one of at most [`COUNT_CHUNK`] values.
     pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: ErasedSlice<'_>) -> bool {
         match policy {
             ConversionPolicy::Saturate => true,
-            ConversionPolicy::Checked => {
-                let mut scratch = Scratch::new();
-                self.convert_checked(level, values, scratch.room(self.target, values.count()))
-            }
+            ConversionPolicy::Checked => self.fit(level, values),
             ConversionPolicy::Exact => self.count_losses(level, values).lost == 0,
         }
     }
@@ -103,12 +96,43 @@ impl Pair {
         }
     }
 
-    /// Converts as `convert` does, and tells whether `Checked` permits every value.
-    #[inline]
-    pub(super) fn convert_checked(&self, level: Level, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) -> bool {
+    /// Converts under `Saturate`.
+    ///
+    /// # Safety
+    /// This must be the pair of the two element types, and the lengths the same.
+    #[inline(always)]
+    pub(super) unsafe fn convert_unchecked(&self, level: Level, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) {
+        debug_assert!(
+            values.element() == self.source && room.element() == self.target && values.count() == room.count()
+        );
+        // SAFETY: the caller's promise is the loop's.
+        unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) }
+    }
+
+    /// Converts as `convert` does at most [`COUNT_CHUNK`] values, and tells whether the policy permits every one.
+    pub(super) fn convert_checked(
+        &self,
+        level: Level,
+        policy: ConversionPolicy,
+        values: ErasedSlice<'_>,
+        mut room: ErasedSliceMut<'_>,
+    ) -> bool {
+        if policy != ConversionPolicy::Checked {
+            self.convert(level, values, room);
+            return self.permits(level, policy, values);
+        }
         self.check_ends(values, &room);
         // SAFETY: as in `convert`.
-        unsafe { (self.convert_checked)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) }
+        let is_suspect =
+            unsafe { (self.convert_suspecting)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) };
+        !is_suspect || self.fit(level, values)
+    }
+
+    /// Tells whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
+    fn fit(&self, level: Level, values: ErasedSlice<'_>) -> bool {
+        assert!(values.element() == self.source, "the source of the pair");
+        // SAFETY: the type is that which the loop was compiled for.
+        self.always_fits || unsafe { (self.fit)(level, values.as_ptr(), values.count()) }
     }
 
     /// Counts what at most [`COUNT_CHUNK`] values lose. Panics if there are more: callers cut.
@@ -155,36 +179,36 @@ unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u
         write_copy(room, bytemuck::cast_slice(values));
         return;
     }
-    level.run(|| {
-        for (room, &value) in room.iter_mut().zip(values) {
-            room.write(value.to());
-        }
-    });
+    S::convert_all(level, values, room);
 }
 
 /// # Safety
 /// As [`convert`].
-unsafe fn convert_checked<S: Element + To<D>, D: Element>(
+unsafe fn convert_suspecting<S: Element + To<D>, D: Element>(
     level: Level,
     source: *const u8,
     target: *mut u8,
     count: usize,
 ) -> bool {
-    if S::TYPE == D::TYPE || S::ALWAYS_FITS {
+    if S::ALWAYS_FITS {
         // SAFETY: the caller's promise.
         unsafe { convert::<S, D>(level, source, target, count) };
-        return true;
+        return false;
     }
     // SAFETY: the caller's promise.
     let (values, room) = unsafe { typed::<S, D>(source, target, count) };
-    level.run(|| {
-        let mut fits = true;
-        for (room, &value) in room.iter_mut().zip(values) {
-            room.write(value.to());
-            fits &= value.fits();
-        }
-        fits
-    })
+    S::convert_suspecting(level, values, room)
+}
+
+/// # Safety
+/// `source` must be valid for reads of `count` values of `S`, and aligned.
+unsafe fn fit<S: Element + To<D>, D: Element>(level: Level, source: *const u8, count: usize) -> bool {
+    if S::ALWAYS_FITS {
+        return true;
+    }
+    // SAFETY: the caller's promise.
+    let values = unsafe { std::slice::from_raw_parts(source.cast::<S>(), count) };
+    level.run_with(values, (), |values, ()| values.iter().fold(true, |fit, value| fit & value.fits()))
 }
 
 /// # Safety
@@ -217,11 +241,7 @@ unsafe fn count_losses<S: Element + To<D> + Sign, D: Element + To<S>>(
 
 /// # Safety
 /// As [`convert`].
-unsafe fn typed<'a, S, D>(
-    source: *const u8,
-    target: *mut u8,
-    count: usize,
-) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
+unsafe fn typed<'a, S, D>(source: *const u8, target: *mut u8, count: usize) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
     // SAFETY: the caller's promise; a `MaybeUninit` may hold anything.
     unsafe {
         (

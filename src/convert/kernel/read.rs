@@ -1,7 +1,7 @@
 //! From a window into row-major memory: the conversion itself, and making sure that a policy permits it.
 
 use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut, ErasedWindow};
-use super::pair::Pair;
+use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, dense, tiles};
 use super::{Origin, Scalar};
@@ -37,8 +37,9 @@ pub(super) fn read<S: Element>(
 ) -> Result<()> {
     let pair = Pair::of(S::TYPE, target.element());
     match window.as_slice() {
-        Some(values) if is_simple(pair, policy, values.len(), &target) => {
-            pair.convert(Level::chosen(), ErasedSlice::new(values), target);
+        Some(values) if is_simple(ErasedSlice::new(values), &target) && permits_slice(pair, policy, values) => {
+            // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+            unsafe { pair.convert_unchecked(Level::chosen(), ErasedSlice::new(values), target) };
             Ok(())
         }
         _ => read_window(window, target, pair, policy, origin, kind),
@@ -50,14 +51,22 @@ pub(super) fn read<S: Element>(
 pub(super) fn read_rows<S: Element>(
     values: &[S],
     columns: usize,
-    target: ErasedSliceMut<'_>,
+    mut target: ErasedSliceMut<'_>,
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
     let pair = Pair::of(S::TYPE, target.element());
-    if is_simple(pair, policy, values.len(), &target) {
-        pair.convert(Level::chosen(), ErasedSlice::new(values), target);
-        return Ok(());
+    let erased = ErasedSlice::new(values);
+    if is_simple(erased, &target) {
+        if !pair.needs_check(policy) {
+            // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+            unsafe { pair.convert_unchecked(Level::chosen(), erased, target) };
+            return Ok(());
+        }
+        let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
+        if store.put(erased, target.reborrow()) {
+            return Ok(());
+        }
     }
     let rows = values.len().checked_div(columns).unwrap_or(0);
     let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
@@ -67,11 +76,18 @@ pub(super) fn read_rows<S: Element>(
     }
 }
 
-/// Tells whether there is nothing to check, to cut, or to walk over: so are by far the most calls.
+/// Tells whether there is nothing to cut or to walk over: so are by far the most calls.
 #[inline(always)]
-fn is_simple(pair: &Pair, policy: ConversionPolicy, count: usize, target: &ErasedSliceMut<'_>) -> bool {
+fn is_simple(values: ErasedSlice<'_>, target: &ErasedSliceMut<'_>) -> bool {
     const SIMPLE_BYTES: usize = 64 << 10;
-    count == target.count() && !pair.needs_check(policy) && target.size_in_bytes() < SIMPLE_BYTES
+    values.count() == target.count() && target.size_in_bytes() < SIMPLE_BYTES
+}
+
+/// Tells whether the policy permits every value.
+#[inline]
+fn permits_slice<S: Element>(pair: &Pair, policy: ConversionPolicy, values: &[S]) -> bool {
+    let permits = |chunk| pair.permits(Level::chosen(), policy, ErasedSlice::new(chunk));
+    !pair.needs_check(policy) || values.chunks(COUNT_CHUNK).all(permits)
 }
 
 #[inline(never)]
@@ -148,7 +164,8 @@ fn convert_window(
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
-    let is_streaming = (kind != Target::Fresh || window.in_long_rows().rows() > 1) && Store::is_worth_streaming(result_bytes);
+    let is_streaming =
+        (kind != Target::Fresh || window.in_long_rows().rows() > 1) && Store::is_worth_streaming(result_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => convert_piece(piece, &store),
@@ -177,7 +194,7 @@ fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: ConversionPolic
     let level = Level::chosen();
     let permits = |part: ErasedWindow<'_>| {
         let mut scratch = Scratch::new();
-        tiles(part.geometry(), pair.chunk()).all(|tile| {
+        tiles(part.geometry(), Scratch::capacity(part.element())).all(|tile| {
             let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
             pair.permits(level, policy, values)
         })
@@ -195,8 +212,9 @@ fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: Convers
     let level = Level::chosen();
     let (scalar, columns) = (Scalar::of(pair.target()), window.columns());
     let window = ErasedWindow::new(window).in_long_rows();
+    let chunk = Scratch::capacity(S::TYPE);
     let (mut scratch, mut row_scratch) = (Scratch::new(), Scratch::new());
-    for tile in tiles(window.geometry(), pair.chunk()) {
+    for tile in tiles(window.geometry(), chunk) {
         let values = dense(window.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
         if pair.permits(level, policy, values) {
             continue;
@@ -204,8 +222,8 @@ fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: Convers
         // Somewhere in this band of rows. What is left of the tile has been looked at, but is in an earlier row.
         let first_column = if tile.rows.len() == 1 { tile.columns.start } else { 0 };
         for row in tile.rows {
-            for column in (first_column..window.columns()).step_by(pair.chunk()) {
-                let end = window.columns().min(column + pair.chunk());
+            for column in (first_column..window.columns()).step_by(chunk) {
+                let end = window.columns().min(column + chunk);
                 let values = dense(window.cut(row..row + 1, column..end), &mut row_scratch);
                 let refused = values.as_slice::<S>().iter().position(|&value| !policy.permits(scalar.loss(value)));
                 if let Some(index) = refused {

@@ -1,7 +1,7 @@
 //! Converting into memory: through the cache, or past it.
 
 use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut};
-use super::pair::{COUNT_CHUNK, Pair};
+use super::pair::Pair;
 use super::tiles::Scratch;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
@@ -9,6 +9,9 @@ use crate::convert::level::Level;
 /// Results of this size in bytes and more bypass the cache: whoever reads them will not find their beginning there
 /// anyway, and memory need not be read before it is overwritten.
 const STREAMING_BYTES: usize = 32 << 20;
+
+/// Values that are looked at, and then converted while they are in the first-level cache.
+const CHECK_CHUNK: usize = 1024;
 
 /// Bytes of a cache line: what is stored past the cache in one go.
 const LINE: usize = 64;
@@ -68,24 +71,18 @@ impl Store<'_> {
     }
 
     fn put_in_cache(&self, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) -> bool {
-        match self.policy {
-            ConversionPolicy::Saturate => {
-                self.pair.convert(self.level, values, room);
-                true
-            }
-            ConversionPolicy::Checked => self.pair.convert_checked(self.level, values, room),
-            ConversionPolicy::Exact => {
-                let mut fits = true;
-                for start in (0..values.count()).step_by(COUNT_CHUNK) {
-                    let values = values.range(start..values.count().min(start + COUNT_CHUNK));
-                    let (now, later) = room.split_at(values.count());
-                    fits &= self.pair.count_losses(self.level, values).lost == 0;
-                    self.pair.convert(self.level, values, now);
-                    room = later;
-                }
-                fits
-            }
+        if self.policy == ConversionPolicy::Saturate {
+            self.pair.convert(self.level, values, room);
+            return true;
         }
+        let mut fits = true;
+        for start in (0..values.count()).step_by(CHECK_CHUNK) {
+            let values = values.range(start..values.count().min(start + CHECK_CHUNK));
+            let (now, later) = room.split_at(values.count());
+            fits &= self.pair.convert_checked(self.level, self.policy, values, now);
+            room = later;
+        }
+        fits
     }
 
     /// Makes everything that was stored past the cache visible to other threads in the order of the program.

@@ -59,10 +59,9 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     let width = (capacity / height).clamp(1, columns.max(1)); // few rows leave room for more columns
     (0..rows).step_by(height).flat_map(move |row| {
         let band = row..rows.min(row + height);
-        (0..columns).step_by(width).map(move |column| Tile {
-            rows: band.clone(),
-            columns: column..columns.min(column + width),
-        })
+        (0..columns)
+            .step_by(width)
+            .map(move |column| Tile { rows: band.clone(), columns: column..columns.min(column + width) })
     })
 }
 

@@ -92,7 +92,8 @@ pub(super) unsafe fn transpose<Bits: Square>(
                 Bits::transpose(from, from_stride, to, to_stride);
             }
         }
-        let mut copy = |line: usize, place: usize| *to.add(place * to_stride + line) = *from.add(line * from_stride + place);
+        let copy =
+            |line: usize, place: usize| *to.add(place * to_stride + line) = *from.add(line * from_stride + place);
         for line in 0..whole_lines {
             (whole_length..length).for_each(|place| copy(line, place));
         }

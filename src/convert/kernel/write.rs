@@ -97,29 +97,18 @@ impl Forms {
     const CAPACITY: usize = 512;
 
     const fn new() -> Self {
-        Self {
-            old: Scratch::new(),
-            shown: Scratch::new(),
-            new: Scratch::new(),
-            is_changed: [false; Self::CAPACITY],
-        }
+        Self { old: Scratch::new(), shown: Scratch::new(), new: Scratch::new(), is_changed: [false; Self::CAPACITY] }
     }
 }
 
 impl Writer<'_> {
     /// Makes sure that the policy permits every value that will be written.
-    fn check<T: Element>(
-        &self,
-        piece: &Piece<'_, '_, T>,
-        tasks: usize,
-        columns: usize,
-        origin: Origin,
-    ) -> Result<()> {
+    fn check<T: Element>(&self, piece: &Piece<'_, '_, T>, tasks: usize, columns: usize, origin: Origin) -> Result<()> {
         let (old, new) = (piece.window.as_window(), piece.new);
         // New values that are permitted without a look at the old ones are the usual case.
         let permits = |part: ErasedWindow<'_>| {
             let mut scratch = Scratch::new();
-            tiles(part.geometry(), self.store.chunk()).all(|tile| {
+            tiles(part.geometry(), Scratch::capacity(part.element())).all(|tile| {
                 let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
                 self.store.permits(self.level, self.rule.policy, values)
             })
