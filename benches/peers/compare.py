@@ -121,6 +121,37 @@ def all_rows():
     return rows
 
 
+# The jobs of the short table, in words, and the job whose memcpy moves as many bytes.
+SUMMARY = {
+    "rows/f32_to_f64/16_columns/256_rows": ("read `f32` as `f64`, 16 columns, in blocks of 256 rows", None),
+    "rows/f32_to_f64/16_columns/8192_rows": ("the same, in blocks of 8192 rows", None),
+    "rows/f32_to_f64/16_columns/whole": ("the same, as one block", "reused/f32_to_f64"),
+    "rows/u8_to_f32/16_columns/8192_rows": ("read `u8` as `f32`, 16 columns, in blocks of 8192 rows", None),
+    "rows/f64_to_i32/16_columns/whole": ("read `f64` as `i32`, 16 columns, as one block", "reused/f64_to_i32"),
+    "write_back/f32_to_f64/16_columns/8192_rows": ("write one value of each such block back", None),
+    "one_row/f32_to_f64/descriptor": ("one row of 16, `f32` as `f64`", None),
+    "one_row/f32/descriptor": ("one row of 16, `f32` as it is", None),
+    "columns/f32_to_f64/at_once": ("all 16 columns of `f32` as `f64`", None),
+    "fresh/f32_to_f64": ("`f32` to `f64`, into new memory", None),
+    "transpose/f32": ("transpose 1 Mi x 16 `f32`, into new memory", None),
+    "fill/f32": ("fill 64 MiB of new memory", None),
+    "reused/f32_to_f16": ("`f32` to `f16`, into memory that is reused", "reused/f32_to_f16"),
+}
+
+
+def summary(times):
+    """The short table: our time, and how many times as long the others take."""
+    peers = {"daal": "DAAL", "numpy": "NumPy", "ndarray": "ndarray", "arrow": "arrow", "memcpy": "memcpy"}
+    lines = [f"| 16 Mi values | ours | {' | '.join(peers.values())} |", "| --- | ---: |" + " ---: |" * len(peers)]
+    for job, (words, limit) in SUMMARY.items():
+        of_job = dict(times.get(job, {}))
+        if limit and "memcpy" in times.get(limit, {}):
+            of_job["memcpy"] = times[limit]["memcpy"]
+        cells = [f"{significant(of_job[peer] / of_job['ours'])} ×" if peer in of_job else "" for peer in peers]
+        lines.append(f"| {words} | {duration(of_job['ours'])} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 # Building.
 
 
@@ -290,12 +321,12 @@ def heading(rounds, load, quick):
     return "; ".join(facts) + ("; small sizes: a smoke test, not a measurement." if quick else ".")
 
 
-def write(text):
-    """Puts the table between the two markers in the README of the benches."""
-    before, _, rest = README.read_text().partition(BEGIN)
+def write(readme, text):
+    """Puts a table between the two markers of a page."""
+    before, _, rest = readme.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-    say(f"written to {README}")
+    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    say(f"written to {readme}")
 
 
 def main():
@@ -303,7 +334,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (default 3)")
     parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="jobs that match")
     parser.add_argument("--quick", action="store_true", help="small sizes, few samples: a smoke test")
-    parser.add_argument("--write", action="store_true", help="put the table into benches/README.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into the two READMEs")
     options = parser.parse_args()
     rows = {job: targets for job, targets in all_rows().items() if options.only.search(job)}
     is_partial = len(rows) < len(all_rows())
@@ -311,8 +342,9 @@ def main():
         parser.error("no rounds, or no such job")
     if options.write and (is_partial or options.quick):
         parser.error("--write is for a full measurement")
-    if options.write and not re.search(f"{BEGIN}.*{END}", README.read_text(), re.DOTALL):
-        parser.error(f"{README} has not the two markers {BEGIN} and {END}")
+    for readme in (README, ROOT / "README.md"):
+        if options.write and not re.search(f"{BEGIN}.*{END}", readme.read_text(), re.DOTALL):
+            parser.error(f"{readme} has not the two markers {BEGIN} and {END}")
     load = os.getloadavg()[0]
     require_tools()
     install_peers()
@@ -330,7 +362,8 @@ def main():
     text = f"{description}\n\n{table(rows, times)}"
     print(text)
     if options.write:
-        write(text)
+        write(README, text)
+        write(ROOT / "README.md", f"{summary(times)}\n\n{description}")
 
 
 if __name__ == "__main__":

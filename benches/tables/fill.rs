@@ -103,7 +103,7 @@ fn from_fn(criterion: &mut Criterion, values: usize) {
 
 /// Writes as many bytes: into memory that is allocated for it, and into memory that is there.
 fn limits(group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>, bytes: usize) {
-    let threads = Threads::for_target(bytes);
+    let threads = Threads::for_bytes(bytes);
     group.bench_function("write_fresh", |bencher| {
         bencher.iter(|| {
             let mut fresh = Array::<u8>::zeros(bytes).expect("there is memory");

@@ -16,8 +16,8 @@ pub(crate) enum Threads {
 }
 
 impl Threads {
-    /// As many as the library uses to write `bytes`.
-    pub(crate) fn for_target(bytes: usize) -> Self {
+    /// As many as the library uses to read and write `bytes` together.
+    pub(crate) fn for_bytes(bytes: usize) -> Self {
         if bytes < 4 << 20 { Self::One } else { Self::All }
     }
 
@@ -106,7 +106,7 @@ impl Copied {
     /// For a conversion of `values` values from `S` to `D` in blocks that reuse memory for `block` values.
     pub(crate) fn in_blocks<S: Element, D: Element>(values: usize, block: usize) -> Self {
         let half = |values: usize| (values * (size_of::<S>() + size_of::<D>()) / 2).max(1);
-        let threads = Threads::for_target(block * size_of::<D>());
+        let threads = Threads::for_bytes(block * (size_of::<S>() + size_of::<D>()));
         Self { source: written(half(values)), target: written(half(block)), threads }
     }
 

@@ -17,6 +17,7 @@ mod reused;
 mod rivals;
 mod rows;
 mod support;
+mod threads;
 mod transposes;
 mod write_back;
 
@@ -25,12 +26,13 @@ use criterion::Criterion;
 type Group = fn(&mut Criterion);
 
 /// The first segment of the ids, and what runs them.
-const GROUPS: [(&str, Group); 10] = [
+const GROUPS: [(&str, Group); 11] = [
     ("rows", rows::rows),
     ("columns", columns::columns),
     ("transposes", transposes::transposes),
     ("fresh", fresh::fresh),
     ("reused", reused::reused),
+    ("threads", threads::threads),
     ("policies", policies::policies),
     ("reports", policies::reports),
     ("write_back", write_back::write_back),

@@ -142,7 +142,7 @@ fn report<S: Plain<D>, D: Plain<S>>(criterion: &mut Criterion) {
             });
         }
         let words = memory(bytes / 8, |index| index as u64);
-        let threads = Threads::for_target(bytes);
+        let threads = Threads::for_bytes(bytes);
         group.bench_function("read", |bencher| bencher.iter(|| read(black_box(&words), threads)));
         group.finish();
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rows::{BlocksMut, Cuts};
+use super::cuts::{BlocksMut, Cuts};
 use super::{BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut};
 use crate::array::{AnySliceMut, AnyValue};
 use crate::convert::kernel::Origin;

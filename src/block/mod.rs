@@ -1,13 +1,14 @@
 //! Blocks of a table: what algorithms read and write, in the element type that they ask for.
 //!
 //! DAAL's way, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's way, blocks that borrow the
-//! table, in `rows` and `columns`. The calls that make them, one trait for every kind of table, are in `access`. Values
+//! table, in `rows` and `columns`; how tables are cut into them in `cuts`. The calls that make them, one trait for every kind of table, are in `access`. Values
 //! that are either borrowed or converted, which all of them have inside, are in `values`.
 //! Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases; differences are listed on
 //! [`BlockDescriptor`].
 
 mod access;
 mod columns;
+mod cuts;
 mod descriptor;
 mod rows;
 mod values;

@@ -1,19 +1,175 @@
-//! `f16` to and from `f32` by the instructions that some machines have for it.
+//! The two half types to and from `f32` and `f64`.
 //!
-//! They round to nearest even and keep subnormals whatever the processor's floating-point settings are, as the rule
-//! wants. (There is none for `bf16`: AVX-512's makes subnormals zero. Its integer form is packed as it is.)
+//! By integer arithmetic on `f32` bits, which is packed as it is; `f64` goes there through an `f32` that is rounded to odd,
+//! so that the second rounding is exact. For `f16` and `f32` some machines have instructions: they round to nearest even
+//! and keep subnormals whatever the processor's floating-point settings are, as the rule wants. (AVX-512's for `bf16` makes
+//! subnormals zero: it is not used.)
 
 use std::mem::MaybeUninit;
 
-use half::f16;
+use half::{bf16, f16};
 
-use super::fast::convert_each;
+use super::fast::{To, convert_each, rounds_to_finite};
 use super::level::Level;
 use crate::array::assume_init_mut;
 
+/// Where finite numbers begin to round to infinity: half a unit above the largest of the type. Half is a tie, and the
+/// even neighbour is the infinite one.
+const BF16_END: f64 = (((1_u128 << 9) - 1) << (127 - 8)) as f64;
+const F16_END: f64 = 65520.0;
+
+impl To<f32> for bf16 {
+    const ALWAYS_FITS: bool = true;
+    const IS_LOSSLESS: bool = true;
+
+    #[inline(always)]
+    fn to(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
+
+impl To<bf16> for f32 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
+    #[inline(always)]
+    fn to(self) -> bf16 {
+        let bits = self.to_bits();
+        // Half a unit, minus one if the last bit that stays is even; a carry goes into the exponent, up to infinity.
+        let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        let quiet_nan = bits >> 16 | 0x40;
+        bf16::from_bits(if self.is_nan() { quiet_nan } else { rounded } as u16)
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        rounds_to_finite!(self, f32, BF16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &bf16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7F80 // infinite
+    }
+}
+
+/// What the exponents of `f32` and `f16` differ by, in place.
+const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
+
+impl To<f32> for f16 {
+    const ALWAYS_FITS: bool = true;
+    const IS_LOSSLESS: bool = true;
+
+    #[inline(always)]
+    fn to(self) -> f32 {
+        let bits = u32::from(self.to_bits());
+        let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
+        let normal = (magnitude << 13) + EXPONENT_OFFSET;
+        let infinite_or_nan = normal + EXPONENT_OFFSET;
+        // A product of normal numbers: no setting of the processor for subnormals can change it.
+        let subnormal = (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
+        let finite = if magnitude < 0x0400 { subnormal } else { normal };
+        f32::from_bits(sign | if magnitude >= 0x7C00 { infinite_or_nan } else { finite })
+    }
+
+    #[inline(always)]
+    fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f32>]) {
+        f16_to_f32(level, values, room);
+    }
+}
+
+impl To<f16> for f32 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
+    #[inline(always)]
+    fn to(self) -> f16 {
+        let bits = self.to_bits();
+        let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7FFF_FFFF);
+        let normal = magnitude.wrapping_add(0xFFF + (magnitude >> 13 & 1)).wrapping_sub(EXPONENT_OFFSET) >> 13;
+        // One unit in the last place of 0.5 is the smallest f16: the addition rounds to it.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
+        let finite = if magnitude < (127 - 14) << 23 { subnormal } else { normal };
+        let special = if magnitude > 0x7F80_0000 { 0x7E00 } else { 0x7C00 };
+        // From 65520 on, half a unit above the largest f16, everything is infinite.
+        let result = if magnitude >= 0x477F_F000 { special } else { finite };
+        f16::from_bits((sign | result) as u16)
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        rounds_to_finite!(self, f32, F16_END)
+    }
+
+    #[inline(always)]
+    fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f16>]) {
+        f32_to_f16(level, values, room);
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &f16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7C00 // infinite
+    }
+
+    #[inline(always)]
+    fn convert_suspecting(level: Level, values: &[Self], room: &mut [MaybeUninit<f16>]) -> bool {
+        f32_to_f16_suspecting(level, values, room)
+    }
+}
+
+/// Rounds to odd: toward zero, and the last bit set if anything was cut off. A second rounding to at most half as many
+/// bits then sees on which side of a tie the number was.
+#[inline(always)]
+fn to_odd_f32(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    let bits = nearest.to_bits();
+    let toward_zero = if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if back == value || value.is_nan() { bits } else { toward_zero | 1 })
+}
+
+impl To<f16> for f64 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
+    #[inline(always)]
+    fn to(self) -> f16 {
+        to_odd_f32(self).to()
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        rounds_to_finite!(self, f64, F16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &f16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7C00 // infinite
+    }
+}
+
+impl To<bf16> for f64 {
+    const ALWAYS_FITS: bool = false;
+    const IS_LOSSLESS: bool = false;
+
+    #[inline(always)]
+    fn to(self) -> bf16 {
+        to_odd_f32(self).to()
+    }
+
+    #[inline(always)]
+    fn fits(self) -> bool {
+        rounds_to_finite!(self, f64, BF16_END)
+    }
+
+    #[inline(always)]
+    fn is_suspect(self, converted: &bf16) -> bool {
+        converted.to_bits() & 0x7FFF == 0x7F80 // infinite
+    }
+}
+
 /// Converts as many values as there are elements.
 #[inline]
-pub(super) fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f32>]) {
+fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f32>]) {
     assert_eq!(values.len(), room.len(), "as many elements as values");
     #[cfg(target_arch = "x86_64")]
     {
@@ -31,7 +187,7 @@ pub(super) fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f
 
 /// Converts as many values as there are elements.
 #[inline]
-pub(super) fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
+fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
     assert_eq!(values.len(), room.len(), "as many elements as values");
     #[cfg(target_arch = "x86_64")]
     {
@@ -49,7 +205,7 @@ pub(super) fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f
 
 /// Converts as many values as there are elements, and tells whether a result is infinite.
 #[inline]
-pub(super) fn f32_to_f16_suspecting(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) -> bool {
+fn f32_to_f16_suspecting(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) -> bool {
     const INFINITY: u16 = 0x7C00;
     f32_to_f16(level, values, room);
     // SAFETY: every element has just been written.

@@ -136,6 +136,24 @@ impl Lender {
         Self { loan: Arc::clone(loan), rows, is_done: AtomicBool::new(false) }
     }
 
+    /// Lends again, after the memory has come back: without an allocation, unless the old lease is still being dropped.
+    pub(crate) fn lend_again(
+        mut self,
+        region: Region,
+        array: AnyArray,
+        in_place: Option<Range<usize>>,
+    ) -> (Lease, Self) {
+        match Arc::get_mut(&mut self.loan) {
+            Some(loan) if *self.is_done.get_mut() => {
+                loan.returned = Mutex::new(Returned { array: None, waiting: 1 });
+                self.is_done = AtomicBool::new(false);
+                self.rows = region.rows.clone();
+                (Lease { region, in_place, array: Some(array), loan: Arc::clone(&self.loan) }, self)
+            }
+            _ => Lease::new(region, array, in_place),
+        }
+    }
+
     /// Tells whether this is the other end of the lease.
     ///
     /// # Examples

@@ -1,26 +1,26 @@
 //! Numeric tables: rows are observations, columns are features.
 //!
 //! Here is what every kind of table can do, [`NumericTable`]. The homogeneous table is in `homogen`, borrowed windows
-//! in `view`, what a block's region is in `region`, and how memory is lent to a writable block in `lease`. Blocks
+//! in `view`, what a block's region is in `region`, what a table can be found in in `state`, and how memory is lent to a writable block in `lease`. Blocks
 //! themselves are in `block`.
 //! Semantics: DAAL `NumericTable`; seed "Generic Interfaces", life cycle of a numeric table.
 
+mod downcast;
 mod homogen;
 mod lease;
 mod region;
+mod state;
 mod view;
 
 pub use homogen::HomogenNumericTable;
 pub use lease::{Lease, Lender};
 pub use region::{Region, RegionMut};
+pub use state::{AllocationFlag, DataLayout, MemoryStatus, TableId};
 pub use view::{TableView, TableViewMut};
 
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use serde::{Deserialize, Serialize};
 
 use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, Array};
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -28,102 +28,6 @@ use crate::dictionary::{DataDictionary, FeatureType};
 use crate::element::{Element, ElementType, match_element};
 use crate::error::Result;
 pub use crate::shape::Shape;
-
-/// Whether a constructor allocates memory at once. Source: DAAL `NumericTableIface::AllocationFlag`.
-///
-/// # Examples
-/// ```
-/// use numeric_table::prelude::*;
-/// let shape = Shape { rows: 3, columns: 2 };
-/// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
-/// assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
-/// table.set_array(vec![1.0; 6], 3)?;
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AllocationFlag {
-    /// Memory is allocated, and zero.
-    DoAllocate,
-    /// Memory comes later, by `set_array`, `resize` or `allocate_data_memory`.
-    DoNotAllocate,
-}
-
-/// Whose memory a table uses. Source: DAAL `NumericTableIface::MemoryStatus`.
-///
-/// # Examples
-/// ```
-/// use numeric_table::prelude::*;
-/// let table = HomogenNumericTable::from_array(vec![1.0_f32; 6], Shape { rows: 3, columns: 2 })?;
-/// assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemoryStatus {
-    /// None yet.
-    NotAllocated,
-    /// Memory that the user handed over or lent.
-    UserAllocated,
-    /// Memory that the library allocated.
-    InternallyAllocated,
-}
-
-impl fmt::Display for MemoryStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NotAllocated => "not allocated",
-            Self::UserAllocated => "user allocated",
-            Self::InternallyAllocated => "internally allocated",
-        })
-    }
-}
-
-/// In which order the values of a table lie in memory.
-///
-/// # Examples
-/// ```
-/// use numeric_table::prelude::*;
-/// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
-/// assert_eq!(table.as_slice()?, [1, 3, 2, 4]);
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum DataLayout {
-    /// One row after another: DAAL's `aos`, oneDAL's `row_major`.
-    #[default]
-    RowMajor = 0,
-    /// One column after another: oneDAL's `column_major`.
-    ColumnMajor = 1,
-}
-
-impl fmt::Display for DataLayout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::RowMajor => "row major",
-            Self::ColumnMajor => "column major",
-        })
-    }
-}
-
-/// Tells tables apart, so that a block can be released only where it was taken. Every table has its own for life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TableId(u64);
-
-impl TableId {
-    /// Makes an id that no other table has.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::table::TableId;
-    /// assert_ne!(TableId::new(), TableId::new());
-    /// ```
-    #[expect(clippy::new_without_default, reason = "two defaults should be equal, and two ids never are")]
-    pub fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // 2^64 tables outlast every machine
-    }
-}
 
 /// Every kind of numeric table.
 ///
@@ -530,61 +434,6 @@ pub trait NumericTable: Any + Send + Sync {
 impl fmt::Debug for dyn NumericTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe("dyn NumericTable", self, f)
-    }
-}
-
-impl dyn NumericTable {
-    /// Borrows the table as the kind that it is, if that is `N`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{from_bytes_any, prelude::*};
-    /// let table = from_bytes_any(&HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?)?;
-    /// assert_eq!(table.downcast_ref::<HomogenNumericTable<i16>>().unwrap().as_slice()?, [1, 2]);
-    /// assert!(table.downcast_ref::<HomogenNumericTable<i32>>().is_none());
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn downcast_ref<N: NumericTable>(&self) -> Option<&N> {
-        (self as &dyn Any).downcast_ref()
-    }
-
-    /// Borrows the table mutably as the kind that it is, if that is `N`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let mut table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
-    /// table.downcast_mut::<HomogenNumericTable<i16>>().unwrap().as_mut_slice()?[0] = 7;
-    /// assert_eq!(table.value::<i16>(0, 0)?, 7);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn downcast_mut<N: NumericTable>(&mut self) -> Option<&mut N> {
-        (self as &mut dyn Any).downcast_mut()
-    }
-
-    /// Gives the table as the kind that it is, if that is `N`, or itself if not.
-    ///
-    /// # Errors
-    /// The table as it was, if it is of another kind.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
-    /// let table = table.downcast::<HomogenNumericTable<f32>>().unwrap_err();
-    /// let table = table.downcast::<HomogenNumericTable<i16>>().unwrap();
-    /// assert_eq!(table.convert::<f32>()?.as_slice()?, [1.0, 2.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn downcast<N: NumericTable>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
-        if self.downcast_ref::<N>().is_none() {
-            return Err(self);
-        }
-        let any: Box<dyn Any> = self;
-        match any.downcast() {
-            Ok(table) => Ok(table),
-            Err(_) => unreachable!("the type was looked at two lines up"),
-        }
     }
 }
 

@@ -190,7 +190,7 @@ fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
 }
 
 /// Tells whether the policy permits every value of a window; in parallel if it is large.
-fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+pub(super) fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
     let permits = |part: ErasedWindow<'_>| {
         let mut scratch = Scratch::new();

@@ -6,6 +6,7 @@
 
 use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::Pair;
+use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, tiles};
 use super::{Origin, Scalar, dispatch};
 use crate::array::{AnySlice, Window, WindowMut};
@@ -42,7 +43,7 @@ pub(super) fn write<T: Element>(
     let piece = Piece { new: ErasedWindow::of_rows(new, window.rows(), window.columns()), window };
     let tasks = parallel::task_count(piece.new.size_in_bytes() + rows * columns * size_of::<T>());
     if writer.store.needs_check(rule.policy) {
-        writer.check(&piece, tasks, columns, origin)?;
+        writer.check(&piece, columns, origin)?;
     }
     match tasks {
         1 => writer.write(piece),
@@ -103,18 +104,10 @@ impl Forms {
 
 impl Writer<'_> {
     /// Makes sure that the policy permits every value that will be written.
-    fn check<T: Element>(&self, piece: &Piece<'_, '_, T>, tasks: usize, columns: usize, origin: Origin) -> Result<()> {
+    fn check<T: Element>(&self, piece: &Piece<'_, '_, T>, columns: usize, origin: Origin) -> Result<()> {
         let (old, new) = (piece.window.as_window(), piece.new);
         // New values that are permitted without a look at the old ones are the usual case.
-        let permits = |part: ErasedWindow<'_>| {
-            let mut scratch = Scratch::new();
-            tiles(part.geometry(), Scratch::capacity(part.element())).all(|tile| {
-                let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
-                self.store.permits(self.level, self.rule.policy, values)
-            })
-        };
-        let parts = parallel::map(new.parts(tasks), |part| permits(part.window));
-        if parts.into_iter().all(|permitted| permitted) {
+        if permits_window(new, self.store, self.rule.policy) {
             return Ok(());
         }
         let mut forms = Forms::new();

@@ -48,8 +48,7 @@ impl<T: Element> Memory<T> {
     /// # Errors
     /// [`Error::BlockOutstanding`] while it is out.
     pub(super) fn array_mut(&mut self) -> Result<&mut Array<T>> {
-        self.array()?;
-        self.lender = None;
+        self.array()?; // a lender, if there still is one, has done its work
         self.array.get_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
     }
 
@@ -58,8 +57,11 @@ impl<T: Element> Memory<T> {
     /// # Errors
     /// [`Error::BlockOutstanding`] while it is out.
     pub(super) fn lend(&mut self, region: Region, in_place: Option<Range<usize>>) -> Result<Lease> {
-        let array = std::mem::take(self.array_mut()?);
-        let (lease, lender) = Lease::new(region, AnyArray::new(array), in_place);
+        let array = AnyArray::new(std::mem::take(self.array_mut()?));
+        let (lease, lender) = match self.lender.take() {
+            Some(lender) => lender.lend_again(region, array, in_place),
+            None => Lease::new(region, array, in_place),
+        };
         *self = Self { array: OnceLock::new(), lender: Some(lender) };
         Ok(lease)
     }

@@ -1,0 +1,92 @@
+//! How a table is cut into blocks of rows, one after another or for several threads.
+
+use std::ops::Range;
+
+use super::RowBlockMut;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::{NumericTable, Region, RegionMut};
+
+/// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cuts {
+    rows: usize,
+    rows_per_block: usize,
+}
+
+impl Cuts {
+    pub(super) fn new(rows: usize, rows_per_block: usize) -> Result<Self> {
+        if rows_per_block == 0 { Err(Error::EmptyBlocks) } else { Ok(Self { rows, rows_per_block }) }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.rows.div_ceil(self.rows_per_block)
+    }
+
+    /// The rows of one block; `index` is below `count`, so that nothing overflows.
+    pub(super) fn block(&self, index: usize) -> Range<usize> {
+        let start = index * self.rows_per_block;
+        start..start.saturating_add(self.rows_per_block).min(self.rows)
+    }
+}
+
+/// The rest of a table that is handed out block by block, for writing.
+pub(super) struct BlocksMut<'t> {
+    /// `None` when all rows are handed out.
+    rest: Option<Box<dyn RegionMut<'t> + 't>>,
+    cuts: Cuts,
+}
+
+impl<'t> BlocksMut<'t> {
+    pub(super) fn new<N: NumericTable + ?Sized>(table: &'t mut N, rows_per_block: usize) -> Result<Self> {
+        let region = Region { rows: 0..table.row_count(), columns: 0..table.column_count() };
+        let cuts = Cuts::new(region.rows.len(), rows_per_block)?;
+        Ok(Self { rest: Some(table.region_mut(&region)?), cuts })
+    }
+
+    fn split(self, blocks: usize) -> (Self, Self) {
+        let rows = blocks.saturating_mul(self.cuts.rows_per_block).min(self.cuts.rows);
+        let (head, tail) = match self.rest.map(|rest| rest.split_at_row(rows)) {
+            Some((head, tail)) => (Some(head), Some(tail)),
+            None => (None, None),
+        };
+        let part = |rest, rows| Self { rest, cuts: Cuts { rows, ..self.cuts } };
+        (part(head, rows), part(tail, self.cuts.rows - rows))
+    }
+
+    /// Makes the block of all that is left.
+    pub(super) fn into_block<U: Element>(self) -> Result<RowBlockMut<'t, U>> {
+        RowBlockMut::new(self.rest.ok_or(Error::EmptyBlocks)?)
+    }
+}
+
+impl<'t> Iterator for BlocksMut<'t> {
+    type Item = Self;
+
+    fn next(&mut self) -> Option<Self> {
+        if self.cuts.count() == 0 {
+            return None;
+        }
+        let all = Self { rest: self.rest.take(), cuts: self.cuts };
+        let (first, rest) = all.split(1);
+        *self = rest;
+        Some(first)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.cuts.count(), Some(self.cuts.count()))
+    }
+}
+
+impl ExactSizeIterator for BlocksMut<'_> {}
+
+#[cfg(feature = "rayon")]
+impl crate::parallel::Pieces for BlocksMut<'_> {
+    fn piece_count(&self) -> usize {
+        self.cuts.count()
+    }
+
+    fn split_at(self, pieces: usize) -> (Self, Self) {
+        self.split(pieces)
+    }
+}
