@@ -164,8 +164,9 @@ fn convert_window(
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
-    let is_streaming =
-        (kind != Target::Fresh || window.in_long_rows().rows() > 1) && Store::is_worth_streaming(result_bytes);
+    // Pages that were just touched are in the cache, unless a transposed result touches many at once.
+    let is_cached = kind == Target::Fresh && window.rows() == 1;
+    let is_streaming = !is_cached && Store::is_worth_streaming(result_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => convert_piece(piece, &store),
