@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::element::{Element, ElementType, match_element};
 use crate::error::{Error, Result};
+use crate::serde::take_refusal;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// No length in an archive may be larger: one that is, is refused before it is added to anything.
@@ -132,7 +133,11 @@ fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
 
 /// Decodes from a position on; gives the number of bytes consumed as well.
 fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
+    take_refusal(); // of another decoding
     bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
+        if let Some(refusal) = take_refusal() {
+            return refusal;
+        }
         let (offset, reason) = match error {
             DecodeError::UnexpectedEnd { additional } => {
                 (bytes.len(), format!("the archive is cut off: missing bytes: {additional} or more"))

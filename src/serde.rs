@@ -6,6 +6,7 @@
 //! before it has been checked.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -18,10 +19,29 @@ use crate::convert::rule::{Exact, Loss};
 use crate::dictionary::feature::try_to_string;
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::element::{Element, ElementType};
+use crate::error::Error;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
 /// No sequence reserves room for more elements than this before it has seen them.
 const TRUSTED_HINT: usize = 4096;
+
+thread_local! {
+    /// The bytes that were refused last: the errors of formats are texts, and cannot say so to a program.
+    static REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Makes an error of a format, and remembers it if memory was refused.
+fn remember<E: de::Error>(error: Error) -> E {
+    if let Error::OutOfMemory { bytes } = error {
+        REFUSED.set(Some(bytes));
+    }
+    E::custom(error)
+}
+
+/// Gives the refusal of memory that this thread's last decoding has failed for, if it has, and forgets it.
+pub(crate) fn take_refusal() -> Option<Error> {
+    REFUSED.take().map(|bytes| Error::OutOfMemory { bytes })
+}
 
 impl Serialize for ElementType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -196,7 +216,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
 
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes<'de>, E> {
                 let mut owned = Vec::new();
-                owned.try_reserve_exact(bytes.len()).map_err(E::custom)?;
+                owned
+                    .try_reserve_exact(bytes.len())
+                    .map_err(|_| remember(Error::OutOfMemory { bytes: bytes.len() }))?;
                 owned.extend_from_slice(bytes);
                 Ok(Bytes(Cow::Owned(owned)))
             }
@@ -241,7 +263,7 @@ impl<T: Element> FoundValues<'_, T> {
 
     fn into_array<E: de::Error>(self) -> Result<Array<T>, E> {
         match self {
-            Self::Bytes(bytes) => Array::from_little_endian(&bytes.0).map_err(E::custom),
+            Self::Bytes(bytes) => Array::from_little_endian(&bytes.0).map_err(remember),
             Self::Numbers(numbers) => Ok(Array::from(numbers)),
         }
     }
@@ -357,7 +379,9 @@ impl<'de> Deserialize<'de> for DataDictionary {
             return Err(de::Error::custom(format_args!("{bytes} bytes of records are not those of {stored} features")));
         }
         let mut features = Vec::new();
-        features.try_reserve_exact(stored).map_err(de::Error::custom)?;
+        features
+            .try_reserve_exact(stored)
+            .map_err(|_| remember(Error::OutOfMemory { bytes: stored.saturating_mul(size_of::<Feature>()) }))?;
         let (names, mut end) = (&packed.names.0, 0);
         for record in records {
             features.push(read_feature(record, names, &mut end)?);
@@ -433,7 +457,7 @@ impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (found, expected) = (ElementType::deserialize(deserializer)?, T::TYPE);
         if found != expected {
-            return Err(de::Error::custom(crate::Error::ElementTypeMismatch { expected, found }));
+            return Err(de::Error::custom(Error::ElementTypeMismatch { expected, found }));
         }
         Ok(Self(PhantomData))
     }

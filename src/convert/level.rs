@@ -134,3 +134,55 @@ pub(crate) fn with_level<R>(level: Level, body: impl FnOnce() -> R) -> R {
     FORCED.set(before);
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    const EXPECTED: &str = "NUMERIC_TABLE_EXPECTED_CPU_LEVEL";
+
+    /// The half of the test below that runs in a process of its own: the choice is made once per process.
+    #[test]
+    fn the_chosen_level_is_the_expected_one_if_one_is_expected() {
+        if let Ok(expected) = std::env::var(EXPECTED) {
+            assert_eq!(Level::chosen().name(), expected);
+            assert_eq!(std::thread::spawn(Level::chosen).join().ok(), Some(Level::chosen()), "on every thread");
+        }
+    }
+
+    #[test]
+    fn the_environment_variable_forces_a_level_that_the_machine_has_and_no_other() {
+        let levels = Level::available();
+        let best = levels.last().unwrap().name();
+        for forced in ["baseline", "avx2", "avx512", "", "AVX2", "sse9"] {
+            let expected = levels.iter().find(|level| level.name() == forced).map_or(best, |level| level.name());
+            let test = "convert::level::tests::the_chosen_level_is_the_expected_one_if_one_is_expected";
+            let result = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", test])
+                .env("NUMERIC_TABLE_CPU_LEVEL", forced)
+                .env(EXPECTED, expected)
+                .output()
+                .unwrap();
+            let printed = String::from_utf8_lossy(&result.stdout);
+            assert!(result.status.success() && printed.contains("1 passed"), "{forced}: {printed}");
+        }
+    }
+
+    #[test]
+    fn the_best_level_comes_last_and_the_baseline_is_always_there() {
+        let levels = Level::available();
+        assert_eq!(levels[0], Level::BASELINE);
+        let rank = |level: &Level| ["baseline", "avx2", "avx512"].iter().position(|name| *name == level.name());
+        assert!(levels.is_sorted_by_key(rank));
+    }
+
+    #[test]
+    fn a_forced_level_is_used_until_the_body_ends() {
+        for level in Level::available() {
+            assert_eq!(with_level(level, Level::chosen), level);
+            with_level(level, || assert_eq!(with_level(Level::BASELINE, Level::chosen), Level::BASELINE));
+        }
+    }
+}

@@ -220,17 +220,14 @@ fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: Convers
         if pair.permits(level, policy, values) {
             continue;
         }
-        // Somewhere in this band of rows. What is left of the tile has been looked at, but is in an earlier row.
-        let first_column = if tile.rows.len() == 1 { tile.columns.start } else { 0 };
+        // Somewhere in this band of rows, but not left of the tile: all of that has been looked at.
         for row in tile.rows {
-            for column in (first_column..window.columns()).step_by(chunk) {
+            for column in (tile.columns.start..window.columns()).step_by(chunk) {
                 let end = window.columns().min(column + chunk);
                 let values = dense(window.cut(row..row + 1, column..end), &mut row_scratch);
-                let refused = values.as_slice::<S>().iter().position(|&value| !policy.permits(scalar.loss(value)));
-                if let Some(index) = refused {
-                    let index = row * window.columns() + column + index;
-                    let place = origin.at(index, columns);
-                    return scalar.refusal(values.as_slice::<S>()[index - row * window.columns() - column], place);
+                let mut values = values.as_slice::<S>().iter().copied().enumerate();
+                if let Some((index, value)) = values.find(|&(_, value)| !policy.permits(scalar.loss(value))) {
+                    return scalar.refusal(value, origin.at(row * window.columns() + column + index, columns));
                 }
             }
         }

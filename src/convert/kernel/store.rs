@@ -8,7 +8,7 @@ use crate::convert::level::Level;
 
 /// Results of this size in bytes and more bypass the cache: whoever reads them will not find their beginning there
 /// anyway, and memory need not be read before it is overwritten.
-const STREAMING_BYTES: usize = 32 << 20;
+pub(super) const STREAMING_BYTES: usize = 32 << 20;
 
 /// Values that are looked at, and then converted while they are in the first-level cache.
 const CHECK_CHUNK: usize = 1024;

@@ -1,0 +1,115 @@
+//! Memory that knows what should be in it, of an element type that is a value.
+
+use super::*;
+
+/// What is in memory that nobody wrote to: a value that every type holds, and converts to and from exactly.
+const UNTOUCHED: u8 = 77;
+
+/// How many elements are looked at behind those that are written.
+const GUARDS: usize = 64;
+
+/// Elements of one type, and what each of them should be.
+pub(super) trait Memory: Send {
+    /// Forgets everything: nothing has been written, and nothing should be behind `end`. A few elements there are looked
+    /// at as well, if there are as many.
+    fn clear(&mut self, end: usize);
+    fn room(&mut self, range: Range<usize>) -> AnySliceMut<'_>;
+    /// Writes values as they are.
+    fn copy(&mut self, at: usize, values: AnySlice<'_>);
+    /// Calls the kernel that writes into a window whose first element is at `at`.
+    fn write(
+        &mut self,
+        at: usize,
+        geometry: Geometry,
+        source: AnySlice<'_>,
+        rule: WriteRule,
+        origin: Origin,
+    ) -> Result<()>;
+    /// From now on `values[source]` should be at each place.
+    fn expect(&mut self, places: &[usize], values: AnySlice<'_>, sources: &[usize]);
+    /// From now on what is in the range is what should be there.
+    fn accept(&mut self, range: Range<usize>);
+    /// Tells whether every element is what it should be: the same bits, or both NaN.
+    fn is_as_expected(&self) -> bool;
+    /// Where the first element is that is something else, what it is, and what it should be.
+    fn first_difference(&self) -> Option<(usize, AnyValue, AnyValue)>;
+}
+
+/// Makes a block of exactly `count` elements, which ends where the last one ends.
+pub(super) fn memory(element: ElementType, count: usize) -> Box<dyn Memory> {
+    match_element!(element, T => Box::new(TypedMemory::<T>::new(count)))
+}
+
+struct TypedMemory<T> {
+    found: Box<[T]>,
+    expected: Box<[T]>,
+    /// How many elements are looked at.
+    used: usize,
+}
+
+impl<T: Element> TypedMemory<T> {
+    fn untouched() -> T {
+        T::nearest(rule::Exact::Integer(UNTOUCHED.into()))
+    }
+
+    fn new(count: usize) -> Self {
+        let block = || vec![Self::untouched(); count].into_boxed_slice();
+        Self { found: block(), expected: block(), used: count }
+    }
+}
+
+impl<T: Element> Memory for TypedMemory<T> {
+    fn clear(&mut self, end: usize) {
+        self.used = self.found.len().min(end + GUARDS);
+        self.found[..self.used].fill(Self::untouched());
+        self.expected[..self.used].copy_from_slice(&self.found[..self.used]);
+    }
+
+    fn room(&mut self, range: Range<usize>) -> AnySliceMut<'_> {
+        AnySliceMut::new(&mut self.found[range])
+    }
+
+    fn copy(&mut self, at: usize, values: AnySlice<'_>) {
+        let values: &[T] = values.downcast().unwrap();
+        self.found[at..at + values.len()].copy_from_slice(values);
+    }
+
+    fn write(
+        &mut self,
+        at: usize,
+        geometry: Geometry,
+        source: AnySlice<'_>,
+        rule: WriteRule,
+        origin: Origin,
+    ) -> Result<()> {
+        T::write(WindowMut::new(&mut self.found[at..], geometry).unwrap(), source, rule, origin)
+    }
+
+    fn expect(&mut self, places: &[usize], values: AnySlice<'_>, sources: &[usize]) {
+        let values: &[T] = values.downcast().unwrap();
+        for (&place, &source) in places.iter().zip(sources) {
+            self.expected[place] = values[source];
+        }
+    }
+
+    fn accept(&mut self, range: Range<usize>) {
+        self.expected[range.clone()].copy_from_slice(&self.found[range]);
+    }
+
+    fn is_as_expected(&self) -> bool {
+        are_same(&self.found[..self.used], &self.expected[..self.used])
+    }
+
+    fn first_difference(&self) -> Option<(usize, AnyValue, AnyValue)> {
+        let pairs = || self.found.iter().zip(&self.expected).take(self.used);
+        let place = pairs().position(|(&found, &expected)| !found.is_same(expected))?;
+        Some((place, self.found[place].into(), self.expected[place].into()))
+    }
+}
+
+/// Tells whether slices are equally long, and all their values the same: the same bits, or both NaN.
+pub(super) fn are_same<T: Element>(found: &[T], expected: &[T]) -> bool {
+    let [found_bytes, expected_bytes] = [found, expected].map(bytemuck::cast_slice::<T, u8>);
+    found_bytes == expected_bytes
+        || (found.len() == expected.len() && found.iter().zip(expected).all(|(&one, &other)| one.is_same(other)))
+}

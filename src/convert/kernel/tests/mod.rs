@@ -1,0 +1,275 @@
+//! Every pair of element types, at every level that the machine has, against the rule for one value.
+//!
+//! Here is what the tests share: values, the rule's answers for them, and memory that knows what should be in it.
+//! Tests are compiled for 12 types, not for 144 pairs: the other type of a pair is a value.
+
+mod ends;
+#[cfg(feature = "rayon")]
+mod exhaustive;
+mod layouts;
+mod memory;
+mod places;
+mod streaming;
+#[cfg(feature = "rayon")]
+mod threads;
+mod values;
+mod windows;
+
+use std::ops::Range;
+
+use self::memory::Memory;
+use super::*;
+use crate::array::Geometry;
+use crate::convert::level::{Level, with_level};
+use crate::convert::rule::{self, Number};
+
+/// A small generator whose whole state is its seed: xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+/// Random bits, small integers, and what rounds, overflows or is no number.
+fn value<T: Element>(random: &mut Random) -> T {
+    const SPECIAL: [f64; 12] = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -0.0,
+        0.5,
+        -0.9,
+        255.5,
+        65_520.0,
+        2147483648.0,
+        1e39,
+        9.3e18,
+        -1.0,
+    ];
+    match random.next() % 3 {
+        0 => {
+            let bits = random.next().to_ne_bytes();
+            bytemuck::pod_read_unaligned(&bits[..size_of::<T>()])
+        }
+        1 => T::nearest(rule::Exact::Integer(i128::from(random.next() % 300) - 20)),
+        _ => T::nearest(rule::Exact::Float(SPECIAL[random.next() as usize % SPECIAL.len()])),
+    }
+}
+
+const POLICIES: [ConversionPolicy; 3] =
+    [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
+
+/// Calls `test::<S>(target, ...)` for every pair of element types.
+macro_rules! for_every_pair {
+    ($test:ident($($argument:expr),*)) => {
+        for &source in ElementType::ALL {
+            for &target in ElementType::ALL {
+                match_element!(source, S => $test::<S>(target, $($argument),*));
+            }
+        }
+    };
+}
+use for_every_pair;
+
+/// The levels that this machine has; says which it has not.
+fn levels() -> Vec<Level> {
+    let levels = Level::available();
+    for name in ["Baseline", "Avx2", "Avx512"] {
+        if !levels.iter().any(|level| format!("{level:?}") == format!("Level({name})")) {
+            eprintln!("skipped: this machine has no level {name}");
+        }
+    }
+    levels
+}
+
+/// Runs a test at every level that this machine has.
+fn at_every_level(mut test: impl FnMut()) {
+    for level in levels() {
+        with_level(level, &mut test);
+    }
+}
+
+/// The rule for one pair, as pointers: small functions for 144 pairs, and the tests themselves are compiled 12 times only.
+struct Pair<S> {
+    target: ElementType,
+    convert: fn(S) -> AnyValue,
+    convert_all: fn(&[S]) -> AnyArray,
+    loss: fn(S) -> Loss,
+    /// Tells whether two values of the target type are the same: the same bits, or both NaN.
+    is_same: fn(AnyValue, AnyValue) -> bool,
+}
+
+impl<S: Element> Pair<S> {
+    fn to(target: ElementType) -> Self {
+        fn is_same<D: Element>(one: AnyValue, other: AnyValue) -> bool {
+            let [one, other] = [one, other].map(|any| D::from_any(any, ConversionPolicy::Exact, Origin::default()));
+            one.unwrap().is_same(other.unwrap())
+        }
+        match_element!(target, D => Self {
+            target,
+            convert: |value| super::super::cast::<S, D>(value).into(),
+            convert_all: |values| AnyArray::new(values.iter().map(|&value| super::super::cast(value)).collect::<Array<D>>()),
+            loss: |value| if S::TYPE == D::TYPE { Loss::None } else { D::loss(value.exact()) },
+            is_same: is_same::<D>,
+        })
+    }
+}
+
+/// Values, and what the rule says about them.
+struct Answers<S> {
+    target: ElementType,
+    policy: ConversionPolicy,
+    values: Vec<S>,
+    losses: Vec<Loss>,
+    converted: AnyArray,
+}
+
+impl<S: Element> Answers<S> {
+    fn new(target: ElementType, policy: ConversionPolicy, values: Vec<S>) -> Self {
+        let pair = Pair::<S>::to(target);
+        let losses = values.iter().map(|&value| (pair.loss)(value)).collect();
+        Self { target, policy, losses, converted: (pair.convert_all)(&values), values }
+    }
+
+    /// Random values; of those that the policy refuses, one in `rarity` stays.
+    fn random(target: ElementType, policy: ConversionPolicy, count: usize, rarity: usize, random: &mut Random) -> Self {
+        let pair = Pair::<S>::to(target);
+        let mut next = || loop {
+            let value = value(random);
+            if policy.permits((pair.loss)(value)) || random.below(rarity) == 0 {
+                return value;
+            }
+        };
+        Self::new(target, policy, (0..count).map(|_| next()).collect())
+    }
+
+    fn is_refused(&self, index: usize) -> bool {
+        !self.policy.permits(self.losses[index])
+    }
+
+    /// Runs a call, and compares everything that it did with the rule's answers.
+    fn run(&self, case: Case, memory: &mut dyn Memory) {
+        let Case { call, geometry, start, at } = case;
+        let Geometry { rows, columns, .. } = geometry;
+        let (count, strided) = (rows * columns, offsets(geometry));
+        let (sources, places): (Vec<usize>, Vec<usize>) = match call {
+            Call::Write { .. } => ((start..start + count).collect(), strided.map(|offset| at + offset).collect()),
+            _ => (strided.map(|offset| start + offset).collect(), (at..at + count).collect()),
+        };
+        let origin = Origin { row: 100, column: 10 };
+        let values = &self.values[start.min(self.values.len())..];
+        let window = || Window::new(values, geometry).unwrap();
+        memory.clear(places.last().map_or(at, |last| last + 1));
+        let result = match call {
+            Call::Read => S::read(window(), memory.room(at..at + count), self.policy, origin),
+            Call::ReadOver => S::read_over(window(), memory.room(at..at + count), self.policy, origin),
+            Call::ReadRowsOver => {
+                let room = memory.room(at..at + count);
+                S::read_rows_over(&values[..count], columns, room, self.policy, origin)
+            }
+            Call::ToArray => S::to_array(window(), self.target, self.policy, origin).map(|array| {
+                assert_eq!(array.len(), count, "{}", self.describe(case));
+                memory.copy(at, array.as_slice());
+            }),
+            Call::Check => S::check(window(), self.target, self.policy, origin),
+            Call::Write { keep_unchanged } => {
+                let rule = WriteRule { policy: self.policy, keep_unchanged };
+                memory.write(at, geometry, AnySlice::new(&values[..count]), rule, origin)
+            }
+        };
+        match (sources.iter().position(|&source| self.is_refused(source)), result) {
+            (None, Ok(())) if call == Call::Check => {}
+            (None, Ok(())) => memory.expect(&places, self.converted.as_slice(), &sources),
+            (Some(index), Err(Error::ValueNotRepresentable { row, column, value, target })) => {
+                let place = (100 + index / columns, 10 + index % columns);
+                assert_eq!((row, column, target), (place.0, place.1, self.target), "{}", self.describe(case));
+                assert_eq!(value.element_type(), S::TYPE);
+                let value = S::from_any(value, ConversionPolicy::Saturate, origin).unwrap();
+                assert!(value.is_same(self.values[sources[index]]), "{}: {value}", self.describe(case));
+                if matches!(call, Call::ReadOver | Call::ReadRowsOver) {
+                    memory.accept(at..at + count); // whatever is there now
+                }
+            }
+            (refused, result) => panic!("{}: {refused:?}, {result:?}", self.describe(case)),
+        }
+        assert!(memory.is_as_expected(), "{}: {:?}", self.describe(case), memory.first_difference());
+    }
+
+    /// Compares every field of a report on a window with the rule's answers.
+    fn report(&self, geometry: Geometry, start: usize) {
+        let window = Window::new(&self.values[start.min(self.values.len())..], geometry).unwrap();
+        let mut expected = ConversionReport::default();
+        for (index, offset) in offsets(geometry).enumerate() {
+            let loss = self.losses[start + offset];
+            expected.values += 1;
+            match loss {
+                Loss::None => continue,
+                Loss::NanToInteger => expected.nan_to_int += 1,
+                Loss::BelowRange => expected.below_range += 1,
+                Loss::AboveRange => expected.above_range += 1,
+                Loss::OverflowToInfinity => expected.overflow_to_infinity += 1,
+                Loss::Inexact => expected.inexact += 1,
+            }
+            expected.first.get_or_insert((index / geometry.columns, index % geometry.columns));
+        }
+        let pair = (S::TYPE, self.target);
+        assert_eq!(S::report(window, self.target), expected, "{pair:?}, {:?}: {geometry:?}", Level::chosen());
+    }
+
+    fn describe(&self, case: Case) -> String {
+        format!("{} to {}, {}, {:?}: {case:?}", S::TYPE, self.target, self.policy, Level::chosen())
+    }
+}
+
+/// One call of a kernel.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    call: Call,
+    /// The window: of the values, or of the memory if the call writes into a window.
+    geometry: Geometry,
+    /// The first value.
+    start: usize,
+    /// The first element of the memory.
+    at: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Read,
+    ReadOver,
+    /// Of a window without gaps only.
+    ReadRowsOver,
+    ToArray,
+    Check,
+    Write {
+        keep_unchanged: bool,
+    },
+}
+
+const fn shape(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> Geometry {
+    Geometry { rows, columns, row_stride, column_stride }
+}
+
+/// The offsets of a window's elements from its first, row by row.
+fn offsets(geometry: Geometry) -> impl Iterator<Item = usize> {
+    let Geometry { row_stride, column_stride, .. } = geometry;
+    positions(geometry).map(move |(row, column)| row * row_stride + column * column_stride)
+}
+
+fn positions(geometry: Geometry) -> impl Iterator<Item = (usize, usize)> {
+    (0..geometry.rows).flat_map(move |row| (0..geometry.columns).map(move |column| (row, column)))
+}
+
+/// How many elements there are from the first of a window to its last.
+fn span(geometry: Geometry) -> usize {
+    offsets(geometry).last().map_or(0, |last| last + 1)
+}

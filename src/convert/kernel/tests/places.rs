@@ -1,0 +1,97 @@
+//! Every offset, every length and every stride, read and written: nothing depends on them, and nothing else is touched.
+
+use super::memory::memory;
+use super::*;
+
+const OFFSETS: usize = 64;
+const LENGTHS: usize = 201;
+const STRIDES: usize = 10;
+
+/// Elements around everything that is written.
+const GUARDS: usize = 64;
+
+/// One of so many values that are refused stays: most short windows are accepted, most long ones are not.
+const RARITY: usize = 100;
+
+/// A window, its place, and where in memory it goes; or the other way round.
+type Place = (Geometry, usize, usize);
+
+/// Each offset with a few lengths, and each length with a few offsets. The second offset takes every value as well.
+fn lines_at_every_offset(random: &mut Random) -> Vec<Place> {
+    let mut all = Vec::new();
+    for offset in 0..OFFSETS {
+        for length in [1, 17, 64, 70 + random.below(131)] {
+            all.push((line(length, 1, random), offset, (offset * 29 + length) % OFFSETS));
+        }
+    }
+    for length in (0..LENGTHS).flat_map(|length| [length, length]) {
+        all.push((line(length, 1, random), random.below(OFFSETS), random.below(OFFSETS)));
+    }
+    all
+}
+
+/// Each stride with each length, at some offset.
+fn lines_of_every_stride(random: &mut Random) -> Vec<Place> {
+    let strides_and_lengths = (2..STRIDES).flat_map(|stride| (0..LENGTHS).map(move |length| (stride, length)));
+    strides_and_lengths
+        .map(|(stride, length)| (line(length, stride, random), random.below(OFFSETS), random.below(OFFSETS)))
+        .collect()
+}
+
+/// Elements at a distance from each other: a column, or a row.
+fn line(length: usize, stride: usize, random: &mut Random) -> Geometry {
+    if random.below(2) == 0 { shape(length, 1, stride, 1) } else { shape(1, length, 1, stride) }
+}
+
+/// Runs one of the calls at each place, for every pair at every level: under every policy, or under policies in turn if
+/// elements are at a distance.
+fn test(calls: &[Call], places: impl Fn(&mut Random) -> Vec<Place>, seed: u64) {
+    fn test_pair<S: Element>(
+        target: ElementType,
+        calls: &[Call],
+        places: &[Place],
+        levels: &[Level],
+        random: &mut Random,
+    ) {
+        let span = places.iter().map(|&(geometry, start, at)| start.max(at) + GUARDS + span(geometry)).max().unwrap();
+        for (turn, policy) in POLICIES.into_iter().enumerate() {
+            let answers = Answers::<S>::random(target, policy, span, RARITY, random);
+            let mut memory = memory(target, span + GUARDS);
+            for (turn, &level) in (turn..).zip(levels) {
+                with_level(level, || {
+                    for (turn, &(geometry, start, at)) in (turn..).zip(places) {
+                        if geometry.is_row_major_contiguous() || turn.is_multiple_of(POLICIES.len()) {
+                            let call = calls[random.below(calls.len())];
+                            answers.run(Case { call, geometry, start, at: GUARDS + at }, &mut *memory);
+                        }
+                    }
+                });
+            }
+        }
+    }
+    let (levels, mut random) = (levels(), Random(seed));
+    let places = places(&mut random);
+    for_every_pair!(test_pair(calls, &places, &levels, &mut random));
+}
+
+#[test]
+fn a_value_is_read_alike_at_every_offset_and_in_every_length() {
+    test(&[Call::Read, Call::ReadOver, Call::ReadRowsOver], lines_at_every_offset, 0x5EED_0101);
+}
+
+#[test]
+fn a_value_is_read_alike_at_every_distance_and_in_every_length() {
+    test(&[Call::Read, Call::ReadOver, Call::ToArray, Call::Check], lines_of_every_stride, 0x5EED_0102);
+}
+
+#[test]
+fn a_value_is_written_alike_at_every_offset_and_in_every_length() {
+    test(&WRITES, lines_at_every_offset, 0x5EED_0103);
+}
+
+#[test]
+fn a_value_is_written_alike_at_every_distance_and_in_every_length() {
+    test(&WRITES, lines_of_every_stride, 0x5EED_0104);
+}
+
+const WRITES: [Call; 2] = [Call::Write { keep_unchanged: false }, Call::Write { keep_unchanged: true }];
