@@ -170,7 +170,7 @@ fn to_array<S: Element, D: Element>(
     origin: Origin,
 ) -> Result<Array<D>> {
     Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
-        read::read(window, ErasedSliceMut::new(target), policy, origin, Target::Fresh)?;
+        read::read(window, ErasedSliceMut::new(target), policy, origin, Target::Private)?;
         // SAFETY: `read` has written every element.
         Ok(unsafe { assume_init_mut(target) })
     })

@@ -19,8 +19,6 @@ pub(super) enum Target {
     Visible,
     /// Memory that nobody looks at after an error: values are looked at as they are converted, in one pass.
     Private,
-    /// As `Private`, and never touched before: its pages are in the cache once they are.
-    Fresh,
 }
 
 /// Converts a window, row by row, into a target of as many elements; all of them are initialised then.
@@ -105,11 +103,11 @@ fn read_window<S: Element>(
     }
     let erased = ErasedWindow::new(window);
     if !pair.needs_check(policy) {
-        convert_window(erased, target, pair, ConversionPolicy::Saturate, kind);
+        convert_window(erased, target, pair, ConversionPolicy::Saturate);
     } else if kind == Target::Visible {
         check(window, pair, policy, origin)?;
-        convert_window(erased, target, pair, ConversionPolicy::Saturate, kind);
-    } else if !convert_window(erased, target, pair, policy, kind) {
+        convert_window(erased, target, pair, ConversionPolicy::Saturate);
+    } else if !convert_window(erased, target, pair, policy) {
         return Err(first_refused(window, pair, policy, origin));
     }
     Ok(())
@@ -152,21 +150,14 @@ impl<'s, 't> Piece<'s, 't> {
 }
 
 /// Converts a window, row by row, in parallel if it is large. Tells whether the policy permits every value.
-fn convert_window(
-    window: ErasedWindow<'_>,
-    target: ErasedSliceMut<'_>,
-    pair: &Pair,
-    policy: ConversionPolicy,
-    kind: Target,
-) -> bool {
+fn convert_window(window: ErasedWindow<'_>, target: ErasedSliceMut<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
-    // Pages that were just touched are in the cache, unless a transposed result touches many at once.
-    let is_cached = kind == Target::Fresh && window.rows() == 1;
-    let is_streaming = !is_cached && Store::is_worth_streaming(result_bytes);
+    let row_bytes = result_bytes.checked_div(window.rows()).unwrap_or(0);
+    let is_streaming = Store::is_worth_streaming(window.rows(), row_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => convert_piece(piece, &store),

@@ -1,9 +1,9 @@
-//! Results that are too large for the cache, and are stored past it: they are those of small windows.
+//! Results that are too large for the cache, some of which are stored past it: they are those of small windows.
 
 use super::memory::are_same;
 use super::*;
 
-/// From this size in bytes on, results are stored past the cache.
+/// From this size in bytes on, results with long rows are stored past the cache.
 const LARGE: usize = crate::convert::kernel::store::STREAMING_BYTES;
 
 /// Values repeat after so many: a prime, so that no two lines of memory, tiles or tasks see the same.
@@ -95,6 +95,8 @@ fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
         (shape(tall, 37, 1, tall), 3),
         (shape(line / wide + 1, wide, 1, line / wide + 1), 0),
         (shape(wide, line / wide + 1, 1, wide), 5),
+        (shape(19, line / 19 + 1, 1, 19), 0), // few long rows: these bypass the cache
+        (shape(19, line / 19 + 1, 1, 19), 64 / size_of::<D>() - 1),
     ];
     with_level(level, || {
         for (geometry, offset) in windows {
@@ -105,8 +107,10 @@ fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
             assert!(result.is_ok() && pattern.is_window(found, geometry), "{}", case());
         }
         let (geometry, policy) = (windows[4].0, ConversionPolicy::Saturate);
-        let array = S::to_array(Window::new(&values, geometry).unwrap(), D::TYPE, policy, ORIGIN).unwrap();
-        assert!(pattern.is_window(&array.downcast::<D>().unwrap(), geometry));
+        for geometry in [geometry, windows[6].0] {
+            let array = S::to_array(Window::new(&values, geometry).unwrap(), D::TYPE, policy, ORIGIN).unwrap();
+            assert!(pattern.is_window(&array.downcast::<D>().unwrap(), geometry));
+        }
     });
 }
 
@@ -137,6 +141,7 @@ fn test_refusals<S: Element, D: Element>(policy: ConversionPolicy, random: &mut 
         (shape(1, line + 3, 1, 1), line + 2),
         (shape(1999, wide, 1, 1999), 1999 * wide - 1),
         (shape(wide, 1999, 1999, 1), line / 2),
+        (shape(19, line / 19 + 1, 1, 19), line / 2),
     ] {
         let count = geometry.rows * geometry.columns;
         let (permitted, offset) = (values[place], random.below(16));
