@@ -128,7 +128,7 @@ SUMMARY = {
     "rows/f32_to_f64/16_columns/whole": ("the same, as one block", "reused/f32_to_f64"),
     "rows/u8_to_f32/16_columns/8192_rows": ("read `u8` as `f32`, 16 columns, in blocks of 8192 rows", None),
     "rows/f64_to_i32/16_columns/whole": ("read `f64` as `i32`, 16 columns, as one block", "reused/f64_to_i32"),
-    "write_back/f32_to_f64/16_columns/8192_rows": ("write one value of each such block back", None),
+    "write_back/f32_to_f64/16_columns/8192_rows": ("change one value of each block of 8192 rows, `f32` as `f64`, and write back", None),
     "one_row/f32_to_f64/descriptor": ("one row of 16, `f32` as `f64`", None),
     "one_row/f32/descriptor": ("one row of 16, `f32` as it is", None),
     "columns/f32_to_f64/at_once": ("all 16 columns of `f32` as `f64`", None),
