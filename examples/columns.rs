@@ -25,6 +25,7 @@ fn main() -> Result<()> {
     print_who_copies(&by_rows, &by_columns)?;
     print_statistics(&by_rows, &by_columns)?;
     print_mean_image(&by_columns, 0)?;
+    print_ink_of_lines(&by_rows)?;
     print_write_back(by_rows, by_columns)
 }
 
@@ -97,6 +98,17 @@ fn print_mean_image(table: &Digits, digit: u8) -> Result<()> {
         print!("{:>6.1}{end}", f64::from(sum) / count as f64);
     }
     println!("{count} images");
+    Ok(())
+}
+
+/// All columns at once, in another type: transposed and converted in one pass.
+fn print_ink_of_lines(by_rows: &Digits) -> Result<()> {
+    heading("Mean of each line of pixels, from all columns as f64");
+    let columns = by_rows.convert_to::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Saturate)?;
+    let pixels = columns.as_slice()?[..DIGIT * columns.row_count()].chunks(PIXELS_PER_LINE * columns.row_count());
+    for (line, values) in pixels.enumerate() {
+        println!("line {line}: {:.3}", values.iter().sum::<f64>() / values.len() as f64);
+    }
     Ok(())
 }
 

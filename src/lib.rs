@@ -33,7 +33,7 @@
 //!
 //! # Features
 //!
-//! * `rayon` (default): parallel row blocks, and fills and conversions from 4 MiB on, in the caller's pool.
+//! * `rayon` (default): parallel row blocks, and fills, copies and conversions from 4 MiB on, in the caller's pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised.
 

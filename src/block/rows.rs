@@ -346,7 +346,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// Writes what was changed into the table, all of it or nothing, and keeps the block.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] with the table's row and column; correct the value and try again.
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; correct the value and try again.
     ///
     /// # Examples
     /// ```
@@ -367,7 +367,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// Writes what was changed into the table, all of it or nothing, and ends the block.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] with the table's row and column. The table is unchanged; to keep the values,
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column. The table is unchanged; to keep the values,
     /// use [`write_back`](Self::write_back).
     ///
     /// # Examples
