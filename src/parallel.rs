@@ -3,10 +3,14 @@
 //! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
 
+#[cfg(feature = "rayon")]
+use std::sync::OnceLock;
+
 /// Work on fewer bytes than this, read and written together, stays on the calling thread.
 ///
-/// Measured with the bench `tables`, group `threads`, on 2 cores: called from outside of the pool, two threads are slower than one
-/// up to 2 MiB, as fast at 3 MiB, and 1.4 times as fast at 6 MiB. (From a thread of the pool, they win from 1 MiB on.)
+/// Measured on 2 cores with no such limit, `f32` to `f64`: called from outside of the pool, two threads are slower than one
+/// up to 2 MiB, as fast at 3 MiB, and 1.4 times as fast at 6 MiB. (From a thread of the pool, they win from 1 MiB on.) The
+/// bench `tables`, group `threads`, shows both sides of the limit.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
 /// No task gets fewer bytes than this.
@@ -31,13 +35,23 @@ pub(crate) fn task_count(bytes: usize) -> usize {
 
 /// Cuts a length into about as many parts, and gives their lengths, which are not zero.
 pub(crate) fn cut(length: usize, parts: usize) -> impl Iterator<Item = usize> {
-    let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE);
+    let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE);
     (0..length).step_by(step).map(move |start| step.min(length - start))
 }
 
+/// The threads of the caller's pool. If the caller has none, and the machine refuses to start those of the global one, there
+/// is one: the caller.
 #[cfg(feature = "rayon")]
 fn threads() -> usize {
-    rayon::current_num_threads()
+    static HAS_GLOBAL_POOL: OnceLock<bool> = OnceLock::new();
+    if rayon::current_thread_index().is_some() {
+        return rayon::current_num_threads();
+    }
+    let has_pool = *HAS_GLOBAL_POOL.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        Err(error) => std::error::Error::source(&error).is_none(), // somebody else has built it before
+    });
+    if has_pool { rayon::current_num_threads() } else { 1 }
 }
 
 #[cfg(not(feature = "rayon"))]
@@ -67,7 +81,7 @@ pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync
 
 /// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
 pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    let tasks = task_count(size_of_val(values));
+    let tasks = task_count(size_of_val(values).saturating_mul(2)); // what is written is usually read as well
     if tasks == 1 {
         return work(0, values);
     }

@@ -37,6 +37,11 @@ const LEFT: usize = 8 << 20;
 
 /// Runs a test in a process with a limited address space.
 fn alone(name: &str, limit: &str, test: impl FnOnce()) {
+    alone_with(name, limit, "2", test);
+}
+
+/// Runs a test in a process with a limited address space, and a pool of so many threads once it is needed.
+fn alone_with(name: &str, limit: &str, threads: &str, test: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         return test();
     }
@@ -48,7 +53,7 @@ fn alone(name: &str, limit: &str, test: impl FnOnce()) {
         .args(["-c", r#"ulimit -v "$0" && exec "$@""#, limit])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture", "--test-threads=1"])
-        .envs([(CHILD, "1"), ("RAYON_NUM_THREADS", "2"), ("RUST_BACKTRACE", "0")])
+        .envs([(CHILD, "1"), ("RAYON_NUM_THREADS", threads), ("RUST_BACKTRACE", "0")])
         // One heap, whose large blocks go back to the system when they are freed.
         .envs([("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072")])
         .output()
@@ -231,5 +236,15 @@ fn an_archive_that_there_is_no_memory_for_is_an_error() {
         assert_eq!(HomogenNumericTable::<u8>::from_bytes(&small).unwrap(), table.slice_rows(0..2).unwrap());
         drop(ballast);
         assert_eq!(HomogenNumericTable::<u8>::from_bytes(&archive).unwrap(), table);
+    });
+}
+
+#[test]
+fn threads_that_are_refused_leave_the_work_to_the_caller() {
+    alone_with("threads_that_are_refused_leave_the_work_to_the_caller", "150000", "200", || {
+        let array = Array::full(8 << 20, 1.5_f32).unwrap(); // there is room for this, and for few threads
+        assert!(array.iter().all(|&value| value == 1.5));
+        let table = HomogenNumericTable::from_array(array, shape(1 << 20, 8)).unwrap();
+        assert_eq!(table.convert::<i8>().unwrap().as_slice().unwrap()[..3], [1, 1, 1]);
     });
 }

@@ -123,3 +123,29 @@ fn writable_blocks_can_be_looked_at_from_several_threads() {
     is_sync::<RowBlockMut<'_, f32>>();
     is_sync::<ColumnBlockMut<'_, f32>>();
 }
+
+#[test]
+fn a_nan_keeps_its_payload_through_a_strided_block_of_the_stored_type() {
+    fn check<T: Element + PartialEq>(quiet: T, other: T, bits: fn(T) -> u64) {
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            let mut table = HomogenNumericTable::full_in(Shape { rows: 3, columns: 2 }, quiet, layout).unwrap();
+            let mut column = table.column_mut::<T>(1, 0..3).unwrap();
+            column[1] = other;
+            column.release().unwrap();
+            let mut block = BlockDescriptor::<T>::new();
+            table.get_block_of_rows(2, 1, ReadWrite, &mut block).unwrap();
+            block.as_mut_slice().unwrap()[0] = other;
+            table.release_block_of_rows(&mut block).unwrap();
+            let view = table.view().unwrap();
+            let found = [(0, 1), (1, 1), (2, 0)].map(|(row, column)| bits(view.get(row, column).unwrap()));
+            assert_eq!(found, [quiet, other, other].map(bits), "{}, {layout}", T::TYPE);
+        }
+    }
+    use numeric_table::{bf16, f16};
+    for other in [0x7FC0_0123, 0x7F80_0001] {
+        check(f32::NAN, f32::from_bits(other), |value| value.to_bits().into());
+    }
+    check(f64::NAN, f64::from_bits(0x7FF0_0000_0000_0001), f64::to_bits);
+    check(f16::NAN, f16::from_bits(0x7C01), |value| value.to_bits().into());
+    check(bf16::NAN, bf16::from_bits(0x7F81), |value| value.to_bits().into());
+}

@@ -242,7 +242,7 @@ impl To<f32> for f64 {
 
     #[inline(always)]
     fn is_suspect(self, converted: &f32) -> bool {
-        converted.is_infinite() // infinite
+        converted.is_infinite()
     }
 }
 
@@ -346,7 +346,7 @@ through! {
     u64 => Sticky: f16, false, false;
 }
 
-/// A 64-bit integer as a float of 53 bits, rounded to odd: see [`to_odd_f32`].
+/// A 64-bit integer as a float of 53 bits, rounded to odd, so that a second rounding is exact.
 #[derive(Clone, Copy)]
 struct Sticky(f64);
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// A set of instructions that this machine has.
 ///
-/// Invariant: values are made by [`available`](Self::available) only, which asks the machine.
+/// Invariant: values other than the baseline are made by [`available`](Self::available) only, which asks the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 

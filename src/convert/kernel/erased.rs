@@ -193,7 +193,7 @@ impl<'a> ErasedWindow<'a> {
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {
-        // The elements may be fewer than positions only in windows that name one twice, which are small.
+        // Cannot overflow, unless a window names an element twice; none that callers can make does.
         self.rows().saturating_mul(self.columns()).saturating_mul(self.element.size_in_bytes())
     }
 
@@ -310,8 +310,9 @@ impl<'a> ErasedRowsMut<'a> {
     /// Lends one row. Panics if there is no such row: callers have checked.
     pub(super) fn row(&mut self, row: usize) -> ErasedSliceMut<'_> {
         assert!(row < self.rows, "the row is inside");
-        // SAFETY: the row begins inside, or there are no columns and all rows are empty at the start (a stride of zero).
-        let start = unsafe { self.start.add(row * self.row_stride * self.element.size_in_bytes()) };
+        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may lie anywhere
+        // SAFETY: the offset is that of the first element of a row of these, or zero.
+        let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
         ErasedSliceMut { start, count: self.columns, element: self.element, borrow: PhantomData }
     }
 

@@ -194,8 +194,12 @@ impl Scalar {
     }
 
     fn refusal<S: Element>(&self, value: S, place: Origin) -> Error {
+        self.refusal_of(value.into(), place)
+    }
+
+    fn refusal_of(&self, value: AnyValue, place: Origin) -> Error {
         let Origin { row, column } = place;
-        Error::ValueNotRepresentable { row, column, value: value.into(), target: self.target }
+        Error::ValueNotRepresentable { row, column, value, target: self.target }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
 use crate::element::{Element, ElementType, match_element};
 
-/// Values that are counted at most in one go: as many as a 16-bit counter holds.
+/// Values that are counted at most in one go: no more than a 16-bit counter holds.
 pub(super) const COUNT_CHUNK: usize = 4096;
 
 /// How to get from one element type to another.

@@ -156,8 +156,7 @@ fn convert_window(window: ErasedWindow<'_>, target: ErasedSliceMut<'_>, pair: &P
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
     let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
-    let row_bytes = result_bytes.checked_div(window.rows()).unwrap_or(0);
-    let is_streaming = Store::is_worth_streaming(window.rows(), row_bytes);
+    let is_streaming = Store::is_worth_streaming(window.geometry(), result_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => convert_piece(piece, &store),

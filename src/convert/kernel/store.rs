@@ -3,6 +3,7 @@
 use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut};
 use super::pair::Pair;
 use super::tiles::Scratch;
+use crate::array::Geometry;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 
@@ -30,10 +31,11 @@ pub(super) struct Store<'p> {
 }
 
 impl Store<'_> {
-    /// Tells whether to store rows of so many bytes past the cache.
-    pub(super) fn is_worth_streaming(rows: usize, row_bytes: usize) -> bool {
-        let is_transposed = rows > 1 && row_bytes >= LONG_ROW_BYTES;
-        cfg!(target_arch = "x86_64") && is_transposed && rows.saturating_mul(row_bytes) >= STREAMING_BYTES
+    /// Tells whether to store what becomes of a window, so many bytes, past the cache.
+    pub(super) fn is_worth_streaming(window: Geometry, result_bytes: usize) -> bool {
+        let is_transposed = window.rows > 1 && window.column_stride != 1;
+        let has_long_rows = result_bytes / window.rows.max(1) >= LONG_ROW_BYTES;
+        cfg!(target_arch = "x86_64") && is_transposed && has_long_rows && result_bytes >= STREAMING_BYTES
     }
 
     /// Converts values into consecutive rows of as many elements. Tells whether the policy permits every value.

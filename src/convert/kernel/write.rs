@@ -9,7 +9,7 @@ use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, tiles};
 use super::{Origin, Scalar, dispatch};
-use crate::array::{AnySlice, Window, WindowMut};
+use crate::array::{AnySlice, AnyValue, Window, WindowMut};
 use crate::convert::WriteRule;
 use crate::convert::level::Level;
 use crate::convert::rule::Number;
@@ -29,6 +29,10 @@ pub(super) fn write<T: Element>(
         return Err(Error::LengthMismatch { expected: rows * columns, found: source.len() });
     }
     if source.is_empty() {
+        return Ok(());
+    }
+    if let Some(values) = source.downcast::<T>() {
+        window.copy_from_slice(values); // equal types are byte copies: a NaN keeps its payload
         return Ok(());
     }
     let source_type = source.element_type();
@@ -111,41 +115,47 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut forms = Forms::new();
-        for row in 0..new.rows() {
-            for column in (0..new.columns()).step_by(Forms::CAPACITY) {
-                let tile = Tile { rows: row..row + 1, columns: column..new.columns().min(column + Forms::CAPACITY) };
-                let index = row * new.columns() + column;
-                self.check_changes(old, new, &tile, &mut forms, |offset| origin.at(index + offset, columns))?;
+        for tile in tiles(old.geometry(), Forms::CAPACITY) {
+            if self.first_refused_change(old, new, &tile, &mut forms).is_none() {
+                continue;
+            }
+            // Somewhere in this band of rows, but not left of the tile: all of that has been looked at.
+            for row in tile.rows {
+                for column in (tile.columns.start..new.columns()).step_by(Forms::CAPACITY) {
+                    let columns_of_part = column..new.columns().min(column + Forms::CAPACITY);
+                    let part = Tile { rows: row..row + 1, columns: columns_of_part };
+                    if let Some((index, value)) = self.first_refused_change(old, new, &part, &mut forms) {
+                        let place = origin.at(row * new.columns() + column + index, columns);
+                        return Err(Scalar::of(T::TYPE).refusal_of(value, place));
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    /// Makes sure that the policy permits every change of one tile, which is a part of one row.
-    fn check_changes<T: Element>(
+    /// Looks in one tile, row by row, for a change that the policy refuses; gives its index there, and the value.
+    fn first_refused_change<T: Element>(
         &self,
         old: Window<'_, T>,
         new: ErasedWindow<'_>,
         tile: &Tile,
         forms: &mut Forms,
-        place: impl Fn(usize) -> Origin,
-    ) -> Result<()> {
+    ) -> Option<(usize, AnyValue)> {
         let Forms { old: old_scratch, shown, new: new_scratch, is_changed } = forms;
         let new = dense(new.cut(tile.rows.clone(), tile.columns.clone()), new_scratch);
         if self.store.permits(self.level, self.rule.policy, new) {
-            return Ok(());
+            return None;
         }
         let old = ErasedWindow::new(old.cut(tile.rows.clone(), tile.columns.clone()));
         self.mark(dense(old, old_scratch), new, shown, is_changed);
-        let scalar = Scalar::of(T::TYPE);
+        let (scalar, policy) = (Scalar::of(T::TYPE), self.rule.policy);
         match_element!(new.element(), U => {
-            for (index, (&value, _)) in new.as_slice::<U>().iter().zip(&*is_changed).enumerate().filter(|(_, (_, changed))| **changed) {
-                if !self.rule.policy.permits(scalar.loss(value)) {
-                    return Err(scalar.refusal(value, place(index)));
-                }
-            }
-        });
-        Ok(())
+            let changes = new.as_slice::<U>().iter().zip(&*is_changed).enumerate();
+            let refused = changes.filter(|(_, (_, is_changed))| **is_changed);
+            let mut refused = refused.filter(|(_, (value, _))| !policy.permits(scalar.loss(**value)));
+            refused.next().map(|(index, (&value, _))| (index, value.into()))
+        })
     }
 
     /// Writes the changes of one piece.

@@ -47,12 +47,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Converts the table under a policy, and its order of values as well. One pass into new memory; shares if `U` is `T`
     /// and the layout is the same.
     ///
-    /// All columns of a row-major table as slices of another type, for example:
-    ///
     /// # Errors
     /// As [`convert_with`](Self::convert_with).
     ///
     /// # Examples
+    /// All columns of a row-major table as slices of another type:
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0]])?;

@@ -97,6 +97,7 @@ fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
         (shape(wide, line / wide + 1, 1, wide), 5),
         (shape(19, line / 19 + 1, 1, 19), 0), // few long rows: these bypass the cache
         (shape(19, line / 19 + 1, 1, 19), 64 / size_of::<D>() - 1),
+        (shape(19, line / 19 + 1, line / 19 + 2, 1), 0), // long rows with gaps: these do not
     ];
     with_level(level, || {
         for (geometry, offset) in windows {
