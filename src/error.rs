@@ -3,7 +3,9 @@
 //! A caller's mistake, a full memory or a damaged archive is an [`Error`]; this library's own broken invariant
 //! would be a panic. Messages are lower case and name the index and the limit.
 
+use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use crate::array::AnyValue;
 use crate::block::BlockKind;
@@ -201,5 +203,21 @@ pub enum Error {
         offset: u64,
         /// What is wrong there.
         reason: String,
+    },
+    /// The system could not read or write a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file, as the caller named it.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file cannot be put in the place of another at once: the file system cannot rename.
+    #[error("{}: the file system cannot rename, so that no file is replaced at once: {source}", path.display())]
+    RenameUnsupported {
+        /// The file that was to be replaced, as the caller named it.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
 }

@@ -26,6 +26,7 @@
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`RowBlock`], [`ColumnBlock`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
+//! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
 //! | everything that can go wrong | [`Error`] |
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
@@ -35,12 +36,13 @@
 //!
 //! * `rayon` (default): parallel row blocks, and fills, copies and conversions from 4 MiB on, in the caller's pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
-//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised.
+//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
+//!   be mapped.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `array` and `convert`; every other module forbids it.
+// `unsafe` is confined to `array`, `convert` and `format::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -53,6 +55,7 @@ mod dictionary;
 mod element;
 #[forbid(unsafe_code)]
 mod error;
+mod format; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod interop;
 #[forbid(unsafe_code)]
@@ -73,6 +76,7 @@ pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::element::{Element, ElementType};
 pub use crate::error::{Error, Result};
+pub use crate::format::{FileBlock, FileBlocks, SaveOptions, TableReader, TableWriter, load_any, verify};
 pub use crate::table::{
     AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
 };

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Lender, Region, RegionMut, TableId};
-use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
+use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, SaveOptions, load_any};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -388,6 +388,20 @@ fn stacked<T: Element + From<u8>>() -> Stacked<T> {
 /// All values, whatever kind of table it is.
 fn values_of<U: Element>(table: &dyn NumericTable) -> Vec<U> {
     table.rows::<U>(0..table.row_count()).unwrap().to_vec()
+}
+
+#[test]
+fn any_kind_of_table_is_saved_as_a_homogeneous_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let (stacked, ramp) = (stacked::<i16>(), Ramp::new(Shape { rows: 70_000, columns: 3 }));
+    let tables: [&dyn NumericTable; 2] = [&stacked, &ramp];
+    for table in tables {
+        table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
+        let loaded = load_any(&path).unwrap();
+        assert_eq!((loaded.shape(), loaded.element_type()), (table.shape(), table.element_type()));
+        assert_eq!(values_of::<f64>(&*loaded), values_of::<f64>(table));
+    }
 }
 
 #[test]

@@ -1,0 +1,207 @@
+//! A table file whose description has been checked against its real length.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::checksum::{RunSums, merge};
+use super::header::Header;
+use super::position::read_at;
+use super::preamble::{PREAMBLE_BYTES, Preamble};
+use super::replace::not_a_file;
+use super::zeroed;
+use crate::dictionary::DataDictionary;
+use crate::element::ElementType;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::table::DataLayout;
+
+/// An open file that keeps all rules, as far as one can tell without its values.
+#[derive(Debug)]
+pub(super) struct TableFile {
+    file: File,
+    path: PathBuf,
+    preamble: Preamble,
+    /// Invariant: decodes to these three, and to a dictionary for so many columns.
+    header: Vec<u8>,
+    pub(super) element_type: ElementType,
+    pub(super) layout: DataLayout,
+    pub(super) shape: Shape,
+}
+
+impl TableFile {
+    /// Opens a file and checks everything but its values. Takes as much memory as its header.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        // Before opening: opening a pipe would wait for a writer.
+        let found = fs::metadata(path).map_err(in_file)?;
+        if found.is_dir() {
+            return Err(in_file(ErrorKind::IsADirectory.into()));
+        }
+        if !found.is_file() {
+            return Err(in_file(not_a_file()));
+        }
+        let file = File::open(path).map_err(in_file)?;
+        let real_length = file.metadata().map_err(in_file)?.len();
+
+        let mut start = [0; PREAMBLE_BYTES];
+        let start = &mut start[..real_length.min(PREAMBLE_BYTES as u64) as usize];
+        read(&file, path, start, 0)?;
+        let preamble = Preamble::decode(start, real_length)?;
+
+        let mut header = zeroed(preamble.header_length as usize)?;
+        read(&file, path, &mut header, PREAMBLE_BYTES as u64)?;
+        if crc32fast::hash(&header) != preamble.header_checksum {
+            let reason = "the checksum of the header does not match: it is damaged".to_owned();
+            return Err(Error::Format { offset: PREAMBLE_BYTES as u64, reason });
+        }
+        let Header { element_type, layout, shape, .. } = Header::decode(&header, preamble.payload_length)?;
+        Ok(Self { file, path: path.to_owned(), preamble, header, element_type, layout, shape })
+    }
+
+    /// Builds the dictionary.
+    pub(super) fn dictionary(&self) -> Result<DataDictionary> {
+        Header::decode(&self.header, self.preamble.payload_length)?.dictionary()
+    }
+
+    #[cfg(feature = "mmap")]
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    #[cfg(feature = "mmap")]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size in bytes of all values: of what is in the file, which may be larger than memory.
+    pub(super) fn payload_length(&self) -> u64 {
+        self.preamble.payload_length
+    }
+
+    /// Where the values lie in the file.
+    #[cfg(feature = "mmap")]
+    pub(super) fn payload(&self) -> Range<u64> {
+        self.preamble.payload_offset..self.preamble.payload_end()
+    }
+
+    pub(super) fn has_checksums(&self) -> bool {
+        self.preamble.chunk_size > 0
+    }
+
+    /// Makes sure that the file holds values of one type.
+    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
+        match self.element_type {
+            found if found == expected => Ok(()),
+            found => Err(Error::ElementTypeMismatch { expected, found }),
+        }
+    }
+
+    /// Reads bytes of the payload, from a position there on.
+    pub(super) fn read_payload(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+        read(&self.file, &self.path, buffer, self.preamble.payload_offset + position)
+    }
+
+    /// Begins to read consecutive bytes of the payload.
+    pub(super) fn run(&self, range: Range<u64>) -> Result<Run<'_>> {
+        let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let sums = RunSums::new(self.preamble.chunk_size, range.start, length)?;
+        Ok(Run { file: self, position: range.start, sums })
+    }
+
+    /// Compares the sums of the whole payload with those in the file.
+    pub(super) fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
+        let &Preamble { chunk_size, payload_offset, .. } = &self.preamble;
+        if chunk_size == 0 {
+            return Ok(());
+        }
+        let (offset, count) = (self.preamble.checksums_offset(), self.preamble.chunk_count());
+        let mut stated = [0; 8];
+        read(&self.file, &self.path, &mut stated, offset)?;
+        let stated = u64::from_le_bytes(stated);
+        if stated != count {
+            let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
+            return Err(Error::Format { offset, reason });
+        }
+        let mut index = 0_u64;
+        let mut sums = Block::new(self, offset + 8, count * 4)?;
+        merge(runs, |found| {
+            let chunk = index;
+            index += 1;
+            if found.to_le_bytes() == sums.next()? {
+                return Ok(());
+            }
+            let start = payload_offset + chunk * u64::from(chunk_size);
+            let end = self.preamble.payload_end().min(start + u64::from(chunk_size));
+            let reason =
+                format!("the checksum of chunk {chunk} (of {count}) does not match: bytes {start}..{end} are damaged");
+            Err(Error::Format { offset: start, reason })
+        })
+    }
+}
+
+/// Reads numbers of 4 bytes, many at a time.
+struct Block<'a> {
+    file: &'a TableFile,
+    offset: u64,
+    left: u64,
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl<'a> Block<'a> {
+    const BYTES: usize = 64 << 10;
+
+    fn new(file: &'a TableFile, offset: u64, left: u64) -> Result<Self> {
+        let room = left.min(Self::BYTES as u64) as usize;
+        Ok(Self { file, offset, left, bytes: zeroed(room)?, used: room })
+    }
+
+    fn next(&mut self) -> Result<[u8; 4]> {
+        if self.used == self.bytes.len() {
+            self.bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+            read(&self.file.file, &self.file.path, &mut self.bytes, self.offset)?;
+            self.offset += self.bytes.len() as u64;
+            self.left -= self.bytes.len() as u64;
+            self.used = 0;
+        }
+        let bytes = self.bytes[self.used..].first_chunk().copied().unwrap_or_default(); // a multiple of 4 bytes is there
+        self.used += 4;
+        Ok(bytes)
+    }
+}
+
+/// Consecutive bytes of a payload that are being read and summed up.
+pub(super) struct Run<'a> {
+    file: &'a TableFile,
+    position: u64,
+    sums: RunSums,
+}
+
+impl Run<'_> {
+    /// Reads the next bytes.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<()> {
+        self.file.read_payload(buffer, self.position)?;
+        self.position += buffer.len() as u64;
+        self.sums.update(buffer);
+        Ok(())
+    }
+
+    pub(super) fn into_sums(self) -> RunSums {
+        self.sums
+    }
+}
+
+fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
+    read_at(file, buffer, offset).map_err(|source| match source.kind() {
+        ErrorKind::UnexpectedEof => {
+            let reason = "the file became shorter while it was read".to_owned();
+            Error::Format { offset, reason }
+        }
+        _ => Error::Io { path: path.to_owned(), source },
+    })
+}

@@ -1,0 +1,75 @@
+//! Mapping: the table's array is the file itself. The only unsafe code of this module.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::Path;
+
+use memmap2::{Mmap, MmapOptions};
+
+use super::file::TableFile;
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::table::HomogenNumericTable;
+
+/// A mapped file, as the owner of an array of its values.
+struct MappedValues<T> {
+    map: Mmap,
+    /// Where the values lie. Invariant: inside the map, and the address is aligned for `T`.
+    payload: Range<usize>,
+    values: PhantomData<T>,
+}
+
+impl<T: Element> AsRef<[T]> for MappedValues<T> {
+    fn as_ref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.map[self.payload.clone()])
+    }
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows; values are read from the
+    /// disk when they are first looked at, and can be dropped from memory again at any time.
+    ///
+    /// The memory is immutable: the first write to the table copies it. The map lives as long as any array that shares it.
+    /// Everything that the file says about itself is checked; checksums of values are not: [`verify`](crate::verify) does
+    /// that. Big-endian machines load the file instead, because the values have to be turned round.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    ///
+    /// # Safety
+    /// As long as the table, or any array that shares its memory, is alive, nobody may write to the file or make it
+    /// shorter: not this program, and no other. Values would change under references to them, and reading behind the
+    /// new end would end the program. **Replacing** the file, as [`save`](Self::save) and most programs do, is fine, and
+    /// so is removing it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
+    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// let mut table = unsafe { HomogenNumericTable::<i16>::map(&path) }?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+    /// table.set_value(0, 0, 9_i16)?; // copies; the file stays as it is
+    /// table.save(&path)?; // replaces it
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
+        let file = TableFile::open(path.as_ref())?;
+        file.check_type(T::TYPE)?;
+        if cfg!(target_endian = "big") && size_of::<T>() > 1 {
+            return Self::load(path);
+        }
+        let too_large = Error::SizeOverflow { shape: file.shape, element: Some(T::TYPE) };
+        let Range { start, end } = file.payload();
+        let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
+        // SAFETY: the caller promises that nobody changes the file. `open` has found that it is as long as it should be.
+        let map = unsafe { MmapOptions::new().len(end).map(file.file()) }
+            .map_err(|source| Error::Io { path: file.path().to_owned(), source })?;
+        // The map begins at a page, and values lie at a multiple of 4096 bytes in it: aligned for every element type.
+        let values = MappedValues { map, payload: start..end, values: PhantomData };
+        Self::from_array_in(Array::from_owner(values), file.shape, file.layout)?.described_by(file.dictionary()?)
+    }
+}

@@ -1,0 +1,69 @@
+//! Table files, `.ntb`: saving, loading and mapping tables, and reading and writing tables larger than memory.
+//!
+//! The format, byte by byte, and the rules for readers are in `README.md` beside this file. Here:
+//! * `preamble` and `header`: what a file says about itself, decoded from hostile bytes; `file`: a file that has been
+//!   checked by it;
+//! * `checksum`: sums of the values; `stored`: values of the file's type on their way to another; `position`: reading and
+//!   writing by several threads; `replace`: a new file in the place of an old one, whole or not at all;
+//! * `save`, `load`, `map`, `reader`, `writer`: what callers ask for.
+//!
+//! Invariant: no memory is taken, or mapped, for anything that a file claims before it has been compared with the real
+//! length of the file.
+
+#[forbid(unsafe_code)]
+mod checksum;
+#[forbid(unsafe_code)]
+mod file;
+#[forbid(unsafe_code)]
+mod header;
+#[forbid(unsafe_code)]
+mod load;
+#[cfg(feature = "mmap")]
+mod map;
+#[forbid(unsafe_code)]
+mod position;
+#[forbid(unsafe_code)]
+mod preamble;
+#[forbid(unsafe_code)]
+mod reader;
+#[forbid(unsafe_code)]
+mod replace;
+#[forbid(unsafe_code)]
+mod save;
+#[forbid(unsafe_code)]
+mod stored;
+#[cfg(test)]
+mod tests;
+#[forbid(unsafe_code)]
+mod writer;
+
+pub use load::{load_any, verify};
+pub use reader::{FileBlock, FileBlocks, TableReader};
+pub use save::SaveOptions;
+pub use writer::TableWriter;
+
+/// Bytes that are read or written, and summed up, at once: they stay in the processor's cache between the two.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Runs of bytes that tasks work on begin at multiples of this: chunks of checksums, as long as nobody asks for others.
+const RUN_BYTES: usize = SaveOptions::CHUNK_SIZE as usize;
+
+/// Into runs of how many bytes to cut work on so many bytes.
+fn run_length(bytes: usize) -> usize {
+    bytes.div_ceil(crate::parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
+}
+
+/// Allocates bytes, all zero.
+fn zeroed(count: usize) -> crate::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| crate::Error::OutOfMemory { bytes: count })?;
+    bytes.resize(count, 0);
+    Ok(bytes)
+}
+
+/// Turns the bytes of values from this machine's order into that of files, or back. Nothing to do on most machines.
+fn swap_if_big_endian(bytes: &mut [u8], element_size: usize) {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(element_size).for_each(<[u8]>::reverse);
+    }
+}

@@ -1,0 +1,236 @@
+//! The first 64 bytes of a table file: what it is, where its parts lie, how long it must be.
+//!
+//! Decoding trusts nothing: whoever gets a [`Preamble`] from [`Preamble::decode`] may add up its fields without looking.
+//! Rules in their order: `README.md`, "Rules for readers".
+
+use crate::error::{Error, Result};
+
+/// Not text, so that nobody takes it for any; the line ends show a transfer that changed them.
+pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";
+pub(super) const MAJOR: u16 = 1;
+pub(super) const MINOR: u16 = 0;
+/// Size in bytes of the preamble, and the position of the header.
+pub(super) const PREAMBLE_BYTES: usize = 64;
+/// No header takes more bytes than this.
+pub(super) const HEADER_LIMIT: usize = 16 << 20;
+/// Values begin at a multiple of this.
+const PAYLOAD_ALIGNMENT: u64 = 4096;
+/// Checksums begin at a multiple of this.
+const CHECKSUM_ALIGNMENT: u64 = 8;
+
+/// Where the parts of a file lie.
+///
+/// Invariant: the parts are inside the file, in order, do not overlap, and end where the file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Preamble {
+    pub(super) header_length: u32,
+    pub(super) payload_offset: u64,
+    pub(super) payload_length: u64,
+    pub(super) file_length: u64,
+    pub(super) header_checksum: u32,
+    /// Bytes of payload per checksum; 0 if there are none.
+    pub(super) chunk_size: u32,
+}
+
+impl Preamble {
+    /// Lays a file out.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the header is too long, or the file would be longer than a file can be.
+    pub(super) fn new(header: &[u8], payload_length: u64, chunk_size: u32) -> Result<Self> {
+        if header.len() > HEADER_LIMIT {
+            let reason = format!(
+                "the dictionary would take {} bytes, and the header of a file has room for {HEADER_LIMIT}",
+                header.len()
+            );
+            return Err(Error::Format { offset: PREAMBLE_BYTES as u64, reason });
+        }
+        let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).next_multiple_of(PAYLOAD_ALIGNMENT);
+        let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| Error::Format {
+            offset: payload_offset,
+            reason: format!("{payload_length} bytes of values are more than a file can hold"),
+        })?;
+        Ok(Self {
+            header_length: header.len() as u32, // at most the limit
+            payload_offset,
+            payload_length,
+            file_length,
+            header_checksum: crc32fast::hash(header),
+            chunk_size,
+        })
+    }
+
+    pub(super) fn payload_end(&self) -> u64 {
+        self.payload_offset + self.payload_length
+    }
+
+    /// The position of the checksums: of their number, that is.
+    pub(super) fn checksums_offset(&self) -> u64 {
+        self.payload_end().next_multiple_of(CHECKSUM_ALIGNMENT)
+    }
+
+    /// The number of checksums.
+    pub(super) fn chunk_count(&self) -> u64 {
+        chunk_count(self.payload_length, self.chunk_size)
+    }
+
+    pub(super) fn encode(&self) -> [u8; PREAMBLE_BYTES] {
+        let mut bytes = [0; PREAMBLE_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&MAJOR.to_le_bytes());
+        bytes[10..12].copy_from_slice(&MINOR.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.header_length.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.payload_offset.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.payload_length.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.file_length.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.header_checksum.to_le_bytes());
+        bytes[44..48].copy_from_slice(&self.chunk_size.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[..60]);
+        bytes[60..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Decodes the start of a file of so many bytes, at least the first 64 of them if there are as many.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the first rule that is broken.
+    pub(super) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
+        check_magic(start)?;
+        let Some(bytes) = start.first_chunk::<PREAMBLE_BYTES>() else {
+            let reason = format!("the file is cut off: it has {real_length} bytes, and {PREAMBLE_BYTES} come first");
+            return Err(Error::Format { offset: real_length, reason });
+        };
+        let (major, minor) = (u16_at(bytes, 8), u16_at(bytes, 10));
+        if major != MAJOR {
+            let advice = if major > MAJOR { "; a newer version of the library reads it" } else { "" };
+            let reason = format!(
+                "the file has format version {major}.{minor}, and this library reads version {MAJOR}.{MINOR}{advice}"
+            );
+            return Err(Error::Format { offset: 8, reason });
+        }
+        if u32_at(bytes, 60) != crc32fast::hash(&bytes[..60]) {
+            return Err(refusal(60, "the checksum of the first 60 bytes does not match: they are damaged"));
+        }
+        let found = Self {
+            header_length: u32_at(bytes, 12),
+            payload_offset: u64_at(bytes, 16),
+            payload_length: u64_at(bytes, 24),
+            file_length: u64_at(bytes, 32),
+            header_checksum: u32_at(bytes, 40),
+            chunk_size: u32_at(bytes, 44),
+        };
+        found.check_length(real_length)?;
+        found.check_parts()?;
+        if minor == MINOR && bytes[48..60] != [0; 12] {
+            return Err(refusal(48, "reserved bytes are not zero"));
+        }
+        Ok(found)
+    }
+
+    fn check_length(&self, real_length: u64) -> Result<()> {
+        let stated = self.file_length;
+        if real_length < stated {
+            let reason = format!("the file is cut off: it has {real_length} bytes and should have {stated}");
+            return Err(Error::Format { offset: real_length, reason });
+        }
+        if real_length > stated {
+            let extra = real_length - stated;
+            let reason =
+                format!("bytes behind the end: {extra}; the file has {real_length} bytes and should have {stated}");
+            return Err(Error::Format { offset: stated, reason });
+        }
+        Ok(())
+    }
+
+    fn check_parts(&self) -> Result<()> {
+        let &Self { payload_offset, payload_length, file_length, .. } = self;
+        let header_length = u64::from(self.header_length);
+        if header_length > HEADER_LIMIT as u64 {
+            return Err(refusal(12, format!("a header of {header_length} bytes is longer than {HEADER_LIMIT}")));
+        }
+        if !payload_offset.is_multiple_of(PAYLOAD_ALIGNMENT) {
+            return Err(refusal(16, format!("the values begin at byte {payload_offset}, no multiple of 4096")));
+        }
+        let header_end = PREAMBLE_BYTES as u64 + header_length;
+        if payload_offset < header_end {
+            let reason =
+                format!("the values begin at byte {payload_offset}, inside the header, which ends at {header_end}");
+            return Err(refusal(16, reason));
+        }
+        match end_of_file(payload_offset, payload_length, self.chunk_size) {
+            Some(end) if end == file_length => Ok(()),
+            Some(end) => {
+                let reason = format!("values and checksums end at byte {end}, and the file at {file_length}");
+                Err(refusal(24, reason))
+            }
+            None => {
+                let reason =
+                    format!("{payload_length} bytes of values at byte {payload_offset} are more than a file holds");
+                Err(refusal(24, reason))
+            }
+        }
+    }
+}
+
+fn refusal(offset: u64, reason: impl Into<String>) -> Error {
+    Error::Format { offset, reason: reason.into() }
+}
+
+/// Where a file ends; `None` if its length would not fit into a signed number of 64 bits, as file systems count.
+fn end_of_file(payload_offset: u64, payload_length: u64, chunk_size: u32) -> Option<u64> {
+    let payload_end = payload_offset.checked_add(payload_length)?;
+    let end = match chunk_size {
+        0 => payload_end,
+        _ => {
+            let checksums = chunk_count(payload_length, chunk_size).checked_mul(4)?.checked_add(8)?;
+            payload_end.checked_next_multiple_of(CHECKSUM_ALIGNMENT)?.checked_add(checksums)?
+        }
+    };
+    (end <= i64::MAX as u64).then_some(end)
+}
+
+fn chunk_count(payload_length: u64, chunk_size: u32) -> u64 {
+    match chunk_size {
+        0 => 0,
+        _ => payload_length.div_ceil(chunk_size.into()),
+    }
+}
+
+/// Makes sure that a file begins as ours do; if not, says what it may be.
+fn check_magic(start: &[u8]) -> Result<()> {
+    if start.starts_with(&MAGIC) {
+        return Ok(());
+    }
+    let reason = match start {
+        [] => "the file is empty",
+        _ if MAGIC.starts_with(start) => "the file is cut off within its first 8 bytes",
+        [0x89, b'N', b'T', b'B', ..] | [0x09, b'N', b'T', b'B', ..] => {
+            "the file was changed by a transfer as text (line ends or the eighth bit); transfer it as binary"
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "this is a NumPy .npy file, not a table file",
+        [0x1f, 0x8b, ..] => "this is compressed with gzip; decompress it first",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "this is compressed with zstd; decompress it first",
+        [b'P', b'K', 3, 4, ..] => "this is a zip file (or .npz), not a table file",
+        [b'N', b'U', b'M', b'T', b'A', b'B', b'L', b'E', ..] => {
+            "this is an archive of `to_bytes`; `from_bytes` reads it"
+        }
+        _ => "this is not a table file",
+    };
+    Err(refusal(0, reason))
+}
+
+fn bytes_at<const N: usize>(bytes: &[u8; PREAMBLE_BYTES], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}
+
+fn u16_at(bytes: &[u8; PREAMBLE_BYTES], at: usize) -> u16 {
+    u16::from_le_bytes(bytes_at(bytes, at))
+}
+
+fn u32_at(bytes: &[u8; PREAMBLE_BYTES], at: usize) -> u32 {
+    u32::from_le_bytes(bytes_at(bytes, at))
+}
+
+fn u64_at(bytes: &[u8; PREAMBLE_BYTES], at: usize) -> u64 {
+    u64::from_le_bytes(bytes_at(bytes, at))
+}

@@ -1,0 +1,348 @@
+//! Reading a table that is larger than memory, some rows at a time.
+
+use std::ops::{Deref, Range};
+use std::path::Path;
+
+use super::file::TableFile;
+use super::stored::Stored;
+use super::{PIECE_BYTES, load, swap_if_big_endian};
+use crate::array::{AnySliceMut, Array};
+use crate::dictionary::DataDictionary;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::table::{DataLayout, HomogenNumericTable};
+
+/// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
+///
+/// Opening reads and checks what the file says about itself, and nothing else. Checksums of values are checked by
+/// [`verify`](Self::verify) only: some rows are parts of chunks.
+///
+/// In a row-major file, rows lie together. In a column-major file every read gathers a piece of each column: as few
+/// blocks, of as many rows, as memory permits are best.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{TableReader, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("table.ntb");
+/// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+///
+/// let reader = TableReader::open(&path)?;
+/// assert_eq!((reader.shape(), reader.element_type()), (Shape { rows: 3, columns: 2 }, ElementType::I16));
+/// let mut sums = [0.0; 2];
+/// let mut blocks = reader.row_blocks::<f64>(2)?; // as f64, two rows at a time, in one buffer
+/// while let Some(block) = blocks.next_block()? {
+///     for row in block.iter_rows() {
+///         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+///     }
+/// }
+/// assert_eq!(sums, [9.0, 12.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TableReader {
+    file: TableFile,
+    dictionary: DataDictionary,
+}
+
+impl TableReader {
+    /// Opens a file: O(columns), whatever the number of rows.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong where; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// std::fs::write(&path, "5.1,3.5,1.4,0.2,setosa\n")?;
+    /// assert!(matches!(TableReader::open(&path), Err(Error::Format { offset: 0, .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let file = TableFile::open(path.as_ref())?;
+        let dictionary = file.dictionary()?;
+        Ok(Self { file, dictionary })
+    }
+
+    /// Gives the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.shape(), Shape { rows: 2, columns: 3 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        self.file.shape
+    }
+
+    /// Gives the element type of the values in the file.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.element_type(), ElementType::I16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn element_type(&self) -> ElementType {
+        self.file.element_type
+    }
+
+    /// Gives the order of the values in the file.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.to_layout(DataLayout::ColumnMajor)?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.data_layout(), DataLayout::ColumnMajor);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn data_layout(&self) -> DataLayout {
+        self.file.layout
+    }
+
+    /// Borrows the description of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.dictionary().len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    /// Reads all values and compares their checksums. Gives whether there are any.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the first chunk that is damaged; [`Error::Io`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SaveOptions, TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?;
+    /// table.save(&path)?;
+    /// assert!(TableReader::open(&path)?.verify()?);
+    /// table.save_with(&path, SaveOptions::new().checksums(None))?;
+    /// assert!(!TableReader::open(&path)?.verify()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify(&self) -> Result<bool> {
+        load::verify_values(&self.file)?;
+        Ok(self.file.has_checksums())
+    }
+
+    /// Reads consecutive rows into a new row-major table of `U`, converted under
+    /// [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate) if the file holds another type.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`]; [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6], [7, 8, 9]])?.save(&path)?;
+    /// let rows = TableReader::open(&path)?.read_rows::<f32>(1..3)?;
+    /// assert_eq!(rows.as_slice()?, [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_rows<U: Element>(&self, rows: Range<usize>) -> Result<HomogenNumericTable<U>> {
+        let row_count = self.file.shape.rows;
+        if rows.start > rows.end || rows.end > row_count {
+            return Err(Error::RowsOutOfRange { rows, row_count });
+        }
+        let shape = Shape { rows: rows.len(), ..self.file.shape };
+        let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
+        self.read_into(rows, array.mutable_data()?, &mut Stored::new(self.file.element_type))?;
+        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+    }
+
+    /// Walks over all rows, so many at a time, in one buffer that is used again for every block. The last block may be
+    /// shorter.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+    /// let reader = TableReader::open(&path)?;
+    /// let mut blocks = reader.row_blocks::<f32>(2)?;
+    /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
+    /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
+    /// assert!(blocks.next_block()?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<FileBlocks<'_, U>> {
+        if rows_per_block == 0 {
+            return Err(Error::EmptyBlocks);
+        }
+        let Shape { rows, columns } = self.file.shape;
+        let largest = Shape { rows: rows_per_block.min(rows), columns };
+        let values = Array::zeros(largest.element_count_of(U::TYPE)?)?;
+        Ok(FileBlocks {
+            reader: self,
+            rows_per_block,
+            next_row: 0,
+            values,
+            stored: Stored::new(self.file.element_type),
+        })
+    }
+
+    /// Reads rows, which are in the file, into a target of as many values; `stored` is room for those of the file.
+    fn read_into<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        if target.is_empty() {
+            return Ok(());
+        }
+        match self.file.layout {
+            DataLayout::RowMajor => self.read_whole_rows(rows, target, stored),
+            DataLayout::ColumnMajor => self.read_of_columns(rows, target, stored),
+        }
+    }
+
+    fn read_whole_rows<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        let size = self.file.element_type.size_in_bytes();
+        let mut position = (rows.start * self.file.shape.columns * size) as u64;
+        if self.file.element_type == U::TYPE {
+            let bytes = bytemuck::cast_slice_mut(target);
+            self.file.read_payload(bytes, position)?;
+            swap_if_big_endian(bytes, size);
+            return Ok(());
+        }
+        for piece in target.chunks_mut(PIECE_BYTES / size) {
+            self.file.read_payload(stored.room(piece.len())?, position)?;
+            position += (piece.len() * size) as u64;
+            let shape = Shape { rows: piece.len(), columns: 1 };
+            stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(piece))?;
+        }
+        Ok(())
+    }
+
+    fn read_of_columns<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        let size = self.file.element_type.size_in_bytes();
+        let shape = Shape { rows: rows.len(), ..self.file.shape };
+        let room = stored.room(shape.element_count()?)?;
+        for (column, values) in room.chunks_exact_mut(shape.rows * size).enumerate() {
+            let first = column * self.file.shape.rows + rows.start;
+            self.file.read_payload(values, (first * size) as u64)?;
+        }
+        stored.convert(shape, DataLayout::ColumnMajor, AnySliceMut::new(target))
+    }
+}
+
+/// All rows of a file, block by block: see [`TableReader::row_blocks`].
+#[derive(Debug)]
+pub struct FileBlocks<'r, U> {
+    reader: &'r TableReader,
+    rows_per_block: usize,
+    next_row: usize,
+    values: Array<U>,
+    stored: Stored,
+}
+
+impl<U: Element> FileBlocks<'_, U> {
+    /// Reads the next block; `None` after the last one. It replaces the one before. After an error the same block is next.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::Format`] if the file has become shorter.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+    /// let (reader, mut rows) = (TableReader::open(&path)?, 0);
+    /// let mut blocks = reader.row_blocks::<i16>(2)?;
+    /// while let Some(block) = blocks.next_block()? {
+    ///     rows += block.rows().len();
+    /// }
+    /// assert_eq!(rows, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn next_block(&mut self) -> Result<Option<FileBlock<'_, U>>> {
+        let Shape { rows: row_count, columns } = self.reader.shape();
+        if self.next_row == row_count {
+            return Ok(None);
+        }
+        let end = self.next_row.saturating_add(self.rows_per_block).min(row_count);
+        let rows = self.next_row..end;
+        let values = &mut self.values.mutable_data()?[..rows.len() * columns];
+        self.reader.read_into(rows.clone(), values, &mut self.stored)?;
+        self.next_row = end;
+        Ok(Some(FileBlock { values, rows, columns }))
+    }
+}
+
+/// Some rows of a file, row by row in a buffer: a slice of all their values.
+#[derive(Debug)]
+pub struct FileBlock<'b, U> {
+    values: &'b [U],
+    rows: Range<usize>,
+    columns: usize,
+}
+
+impl<U> FileBlock<'_, U> {
+    /// Gives the rows of the file that these are.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+    /// let reader = TableReader::open(&path)?;
+    /// assert_eq!(reader.row_blocks::<i16>(2)?.next_block()?.unwrap().rows(), 0..2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// Walks over the rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+    /// let reader = TableReader::open(&path)?;
+    /// assert_eq!(reader.row_blocks::<i16>(2)?.next_block()?.unwrap().iter_rows().nth(1), Some(&[3, 4][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
+        (0..self.rows.len()).map(|row| &self.values[row * self.columns..(row + 1) * self.columns])
+    }
+}
+
+impl<U> Deref for FileBlock<'_, U> {
+    type Target = [U];
+
+    fn deref(&self) -> &[U] {
+        self.values
+    }
+}

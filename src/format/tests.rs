@@ -1,0 +1,98 @@
+//! Saves that fail half-way, and headers beside what bincode writes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::header;
+use super::position::Sink;
+use super::replace::replace;
+use super::save::{Content, Output, write};
+use crate::prelude::*;
+
+/// A disk with room for so many more bytes.
+struct AlmostFull<'a> {
+    file: &'a File,
+    room: AtomicUsize,
+}
+
+impl Sink for AlmostFull<'_> {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let take = |room: usize| Some(room - room.min(bytes.len()));
+        let room = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).unwrap();
+        let fits = room.min(bytes.len());
+        self.file.write_at(&bytes[..fits], offset)?;
+        if fits == bytes.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+    }
+}
+
+fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize) -> crate::Result<()> {
+    let (view, dictionary, layout) = (table.view()?, table.dictionary(), table.data_layout());
+    let lines = if layout == DataLayout::RowMajor { view } else { view.transposed() };
+    replace(path, false, |file| {
+        let sink = &AlmostFull { file, room: AtomicUsize::new(room) };
+        write(&Output { sink, path }, &Content { lines: &lines, layout, dictionary }, 16)
+    })
+}
+
+#[test]
+fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let old = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0]]).unwrap();
+    old.save(&path).unwrap();
+    let old_bytes = fs::read(&path).unwrap();
+    let whole = HomogenNumericTable::from_rows(&[[5.0_f32, 6.0, 7.0], [8.0, 9.0, 10.0], [11.0, 12.0, 13.0]]).unwrap();
+    let columns = whole.to_layout(DataLayout::ColumnMajor).unwrap().slice_rows(1..3).unwrap();
+    for new in [whole, columns] {
+        fs::write(&path, &old_bytes).unwrap();
+        let mut room = 0;
+        while let Err(error) = save_with_room(&new, &path, room) {
+            let is_full = matches!(&error, Error::Io { path: found, source }
+                if *found == path && source.kind() == io::ErrorKind::StorageFull);
+            assert!(is_full, "{room}: {error:?}");
+            assert_eq!(fs::read(&path).unwrap(), old_bytes, "{room}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{room}: something is left behind");
+            room += 1;
+        }
+        assert_eq!(room, fs::read(&path).unwrap().len());
+        assert_eq!(HomogenNumericTable::load(&path).unwrap(), new);
+    }
+}
+
+#[test]
+fn many_tasks_that_fail_change_nothing_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let table = HomogenNumericTable::full(Shape { rows: 3 << 20, columns: 1 }, 1.0_f32).unwrap();
+    for room in [0, 4096, 4097, 5 << 20, (12 << 20) + 4096] {
+        assert!(save_with_room(&table, &path, room).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{room}");
+    }
+}
+
+#[test]
+fn a_panic_while_writing_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let result = std::panic::catch_unwind(|| replace(&path, false, |_| panic!("half-way")));
+    assert!(result.is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn headers_are_written_as_the_format_says() {
+    let features = [Feature::new(ElementType::I16).named("é").categorical(3), Feature::new(ElementType::I16).ordinal()];
+    let shape = Shape { rows: 5, columns: 2 };
+    let dictionary = DataDictionary::from_features(features);
+    let bytes = header::encode(ElementType::I16, DataLayout::ColumnMajor, shape, &dictionary).unwrap();
+    let mut expected = vec![8, 1, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
+    expected.extend([0, 2, 0, 0, 0, 0, 0, 0, 0]);
+    expected.extend([1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0xa9, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
+    expected.extend([0, 1, 0]);
+    assert_eq!(bytes, expected);
+    let found = header::Header::decode(&bytes, 20).unwrap();
+    assert_eq!((found.element_type, found.layout, found.shape), (ElementType::I16, DataLayout::ColumnMajor, shape));
+    assert_eq!(found.dictionary().unwrap(), dictionary);
+}

@@ -1,0 +1,229 @@
+//! Writing a table that is larger than memory, block by block.
+
+use std::path::Path;
+
+use super::checksum::{RunSums, merge};
+use super::preamble::Preamble;
+use super::replace::Replacement;
+use super::save::{Output, SaveOptions};
+use super::{header, swap_if_big_endian};
+use crate::array::Array;
+use crate::convert::{ConversionPolicy, convert_slice};
+use crate::dictionary::{DataDictionary, Feature};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::table::DataLayout;
+
+/// Writes a table file block by block: the table may be larger than memory.
+///
+/// Nothing appears at the path before [`finish`](Self::finish); dropping the writer before that leaves nothing behind. A
+/// writer takes the memory of one block, if its values have to be converted, and 4 bytes for each checksum.
+/// The file is row-major: rows that are appended lie one after another. (In a column-major file, the place of every value
+/// depends on the number of rows, which is not known before the end.)
+///
+/// # Examples
+/// ```
+/// use numeric_table::{TableWriter, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("table.ntb");
+/// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
+/// let mut writer = TableWriter::<f64>::create(&path, 2, None)?;
+/// for block in table.row_blocks::<f32>(2)? {
+///     writer.append(&block?)?; // converted to f64
+/// }
+/// assert!(!path.exists());
+/// writer.finish()?;
+/// assert_eq!(HomogenNumericTable::load(&path)?, table.convert::<f64>()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TableWriter<T: Element = f32> {
+    new: Replacement,
+    options: SaveOptions,
+    /// Invariant: describes columns of type `T`.
+    dictionary: DataDictionary,
+    rows: usize,
+    /// Where values begin.
+    payload_offset: u64,
+    /// Sums of what has been appended.
+    sums: RunSums,
+    /// Values that were converted, or whose bytes were swapped.
+    buffer: Array<T>,
+}
+
+impl<T: Element> TableWriter<T> {
+    /// Begins a file of so many columns, described by a dictionary, or else as continuous and without names.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::DictionaryMismatch`]; [`Error::Format`] if the names of the columns take more
+    /// than 16 MiB; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let names = DataDictionary::from_features(["a", "b"].map(|name| Feature::new(ElementType::U8).named(name)));
+    /// TableWriter::<u8>::create(&path, 2, names.clone())?.finish()?; // no rows
+    /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.dictionary(), &names);
+    /// assert!(TableWriter::<u8>::create(&path, 3, names).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create(
+        path: impl AsRef<Path>,
+        columns: usize,
+        dictionary: impl Into<Option<DataDictionary>>,
+    ) -> Result<Self> {
+        Self::create_with(path, columns, dictionary, SaveOptions::new())
+    }
+
+    /// As [`create`](Self::create), with options.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let mut writer = TableWriter::<f32>::create_with(&path, 2, None, SaveOptions::new().durable(false))?;
+    /// writer.append(&[1.0_f32, 2.0])?;
+    /// writer.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_with(
+        path: impl AsRef<Path>,
+        columns: usize,
+        dictionary: impl Into<Option<DataDictionary>>,
+        options: SaveOptions,
+    ) -> Result<Self> {
+        let dictionary = dictionary.into().unwrap_or_else(|| DataDictionary::uniform(Feature::new(T::TYPE), columns));
+        dictionary.check(columns, T::TYPE)?;
+        let header = header::encode(T::TYPE, DataLayout::RowMajor, Shape { rows: 0, columns }, &dictionary)?;
+        let payload_offset = Preamble::new(&header, 0, options.chunk_size())?.payload_offset;
+        let sums = RunSums::new(options.chunk_size(), 0, 0)?;
+        let new = Replacement::create(path.as_ref())?;
+        Ok(Self { new, options, dictionary, rows: 0, payload_offset, sums, buffer: Array::new() })
+    }
+
+    /// Gives the numbers of rows, so far, and of columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
+    /// writer.append(&[1_u8, 2, 3, 4])?;
+    /// assert_eq!(writer.shape(), Shape { rows: 2, columns: 2 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        Shape { rows: self.rows, columns: self.dictionary.len() }
+    }
+
+    /// Appends rows: a row block, or any other slice of whole rows one after another. Values of another type are converted
+    /// under [`ConversionPolicy::Checked`], as blocks are when they are written back.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::ValueNotRepresentable`] with the row in the
+    /// file; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer goes on.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
+    /// writer.append(&[1.0_f32, 2.0])?;
+    /// let error = writer.append(&[3.0_f32, 4000.0]).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value 4000 at row 1, column 1 is not representable as u8");
+    /// assert!(writer.append(&[5_u8, 6, 7]).is_err()); // a row and a half
+    /// writer.finish()?;
+    /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        let columns = self.dictionary.len();
+        let count = rows.len().checked_div(columns).unwrap_or(0);
+        if count * columns != rows.len() {
+            return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
+        }
+        let too_large = Error::SizeOverflow { shape: self.shape(), element: Some(T::TYPE) };
+        let Some(all) = self.rows.checked_add(count) else { return Err(too_large) };
+        Shape { rows: all, columns }.element_count_of(T::TYPE)?;
+        self.sums.reserve(size_of_val(rows) / size_of::<U>() * size_of::<T>())?;
+
+        let bytes: &[u8] = if U::TYPE == T::TYPE && (cfg!(target_endian = "little") || size_of::<T>() == 1) {
+            bytemuck::cast_slice(rows)
+        } else {
+            if self.buffer.count() < rows.len() {
+                self.buffer = Array::new(); // first, so that there are never two
+                self.buffer = Array::zeros(rows.len())?;
+            }
+            let target = match rows.len() {
+                0 => &mut [],
+                count => &mut self.buffer.mutable_data()?[..count],
+            };
+            convert_slice(rows, target, ConversionPolicy::Checked)
+                .map_err(|error| in_file(error, self.rows, columns))?;
+            let bytes = bytemuck::cast_slice_mut(target);
+            swap_if_big_endian(bytes, size_of::<T>());
+            bytes
+        };
+        let offset = self.payload_offset + (self.rows * columns * size_of::<T>()) as u64;
+        Output { sink: self.new.file()?, path: self.new.path() }.write(bytes, offset)?;
+        self.sums.update(bytes);
+        self.rows = all;
+        Ok(())
+    }
+
+    /// Completes the file and puts it in its place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. What was at the path is still there then, and
+    /// what was written is gone.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let writer = TableWriter::<u8>::create(&path, 2, None)?;
+    /// writer.finish()?;
+    /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.shape(), Shape { rows: 0, columns: 2 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn finish(self) -> Result<()> {
+        let shape = self.shape();
+        let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary)?;
+        let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
+        let preamble = Preamble::new(&header, payload_length as u64, self.options.chunk_size())?;
+        let mut sums = Vec::new();
+        let room = preamble.chunk_count() as usize;
+        sums.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room.saturating_mul(4) })?;
+        merge(vec![self.sums], |sum| {
+            sums.push(sum);
+            Ok(())
+        })?;
+        let output = Output { sink: self.new.file()?, path: self.new.path() };
+        output.write_front(&preamble, &header)?;
+        output.write_checksums(&preamble, &sums)?;
+        // After a failed append, bytes of it may lie behind the end.
+        let length = output.sink.set_len(preamble.file_length);
+        length.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
+        self.new.commit(self.options.is_durable())
+    }
+}
+
+/// Turns the index of a refused value into its row and column in the file.
+fn in_file(error: Error, rows: usize, columns: usize) -> Error {
+    match error {
+        Error::ValueNotRepresentable { row: index, value, target, .. } => {
+            Error::ValueNotRepresentable { row: rows + index / columns, column: index % columns, value, target }
+        }
+        other => other,
+    }
+}

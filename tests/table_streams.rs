@@ -1,0 +1,234 @@
+//! Files that are read some rows at a time, and written block by block.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::bits::Random;
+use common::tables::{LAYOUTS, assert_error, feature, numbered, numbers, shape};
+use common::{SmallNumber, for_each_element};
+use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*, verify};
+
+type Table<T> = HomogenNumericTable<T>;
+
+const FAST: SaveOptions = SaveOptions::new().durable(false);
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    (folder, path)
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_reader_knows_what_the_file_says() {
+    let (_folder, path) = scratch();
+    for layout in LAYOUTS {
+        let mut table = numbered::<u16>(5, 3, layout);
+        let features = ["a", "b", "c"].map(|name| feature::<u16>().named(name));
+        table.set_dictionary(DataDictionary::from_features(features)).unwrap();
+        table.save_with(&path, FAST).unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        assert_eq!((reader.shape(), reader.element_type()), (shape(5, 3), ElementType::U16));
+        assert_eq!((reader.data_layout(), reader.dictionary()), (layout, table.dictionary()));
+        assert!(reader.verify().unwrap());
+        let rows = reader.read_rows::<f32>(1..2).unwrap();
+        assert_eq!(rows, table.slice_rows(1..2).unwrap().convert().unwrap());
+    }
+}
+
+#[test]
+fn any_rows_are_read_in_any_type_from_either_layout() {
+    fn from<S: SmallNumber>() {
+        fn to<S: SmallNumber, T: SmallNumber>(reader: &TableReader) {
+            for rows in [0..7, 2..5, 6..7, 3..3, 7..7] {
+                let table = reader.read_rows::<T>(rows.clone()).unwrap();
+                assert_eq!(table.as_slice().unwrap(), numbers::<T>(3, rows));
+                assert_eq!(table.data_layout(), DataLayout::RowMajor);
+            }
+        }
+        let (_folder, path) = scratch();
+        for layout in LAYOUTS {
+            numbered::<S>(7, 3, layout).save_with(&path, FAST).unwrap();
+            let reader = TableReader::open(&path).unwrap();
+            for_each_element!(T => to::<S, T>(&reader));
+        }
+    }
+    for_each_element!(from);
+}
+
+#[test]
+fn blocks_of_a_file_are_the_blocks_of_the_table() {
+    let (_folder, path) = scratch();
+    let mut random = Random::new(3);
+    let table = Table::<i32>::from_array(random.values(40_000 * 5), shape(40_000, 5)).unwrap();
+    for layout in LAYOUTS {
+        table.to_layout(layout).unwrap().save_with(&path, FAST).unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        for rows_per_block in [1000, 39_999, 40_000, usize::MAX] {
+            let mut blocks = reader.row_blocks::<f64>(rows_per_block).unwrap();
+            let mut expected = table.row_blocks::<f64>(rows_per_block.min(40_000)).unwrap();
+            let mut addresses = Vec::new();
+            while let Some(block) = blocks.next_block().unwrap() {
+                let expected = expected.next().unwrap().unwrap();
+                assert_eq!((block.rows(), &block[..]), (expected.rows(), &expected[..]));
+                assert!(block.iter_rows().eq(expected.iter_rows()));
+                addresses.push(block.as_ptr());
+            }
+            assert!(expected.next().is_none());
+            addresses.dedup();
+            assert_eq!(addresses.len(), 1); // one buffer
+            assert!(blocks.next_block().unwrap().is_none());
+        }
+    }
+}
+
+#[test]
+fn rows_outside_and_empty_blocks_are_refused() {
+    let (_folder, path) = scratch();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
+    for rows in [3..5, 5..5, 2..1, 0..usize::MAX] {
+        assert_error!(reader.read_rows::<u8>(rows.clone()), Error::RowsOutOfRange { rows: r, row_count: 4 } if r == rows);
+    }
+    assert_error!(reader.row_blocks::<u8>(0), Error::EmptyBlocks);
+}
+
+#[test]
+fn empty_files_have_no_blocks() {
+    let (_folder, path) = scratch();
+    for layout in LAYOUTS {
+        for shape in [shape(0, 0), shape(0, 4), shape(4, 0)] {
+            let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+            table.save_with(&path, FAST).unwrap();
+            let reader = TableReader::open(&path).unwrap();
+            assert_eq!(reader.read_rows::<f64>(0..shape.rows).unwrap().shape(), shape);
+            let (mut blocks, mut rows) = (reader.row_blocks::<f64>(3).unwrap(), 0);
+            while let Some(block) = blocks.next_block().unwrap() {
+                assert!(block.is_empty() && block.iter_rows().len() == block.rows().len());
+                rows += block.rows().len();
+            }
+            assert_eq!(rows, shape.rows);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
+    let (_folder, path) = scratch();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4098).unwrap();
+    assert_error!(reader.read_rows::<u8>(0..4), Error::Format { reason, .. } if reason.contains("shorter"));
+    assert_error!(reader.read_rows::<f32>(0..4), Error::Format { .. });
+    assert_error!(reader.verify(), Error::Format { .. });
+    assert_eq!(reader.read_rows::<u8>(0..1).unwrap().as_slice().unwrap(), [1, 2]);
+}
+
+#[test]
+fn damage_is_seen_by_the_readers_verify() {
+    let (_folder, path) = scratch();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[4100] ^= 0x40;
+    fs::write(&path, bytes).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    assert_error!(reader.verify(), Error::Format { offset: 4096, .. });
+}
+
+// --- writing ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn what_is_appended_is_the_file_that_save_writes() {
+    fn check<T: SmallNumber>() {
+        let (folder, path) = scratch();
+        let saved = folder.path().join("saved.ntb");
+        let mut table = numbered::<T>(9, 3, DataLayout::RowMajor);
+        let features = ["a", "b", "c"].map(|name| feature::<T>().named(name).categorical(5));
+        table.set_dictionary(DataDictionary::from_features(features)).unwrap();
+        for chunk_size in [None, Some(5), Some(16), Some(1 << 20)] {
+            table.save_with(&saved, FAST.checksums(chunk_size)).unwrap();
+            for rows_per_block in [1, 2, 9] {
+                let dictionary = table.dictionary().clone();
+                let options = FAST.checksums(chunk_size);
+                let mut writer = TableWriter::<T>::create_with(&path, 3, dictionary, options).unwrap();
+                for block in table.row_blocks::<T>(rows_per_block).unwrap() {
+                    writer.append(&block.unwrap()).unwrap();
+                }
+                assert_eq!(writer.shape(), table.shape());
+                writer.finish().unwrap();
+                assert_eq!(fs::read(&path).unwrap(), fs::read(&saved).unwrap());
+            }
+        }
+    }
+    for_each_element!(check);
+}
+
+#[test]
+fn other_element_types_are_converted_and_checked() {
+    let (_folder, path) = scratch();
+    let mut writer = TableWriter::<u8>::create_with(&path, 2, None, FAST).unwrap();
+    writer.append(&[1.0_f64, 2.5]).unwrap();
+    writer.append::<i64>(&[]).unwrap();
+    assert_error!(
+        writer.append(&[3_i64, 4, 5, -6]),
+        Error::ValueNotRepresentable { row: 2, column: 1, target: ElementType::U8, .. }
+    );
+    writer.append(&[7_i64, 8, 9, 10]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 7, 8, 9, 10]);
+}
+
+#[test]
+fn values_that_are_not_whole_rows_are_refused() {
+    let (_folder, path) = scratch();
+    let mut writer = TableWriter::<u8>::create_with(&path, 3, None, FAST).unwrap();
+    assert_error!(writer.append(&[1_u8, 2, 3, 4]), Error::LengthMismatch { expected: 3, found: 4 });
+    writer.append(&[1_u8, 2, 3]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 3]);
+    let mut writer = TableWriter::<u8>::create_with(&path, 0, None, FAST).unwrap();
+    assert_error!(writer.append(&[1_u8]), Error::LengthMismatch { expected: 0, found: 1 });
+    writer.finish().unwrap();
+    assert_eq!(Table::<u8>::load(&path).unwrap().shape(), shape(0, 0));
+}
+
+#[test]
+fn nothing_appears_before_the_end_and_nothing_is_left_without_it() {
+    let (folder, path) = scratch();
+    let old = numbered::<u8>(2, 2, DataLayout::RowMajor);
+    old.save_with(&path, FAST).unwrap();
+    let mut writer = TableWriter::<f32>::create_with(&path, 2, None, FAST).unwrap();
+    writer.append(&[1.0_f32, 2.0]).unwrap();
+    assert_eq!(Table::<u8>::load(&path).unwrap(), old);
+    drop(writer);
+    assert_eq!(Table::<u8>::load(&path).unwrap(), old);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let wrong = DataDictionary::uniform(feature::<u8>(), 2);
+    assert_error!(TableWriter::<f32>::create(&path, 2, wrong), Error::DictionaryMismatch { .. });
+    assert_error!(TableWriter::<f32>::create(folder.path(), 2, None), Error::Io { .. });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_can_be_rewritten_while_it_is_read() {
+    let (_folder, path) = scratch();
+    let mut random = Random::new(9);
+    let table = Table::<f32>::from_array(random.values(100_000 * 4), shape(100_000, 4)).unwrap();
+    table.save_with(&path, FAST).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    let mut writer = TableWriter::<f32>::create_with(&path, 4, reader.dictionary().clone(), FAST).unwrap();
+    let mut blocks = reader.row_blocks::<f32>(777).unwrap();
+    while let Some(block) = blocks.next_block().unwrap() {
+        writer.append(&block).unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(verify(&path).unwrap());
+    let bits = |table: &Table<f32>| bytemuck::cast_slice::<f32, u8>(table.as_slice().unwrap()).to_vec();
+    assert_eq!(bits(&Table::load(&path).unwrap()), bits(&table));
+    let rows = reader.read_rows::<f32>(99_999..100_000).unwrap(); // of the old file
+    assert_eq!(bits(&rows), bits(&table)[99_999 * 16..]);
+}
