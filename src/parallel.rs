@@ -33,10 +33,17 @@ pub(crate) fn task_count(bytes: usize) -> usize {
     }
 }
 
-/// Cuts a length into about as many parts, and gives their lengths, which are not zero.
-pub(crate) fn cut(length: usize, parts: usize) -> impl Iterator<Item = usize> {
+/// Cuts something of a length into about as many parts, from front to back; `split` cuts what is left in two, after so
+/// many elements.
+pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
     let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE);
-    (0..length).step_by(step).map(move |start| step.min(length - start))
+    let (mut pieces, mut rest) = (Vec::with_capacity(parts), whole);
+    for start in (0..length).step_by(step) {
+        let (piece, tail) = split(rest, step.min(length - start));
+        pieces.push(piece);
+        rest = tail;
+    }
+    pieces
 }
 
 /// The threads of the caller's pool. If the caller has none, and the machine refuses to start those of the global one, there
@@ -85,12 +92,11 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     if tasks == 1 {
         return work(0, values);
     }
-    let (mut chunks, mut rest, mut offset) = (Vec::with_capacity(tasks), values, 0);
-    for length in cut(rest.len(), tasks) {
-        let (chunk, tail) = rest.split_at_mut(length);
-        chunks.push((offset, chunk));
-        (rest, offset) = (tail, offset + length);
-    }
+    let length = values.len();
+    let chunks = cut((0, values), length, tasks, |(offset, rest), count| {
+        let (chunk, tail) = rest.split_at_mut(count);
+        ((offset, chunk), (offset + count, tail))
+    });
     map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 

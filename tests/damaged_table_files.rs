@@ -6,44 +6,18 @@
 //! Source of the rules: `src/format/README.md`.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::bits::Random;
+use counting::measured;
 use numeric_table::{SaveOptions, load_any, prelude::*, verify};
 
 type Table<T> = HomogenNumericTable<T>;
-
-/// Counts the bytes that are allocated now, their peak, and the largest request.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(LIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        LARGEST.fetch_max(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(data, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// One test at a time, since all share the counts; and the name of a file in a folder that goes away.
 struct Scratch {
@@ -67,11 +41,7 @@ fn read(path: &Path, bytes: &[u8], name: &str) -> Option<(u64, String)> {
     fs::write(path, bytes).unwrap();
     let limit = 2 * bytes.len() + (1 << 20);
     let in_limits = |read: &dyn Fn() -> Result<(), Error>| {
-        let start = LIVE.load(Relaxed);
-        PEAK.store(start, Relaxed);
-        LARGEST.store(0, Relaxed);
-        let result = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| panic!("{name}: it panicked"));
-        let (peak, largest) = (PEAK.load(Relaxed) - start, LARGEST.load(Relaxed));
+        let (result, peak, largest) = measured(&|| name.to_owned(), read);
         assert!(peak <= limit && largest <= limit, "{name}: {peak} bytes at once, {largest} for one request");
         result
     };

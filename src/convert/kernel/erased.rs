@@ -224,19 +224,16 @@ impl<'a> ErasedWindow<'a> {
 
     /// Cuts the longer side into about as many parts.
     pub(super) fn parts(self, count: usize) -> Vec<Part<'a>> {
+        let whole = Part { window: self, row: 0, column: 0 };
         if count <= 1 {
-            return vec![Part { window: self, row: 0, column: 0 }];
+            return vec![whole];
         }
         let is_tall = self.is_tall();
-        let mut rest = Part { window: self, row: 0, column: 0 };
-        let mut parts = Vec::with_capacity(count);
-        for length in parallel::cut(self.length(), count) {
+        parallel::cut(whole, self.length(), count, |rest, length| {
             let (window, window_rest) = rest.window.split_at(is_tall, length);
             let (row, column) = if is_tall { (rest.row + length, 0) } else { (0, rest.column + length) };
-            parts.push(Part { window, ..rest });
-            rest = Part { window: window_rest, row, column };
-        }
-        parts
+            (Part { window, ..rest }, Part { window: window_rest, row, column })
+        })
     }
 
     /// The address of the first element; the geometry holds from here.

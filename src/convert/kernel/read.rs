@@ -136,16 +136,12 @@ struct Piece<'s, 't> {
 impl<'s, 't> Piece<'s, 't> {
     /// Cuts across the longer side.
     fn cut(self, tasks: usize) -> Vec<Self> {
-        let is_tall = self.source.is_tall();
-        let mut rest = self;
-        let mut pieces = Vec::with_capacity(tasks);
-        for length in parallel::cut(rest.source.length(), tasks) {
+        let (is_tall, length) = (self.source.is_tall(), self.source.length());
+        parallel::cut(self, length, tasks, |rest, length| {
             let (source, source_rest) = rest.source.split_at(is_tall, length);
             let (target, target_rest) = rest.target.split_at(is_tall, length);
-            pieces.push(Self { source, target });
-            rest = Self { source: source_rest, target: target_rest };
-        }
-        pieces
+            (Self { source, target }, Self { source: source_rest, target: target_rest })
+        })
     }
 }
 

@@ -65,19 +65,15 @@ struct Piece<'w, 's, T> {
 impl<T: Element> Piece<'_, '_, T> {
     /// Cuts across the longer side.
     fn cut(self, tasks: usize) -> Vec<Self> {
-        let is_tall = self.new.is_tall();
-        let mut rest = self;
-        let mut pieces = Vec::with_capacity(tasks);
-        for length in parallel::cut(rest.new.length(), tasks) {
+        let (is_tall, length) = (self.new.is_tall(), self.new.length());
+        parallel::cut(self, length, tasks, |rest, length| {
             let (window, window_rest) = match is_tall {
                 true => rest.window.split_at_row(length),
                 false => rest.window.split_at_column(length),
             };
             let (new, new_rest) = rest.new.split_at(is_tall, length);
-            pieces.push(Self { window, new });
-            rest = Self { window: window_rest, new: new_rest };
-        }
-        pieces
+            (Self { window, new }, Self { window: window_rest, new: new_rest })
+        })
     }
 }
 
