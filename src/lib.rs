@@ -76,7 +76,7 @@ pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::element::{Element, ElementType};
 pub use crate::error::{Error, Result};
-pub use crate::format::{FileBlock, FileBlocks, SaveOptions, TableReader, TableWriter, load_any, verify};
+pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
 pub use crate::table::{
     AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
 };

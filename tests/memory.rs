@@ -14,7 +14,7 @@ use std::process::Command;
 
 use common::tables::*;
 use numeric_table::prelude::*;
-use numeric_table::{Array, bf16, from_bytes_any};
+use numeric_table::{Array, SaveOptions, TableReader, TableWriter, bf16, from_bytes_any, verify};
 
 use AllocationFlag::DoAllocate;
 use DataLayout::{ColumnMajor, RowMajor};
@@ -246,5 +246,86 @@ fn threads_that_are_refused_leave_the_work_to_the_caller() {
         assert!(array.iter().all(|&value| value == 1.5));
         let table = HomogenNumericTable::from_array(array, shape(1 << 20, 8)).unwrap();
         assert_eq!(table.convert::<i8>().unwrap().as_slice().unwrap()[..3], [1, 1, 1]);
+    });
+}
+
+/// The most that this process has had in memory since `forget_peak`.
+fn peak() -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+}
+
+/// How many bytes a call takes at once beyond what is in memory before it, its result included.
+fn peak_of<R>(run: impl FnOnce() -> R) -> usize {
+    fs::write("/proc/self/clear_refs", "5").unwrap(); // forgets the peak
+    let before = resident();
+    let result = run();
+    let grown = peak().saturating_sub(before);
+    drop(result);
+    grown
+}
+
+#[test]
+fn files_are_written_and_read_in_little_more_memory_than_the_table() {
+    const MORE: usize = 8 << 20;
+    if std::env::var_os("ASAN_OPTIONS").is_some() {
+        eprintln!("skipped: AddressSanitizer keeps freed memory");
+        return;
+    }
+    alone("files_are_written_and_read_in_little_more_memory_than_the_table", NO_LIMIT, || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.ntb");
+        let options = || SaveOptions::new().durable(false);
+        let (rows, size) = (1 << 20, 64 << 20);
+        for layout in LAYOUTS {
+            let table = HomogenNumericTable::full_in(shape(rows, 16), 1.5_f32, layout).unwrap();
+            let grown = peak_of(|| table.save_with(&path, options()).unwrap());
+            assert!(grown < MORE, "save: {grown}");
+            let slice = table.slice_rows(1..rows - 1).unwrap(); // gathered, if column-major
+            let grown = peak_of(|| slice.save_with(&path, options()).unwrap());
+            assert!(grown < MORE, "save of a slice: {grown}");
+            let any: &dyn NumericTable = &table;
+            let grown = peak_of(|| any.save_with(&path, options()).unwrap());
+            assert!(grown < MORE, "save of a table of any kind: {grown}");
+            drop((slice, table));
+
+            let grown = peak_of(|| HomogenNumericTable::<f32>::load(&path).unwrap());
+            assert!((size..size + MORE).contains(&grown), "load: {grown}");
+            let grown = peak_of(|| HomogenNumericTable::<u8>::load_as(&path).unwrap());
+            assert!((size / 4..size / 4 + MORE).contains(&grown), "load_as: {grown}");
+            let grown = peak_of(|| verify(&path).unwrap());
+            assert!(grown < MORE, "verify: {grown}");
+            #[cfg(feature = "mmap")]
+            {
+                let map = || {
+                    // SAFETY: nobody else knows the file.
+                    let table = unsafe { HomogenNumericTable::<f32>::map(&path) }.unwrap();
+                    assert_eq!(table.value::<f32>(rows / 2, 3).unwrap(), 1.5);
+                    table
+                };
+                let grown = peak_of(map);
+                assert!(grown < MORE, "map: {grown}");
+            }
+            let reader = TableReader::open(&path).unwrap();
+            let grown = peak_of(|| reader.read_rows::<f64>(1..rows / 4).unwrap());
+            assert!((size / 3..size / 2 + MORE).contains(&grown), "read_rows: {grown}");
+            let walk = || {
+                let mut blocks = reader.row_blocks::<f64>(rows / 16).unwrap();
+                while let Some(block) = blocks.next_block().unwrap() {
+                    assert_eq!(block[7], 1.5);
+                }
+            };
+            let grown = peak_of(walk);
+            assert!(grown < size / 8 + MORE, "row_blocks: {grown}");
+        }
+        let block = vec![2.5_f64; size / 8];
+        let append = || {
+            let mut writer = TableWriter::<f32>::create_with(&path, 16, None, options()).unwrap();
+            (0..4).for_each(|_| writer.append(&block).unwrap());
+            writer.finish().unwrap();
+        };
+        let grown = peak_of(append);
+        assert!(grown < MORE, "append: {grown}");
     });
 }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use common::bits::{Random, special_values};
 use common::tables::{LAYOUTS, assert_error, feature, numbered, shape, values_of};
 use common::{SmallNumber, for_each_element};
+#[cfg(unix)]
+use numeric_table::TableWriter;
 use numeric_table::{SaveOptions, load_any, prelude::*, verify};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -22,7 +24,9 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 }
 
 /// As fast as can be: the tests do not cut the power.
-const FAST: SaveOptions = SaveOptions::new().durable(false);
+fn fast() -> SaveOptions {
+    SaveOptions::new().durable(false)
+}
 
 fn files_in(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()
@@ -41,7 +45,7 @@ fn assert_same<T: Element>(found: &Table<T>, expected: &Table<T>) {
 
 fn round_trip<T: Element>(table: &Table<T>) {
     let (_folder, path) = scratch();
-    table.save_with(&path, FAST).unwrap();
+    table.save_with(&path, fast()).unwrap();
     assert!(verify(&path).unwrap());
     assert_same(&Table::<T>::load(&path).unwrap(), table);
     assert_same(&Table::<T>::load_as(&path).unwrap(), table);
@@ -86,7 +90,7 @@ fn rows_without_columns_are_only_counted() {
     let (_folder, path) = scratch();
     let shape = shape(isize::MAX as usize, 0);
     for layout in LAYOUTS {
-        Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap().save_with(&path, FAST).unwrap();
+        Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap().save_with(&path, fast()).unwrap();
         assert_eq!(Table::<f32>::load(&path).unwrap().shape(), shape);
         assert_eq!(Table::<f64>::load_as(&path).unwrap().shape(), shape);
     }
@@ -101,7 +105,7 @@ fn a_slice_saves_only_what_it_shows() {
             for rows in [0..10, 3..7, 9..10, 4..4] {
                 let slice = table.slice_rows(rows.clone()).unwrap();
                 round_trip(&slice);
-                slice.save_with(&path, FAST.checksums(None)).unwrap();
+                slice.save_with(&path, fast().checksums(None)).unwrap();
                 let (length, payload) = (fs::metadata(&path).unwrap().len(), rows.len() * 4 * size_of::<T>());
                 assert_eq!(length, 4096 + payload as u64);
             }
@@ -155,7 +159,7 @@ fn a_dictionary_that_no_header_has_room_for_is_refused() {
     let mut table = numbered::<u8>(1, 1, DataLayout::RowMajor);
     let name = "x".repeat(16 << 20);
     table.set_dictionary(DataDictionary::from_features([feature::<u8>().named(name)])).unwrap();
-    assert_error!(table.save_with(&path, FAST), Error::Format { reason, .. } if reason.contains("dictionary"));
+    assert_error!(table.save_with(&path, fast()), Error::Format { reason, .. } if reason.contains("dictionary"));
     assert_eq!(files_in(folder.path()), 0);
     let name = "x".repeat((16 << 20) - 38); // the largest: 27 bytes in front, 11 around the name
     table.set_dictionary(DataDictionary::from_features([feature::<u8>().named(name)])).unwrap();
@@ -167,13 +171,13 @@ fn checksums_of_any_chunk_size_are_found_right() {
     let (_folder, path) = scratch();
     let table = numbered::<f64>(5, 7, DataLayout::RowMajor);
     for chunk_size in [1, 3, 8, 64, 279, 280, 281, 4096, u32::MAX] {
-        table.save_with(&path, FAST.checksums(Some(chunk_size))).unwrap();
+        table.save_with(&path, fast().checksums(Some(chunk_size))).unwrap();
         assert!(verify(&path).unwrap(), "{chunk_size}");
         assert_same(&Table::load(&path).unwrap(), &table);
         let chunks = 280_u64.div_ceil(chunk_size.into());
         assert_eq!(fs::metadata(&path).unwrap().len(), 4096 + 280 + 8 + 4 * chunks);
     }
-    table.save_with(&path, FAST.checksums(None)).unwrap();
+    table.save_with(&path, fast().checksums(None)).unwrap();
     assert!(!verify(&path).unwrap());
     assert_same(&Table::load(&path).unwrap(), &table);
 }
@@ -184,7 +188,7 @@ fn large_tables_come_back_and_chunks_may_lie_across_tasks() {
     let mut random = Random::new(11);
     let table = Table::<f64>::from_array(random.values(1_500_000), shape(500_000, 3)).unwrap(); // 12 MB
     for chunk_size in [SaveOptions::CHUNK_SIZE, 999_999, 5 << 20, 64 << 20] {
-        table.save_with(&path, FAST.checksums(Some(chunk_size))).unwrap();
+        table.save_with(&path, fast().checksums(Some(chunk_size))).unwrap();
         assert!(verify(&path).unwrap());
         assert_same(&Table::load(&path).unwrap(), &table);
     }
@@ -202,7 +206,7 @@ fn loading_as_another_type_is_loading_and_then_converting() {
             let mut table = Table::from_array_in(values[..rows * 3].to_vec(), shape(rows, 3), layout).unwrap();
             let features = ["a", "b", "c"].map(|name| feature::<S>().named(name).categorical(9));
             table.set_dictionary(DataDictionary::from_features(features)).unwrap();
-            table.save_with(&path, FAST).unwrap();
+            table.save_with(&path, fast()).unwrap();
             for_each_element!(T => assert_same(&Table::<T>::load_as(&path).unwrap(), &table.convert::<T>().unwrap()));
         }
     }
@@ -212,7 +216,7 @@ fn loading_as_another_type_is_loading_and_then_converting() {
 #[test]
 fn another_element_type_is_refused() {
     let (_folder, path) = scratch();
-    numbered::<i16>(2, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    numbered::<i16>(2, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let (expected, found) = (ElementType::U16, ElementType::I16);
     assert_error!(Table::<u16>::load(&path), Error::ElementTypeMismatch { expected: e, found: f } if (e, f) == (expected, found));
     #[cfg(feature = "mmap")]
@@ -226,7 +230,7 @@ fn another_element_type_is_refused() {
 #[test]
 fn a_loaded_table_is_the_librarys_and_can_be_written() {
     let (_folder, path) = scratch();
-    numbered::<i16>(2, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    numbered::<i16>(2, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let mut table = Table::<i16>::load(&path).unwrap();
     assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
     assert!(table.array().unwrap().has_mutable_data());
@@ -310,6 +314,36 @@ mod unix {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn in_place_the_file_stays_the_same_one() {
+        let (folder, path) = scratch();
+        let table = numbered::<u8>(2, 2, DataLayout::ColumnMajor);
+        let in_place = || fast().in_place(true);
+        table.save_with(&path, in_place()).unwrap(); // a new one
+        assert_same(&Table::<u8>::load(&path).unwrap(), &table);
+
+        let (other_name, link) = (folder.path().join("other name"), folder.path().join("link"));
+        fs::hard_link(&path, &other_name).unwrap();
+        symlink("table.ntb", &link).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let small = numbered::<u8>(1, 1, DataLayout::RowMajor);
+        small.save_with(&link, in_place()).unwrap();
+        assert_same(&Table::<u8>::load(&other_name).unwrap(), &small);
+        assert_eq!((mode(&path), link.is_symlink()), (0o640, true));
+
+        let mut writer = TableWriter::<u8>::create_with(&path, 2, None, in_place()).unwrap();
+        assert_eq!(fs::metadata(&other_name).unwrap().len(), 0); // the old content is lost when a save begins
+        writer.append(&[1_u8, 2, 3, 4]).unwrap();
+        assert_error!(Table::<u8>::load(&path), Error::Format { offset: 0, .. });
+        writer.finish().unwrap();
+        assert_eq!(Table::<u8>::load(&other_name).unwrap().as_slice().unwrap(), [1, 2, 3, 4]);
+        drop(TableWriter::<u8>::create_with(&path, 2, None, in_place()).unwrap());
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+        assert_error!(table.save_with(folder.path(), in_place()), Error::Io { .. });
+        assert_error!(table.save_with("/dev/null", in_place()), Error::Io { .. });
+        assert_eq!(files_in(folder.path()), 3);
     }
 
     #[test]

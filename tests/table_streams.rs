@@ -12,7 +12,10 @@ use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*, verify};
 
 type Table<T> = HomogenNumericTable<T>;
 
-const FAST: SaveOptions = SaveOptions::new().durable(false);
+/// As fast as can be: the tests do not cut the power.
+fn fast() -> SaveOptions {
+    SaveOptions::new().durable(false)
+}
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -29,7 +32,7 @@ fn a_reader_knows_what_the_file_says() {
         let mut table = numbered::<u16>(5, 3, layout);
         let features = ["a", "b", "c"].map(|name| feature::<u16>().named(name));
         table.set_dictionary(DataDictionary::from_features(features)).unwrap();
-        table.save_with(&path, FAST).unwrap();
+        table.save_with(&path, fast()).unwrap();
         let reader = TableReader::open(&path).unwrap();
         assert_eq!((reader.shape(), reader.element_type()), (shape(5, 3), ElementType::U16));
         assert_eq!((reader.data_layout(), reader.dictionary()), (layout, table.dictionary()));
@@ -51,7 +54,7 @@ fn any_rows_are_read_in_any_type_from_either_layout() {
         }
         let (_folder, path) = scratch();
         for layout in LAYOUTS {
-            numbered::<S>(7, 3, layout).save_with(&path, FAST).unwrap();
+            numbered::<S>(7, 3, layout).save_with(&path, fast()).unwrap();
             let reader = TableReader::open(&path).unwrap();
             for_each_element!(T => to::<S, T>(&reader));
         }
@@ -65,7 +68,7 @@ fn blocks_of_a_file_are_the_blocks_of_the_table() {
     let mut random = Random::new(3);
     let table = Table::<i32>::from_array(random.values(40_000 * 5), shape(40_000, 5)).unwrap();
     for layout in LAYOUTS {
-        table.to_layout(layout).unwrap().save_with(&path, FAST).unwrap();
+        table.to_layout(layout).unwrap().save_with(&path, fast()).unwrap();
         let reader = TableReader::open(&path).unwrap();
         for rows_per_block in [1000, 39_999, 40_000, usize::MAX] {
             let mut blocks = reader.row_blocks::<f64>(rows_per_block).unwrap();
@@ -88,7 +91,7 @@ fn blocks_of_a_file_are_the_blocks_of_the_table() {
 #[test]
 fn rows_outside_and_empty_blocks_are_refused() {
     let (_folder, path) = scratch();
-    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
     for rows in [3..5, 5..5, 2..1, 0..usize::MAX] {
@@ -103,7 +106,7 @@ fn empty_files_have_no_blocks() {
     for layout in LAYOUTS {
         for shape in [shape(0, 0), shape(0, 4), shape(4, 0)] {
             let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
-            table.save_with(&path, FAST).unwrap();
+            table.save_with(&path, fast()).unwrap();
             let reader = TableReader::open(&path).unwrap();
             assert_eq!(reader.read_rows::<f64>(0..shape.rows).unwrap().shape(), shape);
             let (mut blocks, mut rows) = (reader.row_blocks::<f64>(3).unwrap(), 0);
@@ -119,7 +122,7 @@ fn empty_files_have_no_blocks() {
 #[test]
 fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
     let (_folder, path) = scratch();
-    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4098).unwrap();
     assert_error!(reader.read_rows::<u8>(0..4), Error::Format { reason, .. } if reason.contains("shorter"));
@@ -131,7 +134,7 @@ fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
 #[test]
 fn damage_is_seen_by_the_readers_verify() {
     let (_folder, path) = scratch();
-    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, FAST).unwrap();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let mut bytes = fs::read(&path).unwrap();
     bytes[4100] ^= 0x40;
     fs::write(&path, bytes).unwrap();
@@ -150,10 +153,10 @@ fn what_is_appended_is_the_file_that_save_writes() {
         let features = ["a", "b", "c"].map(|name| feature::<T>().named(name).categorical(5));
         table.set_dictionary(DataDictionary::from_features(features)).unwrap();
         for chunk_size in [None, Some(5), Some(16), Some(1 << 20)] {
-            table.save_with(&saved, FAST.checksums(chunk_size)).unwrap();
+            table.save_with(&saved, fast().checksums(chunk_size)).unwrap();
             for rows_per_block in [1, 2, 9] {
                 let dictionary = table.dictionary().clone();
-                let options = FAST.checksums(chunk_size);
+                let options = fast().checksums(chunk_size);
                 let mut writer = TableWriter::<T>::create_with(&path, 3, dictionary, options).unwrap();
                 for block in table.row_blocks::<T>(rows_per_block).unwrap() {
                     writer.append(&block.unwrap()).unwrap();
@@ -168,9 +171,47 @@ fn what_is_appended_is_the_file_that_save_writes() {
 }
 
 #[test]
+fn large_blocks_are_appended_and_read_in_pieces() {
+    let (_folder, path) = scratch();
+    let rows = 400_000;
+    let values: Vec<u32> = (0..rows as u32 * 7).map(|i| i % 65_521).collect();
+    let table = Table::from_array(values, shape(rows, 7)).unwrap();
+    let as_u16 = table.convert::<u16>().unwrap();
+    for chunk_size in [1 << 20, 1_000_003] {
+        let options = fast().checksums(Some(chunk_size));
+        let mut writer = TableWriter::<u16>::create_with(&path, 7, None, options).unwrap();
+        for rows in [0..1, 1..300_000, 300_000..rows] {
+            writer.append(table.slice_rows(rows).unwrap().as_slice().unwrap()).unwrap();
+        }
+        writer.finish().unwrap();
+        assert!(verify(&path).unwrap());
+        assert_eq!(Table::<u16>::load(&path).unwrap(), as_u16);
+    }
+    for layout in LAYOUTS {
+        as_u16.to_layout(layout).unwrap().save_with(&path, fast()).unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        assert_eq!(reader.read_rows::<u16>(0..rows).unwrap().as_slice().unwrap(), as_u16.as_slice().unwrap());
+        assert_eq!(reader.read_rows::<u32>(1..rows).unwrap(), table.slice_rows(1..rows).unwrap());
+    }
+}
+
+#[test]
+fn a_refused_value_in_a_large_block_leaves_nothing_of_the_block() {
+    let (_folder, path) = scratch();
+    let mut block = vec![1.0_f64; 3_000_000];
+    block[2_999_998] = 300.0;
+    let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
+    writer.append(&[7_u8; 3]).unwrap();
+    assert_error!(writer.append(&block), Error::ValueNotRepresentable { row: 1_000_000, column: 1, .. });
+    writer.append(&[8_u8; 3]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [7, 7, 7, 8, 8, 8]);
+}
+
+#[test]
 fn other_element_types_are_converted_and_checked() {
     let (_folder, path) = scratch();
-    let mut writer = TableWriter::<u8>::create_with(&path, 2, None, FAST).unwrap();
+    let mut writer = TableWriter::<u8>::create_with(&path, 2, None, fast()).unwrap();
     writer.append(&[1.0_f64, 2.5]).unwrap();
     writer.append::<i64>(&[]).unwrap();
     assert_error!(
@@ -185,12 +226,12 @@ fn other_element_types_are_converted_and_checked() {
 #[test]
 fn values_that_are_not_whole_rows_are_refused() {
     let (_folder, path) = scratch();
-    let mut writer = TableWriter::<u8>::create_with(&path, 3, None, FAST).unwrap();
+    let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
     assert_error!(writer.append(&[1_u8, 2, 3, 4]), Error::LengthMismatch { expected: 3, found: 4 });
     writer.append(&[1_u8, 2, 3]).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 3]);
-    let mut writer = TableWriter::<u8>::create_with(&path, 0, None, FAST).unwrap();
+    let mut writer = TableWriter::<u8>::create_with(&path, 0, None, fast()).unwrap();
     assert_error!(writer.append(&[1_u8]), Error::LengthMismatch { expected: 0, found: 1 });
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().shape(), shape(0, 0));
@@ -200,8 +241,8 @@ fn values_that_are_not_whole_rows_are_refused() {
 fn nothing_appears_before_the_end_and_nothing_is_left_without_it() {
     let (folder, path) = scratch();
     let old = numbered::<u8>(2, 2, DataLayout::RowMajor);
-    old.save_with(&path, FAST).unwrap();
-    let mut writer = TableWriter::<f32>::create_with(&path, 2, None, FAST).unwrap();
+    old.save_with(&path, fast()).unwrap();
+    let mut writer = TableWriter::<f32>::create_with(&path, 2, None, fast()).unwrap();
     writer.append(&[1.0_f32, 2.0]).unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap(), old);
     drop(writer);
@@ -218,9 +259,9 @@ fn a_file_can_be_rewritten_while_it_is_read() {
     let (_folder, path) = scratch();
     let mut random = Random::new(9);
     let table = Table::<f32>::from_array(random.values(100_000 * 4), shape(100_000, 4)).unwrap();
-    table.save_with(&path, FAST).unwrap();
+    table.save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
-    let mut writer = TableWriter::<f32>::create_with(&path, 4, reader.dictionary().clone(), FAST).unwrap();
+    let mut writer = TableWriter::<f32>::create_with(&path, 4, reader.dictionary().clone(), fast()).unwrap();
     let mut blocks = reader.row_blocks::<f32>(777).unwrap();
     while let Some(block) = blocks.next_block().unwrap() {
         writer.append(&block).unwrap();

@@ -62,13 +62,31 @@ impl RunSums {
             self.position += count as u64;
             bytes = later;
             if self.position.is_multiple_of(self.chunk_size) {
-                let sum = std::mem::take(&mut self.open);
-                if std::mem::take(&mut self.is_first_chunk_cut) {
-                    self.head = Some(sum);
-                } else {
-                    self.whole.push(sum.finalize());
-                }
+                self.close();
             }
+        }
+    }
+}
+
+impl RunSums {
+    /// Adds the sums of the run behind this one.
+    pub(super) fn extend(&mut self, next: Self) {
+        if let Some(head) = next.head {
+            self.open.combine(&head);
+            self.close();
+        }
+        self.whole.extend(next.whole);
+        self.open.combine(&next.open);
+        self.position = next.position;
+    }
+
+    /// Ends a chunk.
+    fn close(&mut self) {
+        let sum = std::mem::take(&mut self.open);
+        if std::mem::take(&mut self.is_first_chunk_cut) {
+            self.head = Some(sum);
+        } else {
+            self.whole.push(sum.finalize());
         }
     }
 }

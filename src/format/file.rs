@@ -83,6 +83,11 @@ impl TableFile {
         self.preamble.payload_length
     }
 
+    /// The size in bytes of so many rows, which are in the file.
+    pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
+        (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64
+    }
+
     /// Where the values lie in the file.
     #[cfg(feature = "mmap")]
     pub(super) fn payload(&self) -> Range<u64> {
@@ -106,10 +111,11 @@ impl TableFile {
         read(&self.file, &self.path, buffer, self.preamble.payload_offset + position)
     }
 
-    /// Begins to read consecutive bytes of the payload.
-    pub(super) fn run(&self, range: Range<u64>) -> Result<Run<'_>> {
+    /// Begins to read consecutive bytes of the payload, which are summed up, or are not.
+    pub(super) fn run(&self, range: Range<u64>, is_summed: bool) -> Result<Run<'_>> {
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        let sums = RunSums::new(self.preamble.chunk_size, range.start, length)?;
+        let chunk_size = if is_summed { self.preamble.chunk_size } else { 0 };
+        let sums = RunSums::new(chunk_size, range.start, length)?;
         Ok(Run { file: self, position: range.start, sums })
     }
 
@@ -175,7 +181,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Consecutive bytes of a payload that are being read and summed up.
+/// Consecutive bytes of a payload that are being read, and perhaps summed up.
 pub(super) struct Run<'a> {
     file: &'a TableFile,
     position: u64,

@@ -41,7 +41,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// As long as the table, or any array that shares its memory, is alive, nobody may write to the file or make it
     /// shorter: not this program, and no other. Values would change under references to them, and reading behind the
     /// new end would end the program. **Replacing** the file, as [`save`](Self::save) and most programs do, is fine, and
-    /// so is removing it.
+    /// so is removing it; saving [in place](crate::SaveOptions::in_place) is not.
     ///
     /// # Examples
     /// ```

@@ -5,6 +5,8 @@
 //!   checked by it;
 //! * `checksum`: sums of the values; `stored`: values of the file's type on their way to another; `position`: reading and
 //!   writing by several threads; `replace`: a new file in the place of an old one, whole or not at all;
+//! * `values` and `output`: reading and writing many of them; `progress`: how far that has got;
+//! * `options`: how a table is saved;
 //! * `save`, `load`, `map`, `reader`, `writer`: what callers ask for.
 //!
 //! Invariant: no memory is taken, or mapped, for anything that a file claims before it has been compared with the real
@@ -21,9 +23,15 @@ mod load;
 #[cfg(feature = "mmap")]
 mod map;
 #[forbid(unsafe_code)]
+mod options;
+#[forbid(unsafe_code)]
+mod output;
+#[forbid(unsafe_code)]
 mod position;
 #[forbid(unsafe_code)]
 mod preamble;
+#[forbid(unsafe_code)]
+mod progress;
 #[forbid(unsafe_code)]
 mod reader;
 #[forbid(unsafe_code)]
@@ -35,15 +43,21 @@ mod stored;
 #[cfg(test)]
 mod tests;
 #[forbid(unsafe_code)]
+mod values;
+#[forbid(unsafe_code)]
 mod writer;
 
 pub use load::{load_any, verify};
+pub use options::SaveOptions;
+pub use progress::Progress;
 pub use reader::{FileBlock, FileBlocks, TableReader};
-pub use save::SaveOptions;
 pub use writer::TableWriter;
 
 /// Bytes that are read or written, and summed up, at once: they stay in the processor's cache between the two.
 const PIECE_BYTES: usize = 256 << 10;
+
+/// Bytes of a column-major file that are gathered at once: enough that the pieces of a thousand columns are not tiny.
+const COLUMNS_BYTES: usize = 4 << 20;
 
 /// Runs of bytes that tasks work on begin at multiples of this: chunks of checksums, as long as nobody asks for others.
 const RUN_BYTES: usize = SaveOptions::CHUNK_SIZE as usize;

@@ -3,20 +3,23 @@
 use std::ops::{Deref, Range};
 use std::path::Path;
 
+use super::COLUMNS_BYTES;
 use super::file::TableFile;
+use super::load::{load, load_stored};
+use super::progress::{Hook, Meter, Progress};
 use super::stored::Stored;
-use super::{PIECE_BYTES, load, swap_if_big_endian};
+use super::values::Source;
 use crate::array::{AnySliceMut, Array};
 use crate::dictionary::DataDictionary;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::table::{DataLayout, HomogenNumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
 /// Opening reads and checks what the file says about itself, and nothing else. Checksums of values are checked by
-/// [`verify`](Self::verify) only: some rows are parts of chunks.
+/// [`verify`](Self::verify) and by loading the whole table only: some rows are parts of chunks.
 ///
 /// In a row-major file, rows lie together. In a column-major file every read gathers a piece of each column: as few
 /// blocks, of as many rows, as memory permits are best.
@@ -44,6 +47,7 @@ use crate::table::{DataLayout, HomogenNumericTable};
 pub struct TableReader {
     file: TableFile,
     dictionary: DataDictionary,
+    hook: Hook,
 }
 
 impl TableReader {
@@ -64,7 +68,30 @@ impl TableReader {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let file = TableFile::open(path.as_ref())?;
         let dictionary = file.dictionary()?;
-        Ok(Self { file, dictionary })
+        Ok(Self { file, dictionary, hook: Hook::default() })
+    }
+
+    /// Has `hook` told how far each of the calls below has got: it is called at the beginning, after every piece of some
+    /// hundred kilobytes (in [`row_blocks`](Self::row_blocks) after every block), from whatever thread works on it, but by
+    /// one at a time.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = done.clone();
+    /// let reader = TableReader::open(&path)?.on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
+    /// let table = reader.load::<i16>()?;
+    /// assert_eq!(done.load(Ordering::Relaxed), 12); // bytes
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { hook: Hook::new(hook), ..self }
     }
 
     /// Gives the numbers of rows and columns.
@@ -145,8 +172,65 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn verify(&self) -> Result<bool> {
-        load::verify_values(&self.file)?;
-        Ok(self.file.has_checksums())
+        let meter = self.whole_meter();
+        Source { file: &self.file, meter: Some(&meter) }.verify()
+    }
+
+    /// Loads the whole table, as [`HomogenNumericTable::load`] does.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::load`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// let reader = TableReader::open(&path)?;
+    /// assert_eq!(reader.load::<i16>()?.shape(), reader.shape());
+    /// assert!(reader.load::<f32>().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        self.file.check_type(T::TYPE)?;
+        self.load_as()
+    }
+
+    /// Loads the whole table converted to `T`, as [`HomogenNumericTable::load_as`] does.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::load_as`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.load_as::<f32>()?.as_slice()?[5], 6.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_as<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        load(&self.file, Some(&self.whole_meter()))
+    }
+
+    /// Loads the whole table in the type that the file holds, as [`load_any`](crate::load_any) does.
+    ///
+    /// # Errors
+    /// As [`load_any`](crate::load_any).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// assert_eq!(TableReader::open(&path)?.load_any()?.element_type(), ElementType::I16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {
+        load_stored(&self.file, Some(&self.whole_meter()))
     }
 
     /// Reads consecutive rows into a new row-major table of `U`, converted under
@@ -172,7 +256,8 @@ impl TableReader {
         }
         let shape = Shape { rows: rows.len(), ..self.file.shape };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
-        self.read_into(rows, array.mutable_data()?, &mut Stored::new(self.file.element_type))?;
+        let meter = Meter::start(&self.hook, self.file.size_of_rows(rows.len()));
+        self.read_into(rows, array.mutable_data()?, &mut Stored::new(self.file.element_type), Some(&meter))?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
@@ -209,38 +294,41 @@ impl TableReader {
             next_row: 0,
             values,
             stored: Stored::new(self.file.element_type),
+            meter: self.whole_meter(),
         })
     }
 
+    fn whole_meter(&self) -> Meter {
+        Meter::start(&self.hook, self.file.payload_length())
+    }
+
     /// Reads rows, which are in the file, into a target of as many values; `stored` is room for those of the file.
-    fn read_into<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
+    fn read_into<U: Element>(
+        &self,
+        rows: Range<usize>,
+        target: &mut [U],
+        stored: &mut Stored,
+        meter: Option<&Meter>,
+    ) -> Result<()> {
+        let columns = self.file.shape.columns;
         if target.is_empty() {
             return Ok(());
         }
-        match self.file.layout {
-            DataLayout::RowMajor => self.read_whole_rows(rows, target, stored),
-            DataLayout::ColumnMajor => self.read_of_columns(rows, target, stored),
+        if self.file.layout == DataLayout::RowMajor {
+            return Source { file: &self.file, meter }.read(rows.start * columns, target, stored);
         }
-    }
-
-    fn read_whole_rows<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
-        let size = self.file.element_type.size_in_bytes();
-        let mut position = (rows.start * self.file.shape.columns * size) as u64;
-        if self.file.element_type == U::TYPE {
-            let bytes = bytemuck::cast_slice_mut(target);
-            self.file.read_payload(bytes, position)?;
-            swap_if_big_endian(bytes, size);
-            return Ok(());
-        }
-        for piece in target.chunks_mut(PIECE_BYTES / size) {
-            self.file.read_payload(stored.room(piece.len())?, position)?;
-            position += (piece.len() * size) as u64;
-            let shape = Shape { rows: piece.len(), columns: 1 };
-            stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(piece))?;
+        let step = (COLUMNS_BYTES / (columns * self.file.element_type.size_in_bytes())).max(1);
+        for (piece, start) in target.chunks_mut(step.saturating_mul(columns)).zip(rows.clone().step_by(step)) {
+            let rows = start..start.saturating_add(step).min(rows.end);
+            self.read_of_columns(rows.clone(), piece, stored)?;
+            if let Some(meter) = meter {
+                meter.add(self.file.size_of_rows(rows.len()));
+            }
         }
         Ok(())
     }
 
+    /// Gathers rows from a piece of each column.
     fn read_of_columns<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
         let size = self.file.element_type.size_in_bytes();
         let shape = Shape { rows: rows.len(), ..self.file.shape };
@@ -261,6 +349,7 @@ pub struct FileBlocks<'r, U> {
     next_row: usize,
     values: Array<U>,
     stored: Stored,
+    meter: Meter,
 }
 
 impl<U: Element> FileBlocks<'_, U> {
@@ -291,8 +380,9 @@ impl<U: Element> FileBlocks<'_, U> {
         let end = self.next_row.saturating_add(self.rows_per_block).min(row_count);
         let rows = self.next_row..end;
         let values = &mut self.values.mutable_data()?[..rows.len() * columns];
-        self.reader.read_into(rows.clone(), values, &mut self.stored)?;
+        self.reader.read_into(rows.clone(), values, &mut self.stored, None)?;
         self.next_row = end;
+        self.meter.add(self.reader.file.size_of_rows(rows.len()));
         Ok(Some(FileBlock { values, rows, columns }))
     }
 }

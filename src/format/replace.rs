@@ -2,12 +2,15 @@
 //!
 //! The new file is written under a name of its own in the same directory, so that renaming it over the target is one
 //! step for everybody who looks. Until then the target is untouched; if that step is never reached, the new file goes.
+//!
+//! Where that cannot be done, a caller may ask for writing over the old file, which is neither whole nor lost at once.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::SaveOptions;
 use crate::error::{Error, Result};
 
 /// How many symbolic links lead on from each other, at most.
@@ -15,55 +18,52 @@ const LINK_LIMIT: usize = 40;
 /// How many names are tried before giving up.
 const NAME_LIMIT: usize = 100;
 
-/// Puts a file that `write` writes in the place of the one at `path`. If that fails, nothing has changed.
+/// Puts a file that `write` writes in the place of the one at `path`. If that fails, nothing has changed, unless the
+/// options ask for writing in place.
 ///
 /// # Errors
 /// Those of `write`, [`Replacement::create`] and [`Replacement::commit`].
-pub(super) fn replace(path: &Path, is_durable: bool, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    let new = Replacement::create(path)?;
+pub(super) fn replace(path: &Path, options: &SaveOptions, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+    let new = Replacement::create(path, options)?;
     write(new.file()?)?;
-    new.commit(is_durable)
+    new.commit()
 }
 
-/// A new file that is not yet in its place. Dropping it removes it.
+/// A new file that is not yet in its place; or, in place, one that is not yet complete. Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Replacement {
-    /// `None` once it is in its place, or closed in order to be removed.
+    /// `None` once it is complete, or closed in order to be removed.
     file: Option<File>,
-    temporary: PathBuf,
+    way: Way,
     target: PathBuf,
     /// What the caller called the target: for errors.
     path: PathBuf,
+    is_durable: bool,
+}
+
+/// How the target gets its new content.
+#[derive(Debug)]
+enum Way {
+    /// The file under this name is renamed.
+    Rename(PathBuf),
+    /// It is written over. If the save fails, a file that was there before stays, empty; one that was not, goes.
+    InPlace { was_there: bool },
 }
 
 impl Replacement {
-    /// Creates a file beside `path`, with the permissions of the file that is there, if one is. Symbolic links are
-    /// followed: what they lead to is replaced, not the link.
+    /// Creates a file beside `path`, with the permissions of the file that is there, if one is; or empties that one, in
+    /// place. Symbolic links are followed: what they lead to is replaced, not the link.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`.
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        Self::try_create(path).map_err(|source| Error::Io { path: path.to_owned(), source })
-    }
-
-    fn try_create(path: &Path) -> io::Result<Self> {
-        let (target, permissions) = resolve(path)?;
-        for _ in 0..NAME_LIMIT {
-            let random = RandomState::new().hash_one(std::process::id());
-            let temporary = directory_of(&target).join(format!(".{random:016x}.ntb.tmp"));
-            match create_new(&temporary, permissions.is_some()) {
-                Ok(file) => {
-                    let new = Self { file: Some(file), temporary, target, path: path.to_owned() };
-                    if let (Some(file), Some(permissions)) = (&new.file, permissions) {
-                        file.set_permissions(permissions)?;
-                    }
-                    return Ok(new);
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+    pub(super) fn create(path: &Path, options: &SaveOptions) -> Result<Self> {
+        let created = if options.is_in_place() { open_in_place(path) } else { create_beside(path) };
+        match created {
+            Ok((file, way, target)) => {
+                Ok(Self { file: Some(file), way, target, path: path.to_owned(), is_durable: options.is_durable() })
             }
+            Err(source) => Err(Error::Io { path: path.to_owned(), source }),
         }
-        Err(io::Error::new(ErrorKind::AlreadyExists, "no name is free for the new file"))
     }
 
     /// The new file; fails only if it was put in its place already.
@@ -76,20 +76,24 @@ impl Replacement {
         &self.path
     }
 
-    /// Puts the file in its place. If `is_durable`, its bytes and then its name are on the disk when this returns.
+    /// Puts the file in its place. If the save is to be durable, its bytes and then its name are on the disk when this
+    /// returns.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is as it was, unless its directory could not be synchronised.
-    pub(super) fn commit(mut self, is_durable: bool) -> Result<()> {
-        let directory = self.synchronise(is_durable).map_err(|source| self.error(source))?;
-        fs::rename(&self.temporary, &self.target).map_err(|source| match source.kind() {
-            ErrorKind::Unsupported | ErrorKind::CrossesDevices => {
-                Error::RenameUnsupported { path: self.path.clone(), source }
-            }
-            _ => self.error(source),
-        })?;
+    /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is as it was, unless it is written in place, or its directory
+    /// could not be synchronised.
+    pub(super) fn commit(mut self) -> Result<()> {
+        let directory = self.synchronise().map_err(|source| self.error(source))?;
+        if let Way::Rename(temporary) = &self.way {
+            fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
+                ErrorKind::Unsupported | ErrorKind::CrossesDevices => {
+                    Error::RenameUnsupported { path: self.path.clone(), source }
+                }
+                _ => self.error(source),
+            })?;
+        }
         self.file = None;
-        self.temporary.clear();
+        self.way = Way::InPlace { was_there: true }; // nothing is left to be removed
         match directory.map(|directory| directory.sync_all()) {
             // Some file systems have no such thing as synchronising a directory.
             Some(Err(source)) if !matches!(source.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
@@ -100,9 +104,9 @@ impl Replacement {
     }
 
     /// Brings the bytes to the disk; gives the open directory, where directories can be opened.
-    fn synchronise(&self, is_durable: bool) -> io::Result<Option<File>> {
+    fn synchronise(&self) -> io::Result<Option<File>> {
         match &self.file {
-            Some(file) if is_durable => file.sync_all()?,
+            Some(file) if self.is_durable => file.sync_all()?,
             _ => return Ok(None),
         }
         if cfg!(unix) { File::open(directory_of(&self.target)).map(Some) } else { Ok(None) }
@@ -115,11 +119,49 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        if !self.temporary.as_os_str().is_empty() {
-            self.file = None; // some systems do not remove open files
-            let _ = fs::remove_file(&self.temporary); // nobody is left to tell
-        }
+        let file = self.file.take();
+        let useless = match &self.way {
+            Way::Rename(temporary) => temporary,
+            Way::InPlace { was_there: false } => &self.target,
+            Way::InPlace { was_there: true } => {
+                if let Some(file) = file {
+                    let _ = file.set_len(0); // nobody is left to tell
+                }
+                return;
+            }
+        };
+        drop(file); // some systems do not remove open files
+        let _ = fs::remove_file(useless); // nobody is left to tell
     }
+}
+
+/// Creates a file under a name of its own.
+fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
+    let (target, permissions) = resolve(path)?;
+    for _ in 0..NAME_LIMIT {
+        let random = RandomState::new().hash_one(std::process::id());
+        let temporary = directory_of(&target).join(format!(".{random:016x}.ntb.tmp"));
+        let file = match create_new(&temporary, permissions.is_some()) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        };
+        if let Some(Err(error)) = permissions.map(|permissions| file.set_permissions(permissions)) {
+            drop(file);
+            let _ = fs::remove_file(&temporary); // what failed before it is the error
+            return Err(error);
+        }
+        return Ok((file, Way::Rename(temporary), target));
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no name is free for the new file"))
+}
+
+/// Opens the target itself, and empties it.
+fn open_in_place(path: &Path) -> io::Result<(File, Way, PathBuf)> {
+    let (target, permissions) = resolve(path)?;
+    let was_there = permissions.is_some();
+    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&target)?;
+    Ok((file, Way::InPlace { was_there }, target))
 }
 
 /// Follows symbolic links; gives the file that is to be replaced, and its permissions if it exists.

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::SaveOptions;
 use super::header;
+use super::output::{Content, Output, write};
 use super::position::Sink;
 use super::replace::replace;
-use super::save::{Content, Output, write};
 use crate::prelude::*;
 
 /// A disk with room for so many more bytes.
@@ -27,12 +28,13 @@ impl Sink for AlmostFull<'_> {
     }
 }
 
-fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize) -> crate::Result<()> {
+fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize, in_place: bool) -> crate::Result<()> {
     let (view, dictionary, layout) = (table.view()?, table.dictionary(), table.data_layout());
     let lines = if layout == DataLayout::RowMajor { view } else { view.transposed() };
-    replace(path, false, |file| {
+    let options = SaveOptions::new().durable(false).checksums(Some(16)).in_place(in_place);
+    replace(path, &options, |file| {
         let sink = &AlmostFull { file, room: AtomicUsize::new(room) };
-        write(&Output { sink, path }, &Content { lines: &lines, layout, dictionary }, 16)
+        write::<f32, _>(&Output { sink, path }, &Content { lines: &lines, layout, dictionary }, &options)
     })
 }
 
@@ -48,7 +50,7 @@ fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
     for new in [whole, columns] {
         fs::write(&path, &old_bytes).unwrap();
         let mut room = 0;
-        while let Err(error) = save_with_room(&new, &path, room) {
+        while let Err(error) = save_with_room(&new, &path, room, false) {
             let is_full = matches!(&error, Error::Io { path: found, source }
                 if *found == path && source.kind() == io::ErrorKind::StorageFull);
             assert!(is_full, "{room}: {error:?}");
@@ -62,12 +64,59 @@ fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
 }
 
 #[test]
+fn a_save_in_place_that_fails_leaves_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let new = HomogenNumericTable::from_rows(&[[5.0_f32, 6.0, 7.0], [8.0, 9.0, 10.0]]).unwrap();
+    for was_there in [true, false] {
+        let mut room = 0;
+        loop {
+            if was_there {
+                fs::write(&path, "something else").unwrap();
+            } else if path.exists() {
+                fs::remove_file(&path).unwrap();
+            }
+            if save_with_room(&new, &path, room, true).is_ok() {
+                break;
+            }
+            assert_eq!(path.exists(), was_there, "{room}");
+            assert!(!was_there || fs::read(&path).unwrap().is_empty(), "{room}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(was_there), "{room}");
+            room += 1;
+        }
+        assert_eq!(room, fs::read(&path).unwrap().len());
+        assert_eq!(HomogenNumericTable::load(&path).unwrap(), new);
+    }
+}
+
+/// What a kill at any moment leaves behind: as much of a file as was written by then.
+#[test]
+fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ntb");
+    let new = HomogenNumericTable::from_rows(&[[5.0_f32, 6.0, 7.0], [8.0, 9.0, 10.0]]).unwrap();
+    let options = SaveOptions::new().checksums(None); // they would find out
+    let (view, dictionary) = (new.view().unwrap(), new.dictionary());
+    let content: Content<'_, f32> = Content { lines: &view, layout: DataLayout::RowMajor, dictionary };
+    for room in 0.. {
+        let file = File::create(&path).unwrap();
+        let sink = &AlmostFull { file: &file, room: AtomicUsize::new(room) };
+        if write(&Output { sink, path: &path }, &content, &options).is_ok() {
+            break;
+        }
+        // Only zeros behind the header can be missing when it is one.
+        assert!(HomogenNumericTable::<f32>::load(&path).map_or(true, |found| found == new), "{room}");
+    }
+    assert_eq!(HomogenNumericTable::load(&path).unwrap(), new);
+}
+
+#[test]
 fn many_tasks_that_fail_change_nothing_either() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
     let table = HomogenNumericTable::full(Shape { rows: 3 << 20, columns: 1 }, 1.0_f32).unwrap();
     for room in [0, 4096, 4097, 5 << 20, (12 << 20) + 4096] {
-        assert!(save_with_room(&table, &path, room).is_err());
+        assert!(save_with_room(&table, &path, room, false).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{room}");
     }
 }
@@ -76,7 +125,7 @@ fn many_tasks_that_fail_change_nothing_either() {
 fn a_panic_while_writing_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
-    let result = std::panic::catch_unwind(|| replace(&path, false, |_| panic!("half-way")));
+    let result = std::panic::catch_unwind(|| replace(&path, &SaveOptions::new(), |_| panic!("half-way")));
     assert!(result.is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -1,24 +1,27 @@
 //! Writing a table that is larger than memory, block by block.
 
+use std::marker::PhantomData;
 use std::path::Path;
 
-use super::checksum::{RunSums, merge};
+use super::checksum::RunSums;
+use super::output::{Output, Payload};
 use super::preamble::Preamble;
+use super::progress::Meter;
 use super::replace::Replacement;
-use super::save::{Output, SaveOptions};
-use super::{header, swap_if_big_endian};
-use crate::array::Array;
-use crate::convert::{ConversionPolicy, convert_slice};
+use super::{SaveOptions, header};
+use crate::array::Window;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::table::DataLayout;
+use crate::table::{DataLayout, TableView};
 
 /// Writes a table file block by block: the table may be larger than memory.
 ///
 /// Nothing appears at the path before [`finish`](Self::finish); dropping the writer before that leaves nothing behind. A
-/// writer takes the memory of one block, if its values have to be converted, and 4 bytes for each checksum.
+/// writer takes some hundred kilobytes, if values have to be converted, and 4 bytes for each checksum.
 /// The file is row-major: rows that are appended lie one after another. (In a column-major file, the place of every value
 /// depends on the number of rows, which is not known before the end.)
 ///
@@ -40,16 +43,15 @@ use crate::table::DataLayout;
 #[derive(Debug)]
 pub struct TableWriter<T: Element = f32> {
     new: Replacement,
-    options: SaveOptions,
     /// Invariant: describes columns of type `T`.
     dictionary: DataDictionary,
     rows: usize,
-    /// Where values begin.
-    payload_offset: u64,
+    /// The preamble as long as there are no rows: where values begin, and how they are summed up.
+    start: Preamble,
     /// Sums of what has been appended.
     sums: RunSums,
-    /// Values that were converted, or whose bytes were swapped.
-    buffer: Array<T>,
+    meter: Meter,
+    element: PhantomData<T>,
 }
 
 impl<T: Element> TableWriter<T> {
@@ -102,10 +104,18 @@ impl<T: Element> TableWriter<T> {
         let dictionary = dictionary.into().unwrap_or_else(|| DataDictionary::uniform(Feature::new(T::TYPE), columns));
         dictionary.check(columns, T::TYPE)?;
         let header = header::encode(T::TYPE, DataLayout::RowMajor, Shape { rows: 0, columns }, &dictionary)?;
-        let payload_offset = Preamble::new(&header, 0, options.chunk_size())?.payload_offset;
+        let start = Preamble::new(&header, 0, options.chunk_size())?;
         let sums = RunSums::new(options.chunk_size(), 0, 0)?;
-        let new = Replacement::create(path.as_ref())?;
-        Ok(Self { new, options, dictionary, rows: 0, payload_offset, sums, buffer: Array::new() })
+        let new = Replacement::create(path.as_ref(), &options)?;
+        Ok(Self {
+            new,
+            dictionary,
+            rows: 0,
+            start,
+            sums,
+            meter: Meter::start(options.hook(), None),
+            element: PhantomData,
+        })
     }
 
     /// Gives the numbers of rows, so far, and of columns.
@@ -154,29 +164,19 @@ impl<T: Element> TableWriter<T> {
         let too_large = Error::SizeOverflow { shape: self.shape(), element: Some(T::TYPE) };
         let Some(all) = self.rows.checked_add(count) else { return Err(too_large) };
         Shape { rows: all, columns }.element_count_of(T::TYPE)?;
-        self.sums.reserve(size_of_val(rows) / size_of::<U>() * size_of::<T>())?;
-
-        let bytes: &[u8] = if U::TYPE == T::TYPE && (cfg!(target_endian = "little") || size_of::<T>() == 1) {
-            bytemuck::cast_slice(rows)
-        } else {
-            if self.buffer.count() < rows.len() {
-                self.buffer = Array::new(); // first, so that there are never two
-                self.buffer = Array::zeros(rows.len())?;
-            }
-            let target = match rows.len() {
-                0 => &mut [],
-                count => &mut self.buffer.mutable_data()?[..count],
-            };
-            convert_slice(rows, target, ConversionPolicy::Checked)
+        if U::TYPE != T::TYPE {
+            let values = Window::column(rows);
+            U::check(values, T::TYPE, ConversionPolicy::Checked, Origin::default())
                 .map_err(|error| in_file(error, self.rows, columns))?;
-            let bytes = bytemuck::cast_slice_mut(target);
-            swap_if_big_endian(bytes, size_of::<T>());
-            bytes
-        };
-        let offset = self.payload_offset + (self.rows * columns * size_of::<T>()) as u64;
-        Output { sink: self.new.file()?, path: self.new.path() }.write(bytes, offset)?;
-        self.sums.update(bytes);
+        }
+        self.sums.reserve(rows.len() * size_of::<T>())?;
+        let lines = TableView::<U>::new(rows, Shape { rows: count, columns }, DataLayout::RowMajor)?;
+        let position = (self.rows * columns * size_of::<T>()) as u64;
+        let output = Output { sink: self.new.file()?, path: self.new.path() };
+        let runs = Payload { output: &output, preamble: &self.start, meter: None }.write::<T>(&lines, position)?;
+        runs.into_iter().for_each(|run| self.sums.extend(run));
         self.rows = all;
+        self.meter.add((rows.len() * size_of::<T>()) as u64);
         Ok(())
     }
 
@@ -200,21 +200,14 @@ impl<T: Element> TableWriter<T> {
         let shape = self.shape();
         let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary)?;
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
-        let preamble = Preamble::new(&header, payload_length as u64, self.options.chunk_size())?;
-        let mut sums = Vec::new();
-        let room = preamble.chunk_count() as usize;
-        sums.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room.saturating_mul(4) })?;
-        merge(vec![self.sums], |sum| {
-            sums.push(sum);
-            Ok(())
-        })?;
+        let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
         let output = Output { sink: self.new.file()?, path: self.new.path() };
+        output.write_checksums(&preamble, vec![self.sums])?;
         output.write_front(&preamble, &header)?;
-        output.write_checksums(&preamble, &sums)?;
         // After a failed append, bytes of it may lie behind the end.
         let length = output.sink.set_len(preamble.file_length);
         length.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
-        self.new.commit(self.options.is_durable())
+        self.new.commit()
     }
 }
 

@@ -1,0 +1,192 @@
+//! Writing files: one pass over the values, in parallel if there are many.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::checksum::{RunSums, merge};
+use super::position::Sink;
+use super::preamble::{PREAMBLE_BYTES, Preamble};
+use super::progress::Meter;
+use super::{PIECE_BYTES, SaveOptions, header, run_length, swap_if_big_endian, zeroed};
+use crate::array::{AnySlice, AnySliceMut, Array};
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::dictionary::DataDictionary;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::table::{DataLayout, NumericTable, Region, Shape, TableView};
+
+/// Values in the order of a file: rows, or columns in the place of rows if the file's layout has them one after another.
+pub(super) trait Lines<T>: Sync {
+    fn shape(&self) -> Shape;
+    /// All values, if they lie in memory in this order.
+    fn as_slice(&self) -> Option<&[T]>;
+    /// Copies a region.
+    fn read(&self, region: &Region, target: &mut [T]) -> Result<()>;
+}
+
+/// Values of another type are converted.
+impl<T: Element, S: Element> Lines<T> for TableView<'_, S> {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn as_slice(&self) -> Option<&[T]> {
+        AnySlice::new(self.as_slice()?).downcast()
+    }
+
+    fn read(&self, region: &Region, target: &mut [T]) -> Result<()> {
+        self.region(region)?.read_over(AnySliceMut::new(target), ConversionPolicy::Saturate, Origin::default())
+    }
+}
+
+impl<T: Element> Lines<T> for &dyn NumericTable {
+    fn shape(&self) -> Shape {
+        NumericTable::shape(*self)
+    }
+
+    fn as_slice(&self) -> Option<&[T]> {
+        None
+    }
+
+    fn read(&self, region: &Region, target: &mut [T]) -> Result<()> {
+        self.read_region_over(region, AnySliceMut::new(target), ConversionPolicy::Saturate)
+    }
+}
+
+/// What goes into a file.
+pub(super) struct Content<'a, T> {
+    pub(super) lines: &'a dyn Lines<T>,
+    pub(super) layout: DataLayout,
+    pub(super) dictionary: &'a DataDictionary,
+}
+
+/// A file that is being written, and what the caller calls it.
+pub(super) struct Output<'a, S> {
+    pub(super) sink: &'a S,
+    pub(super) path: &'a Path,
+}
+
+impl<S: Sink> Output<'_, S> {
+    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.sink.write_at(bytes, offset).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
+
+    /// Writes everything in front of the values.
+    pub(super) fn write_front(&self, preamble: &Preamble, header: &[u8]) -> Result<()> {
+        let room = PREAMBLE_BYTES + header.len();
+        let mut front = zeroed(preamble.payload_offset as usize)?; // the header is short
+        front[..PREAMBLE_BYTES].copy_from_slice(&preamble.encode());
+        front[PREAMBLE_BYTES..room].copy_from_slice(header);
+        self.write(&front, 0)
+    }
+
+    /// Writes everything behind the values: the sums of runs that together are all of them.
+    pub(super) fn write_checksums(&self, preamble: &Preamble, runs: Vec<RunSums>) -> Result<()> {
+        if preamble.chunk_size == 0 {
+            return Ok(());
+        }
+        let count = preamble.chunk_count();
+        let padding = (preamble.checksums_offset() - preamble.payload_end()) as usize;
+        let room = (count as usize).saturating_mul(4).saturating_add(padding + 8);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        bytes.resize(padding, 0);
+        bytes.extend(count.to_le_bytes());
+        merge(runs, |sum| {
+            bytes.extend(sum.to_le_bytes());
+            Ok(())
+        })?;
+        self.write(&bytes, preamble.payload_end())
+    }
+}
+
+/// Writes a whole file. Its first bytes come last: nobody takes a file for a table before it is one.
+pub(super) fn write<T: Element, S: Sink>(
+    output: &Output<'_, S>,
+    content: &Content<'_, T>,
+    options: &SaveOptions,
+) -> Result<()> {
+    let &Content { lines, layout, dictionary } = content;
+    let shape = match layout {
+        DataLayout::RowMajor => lines.shape(),
+        DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
+    };
+    let payload_length = (shape.element_count_of(T::TYPE)? * size_of::<T>()) as u64;
+    dictionary.check(shape.columns, T::TYPE)?; // a user's kind of table may be wrong about it
+    let header = header::encode(T::TYPE, layout, shape, dictionary)?;
+    let preamble = Preamble::new(&header, payload_length, options.chunk_size())?;
+    let meter = Meter::start(options.hook(), payload_length);
+    let runs = Payload { output, preamble: &preamble, meter: Some(&meter) }.write(lines, 0)?;
+    output.write_checksums(&preamble, runs)?;
+    output.write_front(&preamble, &header)
+}
+
+/// The values of a file that is being written.
+pub(super) struct Payload<'a, S> {
+    pub(super) output: &'a Output<'a, S>,
+    pub(super) preamble: &'a Preamble,
+    pub(super) meter: Option<&'a Meter>,
+}
+
+impl<S: Sink> Payload<'_, S> {
+    /// Writes values from a position in the payload on, in parallel if there are many, and sums them up.
+    pub(super) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
+        let count = lines.shape().element_count_of(T::TYPE)?;
+        let length = run_length(count * size_of::<T>()) / size_of::<T>();
+        let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
+        parallel::map(runs, |run| self.write_run(lines, run, position)).into_iter().collect()
+    }
+
+    /// Writes consecutive values, piece by piece, and sums them up while they are at hand.
+    fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
+        let size = size_of::<T>();
+        let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);
+        let mut buffer = match in_memory {
+            Some(_) => Array::new(),
+            None => Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?,
+        };
+        let mut position = position + (run.start * size) as u64;
+        let mut sums = RunSums::new(self.preamble.chunk_size, position, run.len() * size)?;
+        for start in run.clone().step_by(PIECE_BYTES / size) {
+            let piece = start..run.end.min(start + PIECE_BYTES / size);
+            let bytes: &[u8] = match in_memory {
+                Some(values) => bytemuck::cast_slice(&values[piece]),
+                None => {
+                    let target = &mut buffer.mutable_data()?[..piece.len()];
+                    gather(lines, piece, target)?;
+                    let bytes = bytemuck::cast_slice_mut(target);
+                    swap_if_big_endian(bytes, size);
+                    bytes
+                }
+            };
+            sums.update(bytes);
+            self.output.write(bytes, self.preamble.payload_offset + position)?;
+            position += bytes.len() as u64;
+            if let Some(meter) = self.meter {
+                meter.add(bytes.len() as u64);
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// Copies consecutive values: the end of a line, whole lines, and the start of one.
+fn gather<T>(lines: &dyn Lines<T>, range: Range<usize>, mut target: &mut [T]) -> Result<()> {
+    let columns = lines.shape().columns;
+    let mut at = range.start;
+    while at < range.end {
+        let (row, column, left) = (at / columns, at % columns, range.end - at);
+        let region = if column == 0 && left >= columns {
+            Region { rows: row..row + left / columns, columns: 0..columns }
+        } else {
+            Region { rows: row..row + 1, columns: column..columns.min(column + left) }
+        };
+        let count = region.shape().element_count()?;
+        let (now, later) = target.split_at_mut(count);
+        lines.read(&region, now)?;
+        (target, at) = (later, at + count);
+    }
+    Ok(())
+}

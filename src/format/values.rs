@@ -1,0 +1,105 @@
+//! Reading many values: in pieces that stay in the processor's cache while they are read, summed up and converted, and
+//! several runs of pieces at a time if there are many.
+
+use super::checksum::RunSums;
+use super::file::{Run, TableFile};
+use super::progress::Meter;
+use super::stored::Stored;
+use super::{PIECE_BYTES, run_length, swap_if_big_endian, zeroed};
+use crate::array::{AnySliceMut, Array};
+use crate::element::Element;
+use crate::error::Result;
+use crate::parallel;
+use crate::shape::Shape;
+use crate::table::DataLayout;
+
+/// The values of a file, and who wants to know how many of them have been read.
+pub(super) struct Source<'a> {
+    pub(super) file: &'a TableFile,
+    pub(super) meter: Option<&'a Meter>,
+}
+
+impl Source<'_> {
+    /// Reads all values, converted if the file holds another type, and compares their checksums.
+    pub(super) fn load<T: Element>(&self) -> Result<Array<T>> {
+        let mut array = Array::<T>::zeros(self.file.shape.element_count_of(T::TYPE)?)?;
+        let runs = self.read_runs(0, array.mutable_data()?, true, &mut Stored::new(self.file.element_type))?;
+        self.file.check_sums(runs)?;
+        Ok(array)
+    }
+
+    /// Reads consecutive values, from the value `first` on, converted if the file holds another type, and does not look at
+    /// checksums. `stored` is room for values of the file.
+    pub(super) fn read<T: Element>(&self, first: usize, target: &mut [T], stored: &mut Stored) -> Result<()> {
+        self.read_runs(first, target, false, stored).map(drop)
+    }
+
+    /// Reads all values and compares their checksums, if there are any. Gives whether there are.
+    pub(super) fn verify(&self) -> Result<bool> {
+        if !self.file.has_checksums() {
+            return Ok(false);
+        }
+        let length = self.file.payload_length();
+        // A file may be larger than memory: it is cut as if it were as large as memory can be, at most.
+        let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
+        let starts = (0..length.div_ceil(step)).map(|run| run * step);
+        let runs = parallel::map(starts.collect(), |start| {
+            let end = length.min(start + step);
+            let mut run = self.file.run(start..end, true)?;
+            let mut buffer = zeroed((end - start).min(PIECE_BYTES as u64) as usize)?;
+            for at in (start..end).step_by(PIECE_BYTES) {
+                let piece = &mut buffer[..(end - at).min(PIECE_BYTES as u64) as usize];
+                self.read_piece(&mut run, piece)?;
+            }
+            Ok(run.into_sums())
+        });
+        self.file.check_sums(runs.into_iter().collect::<Result<_>>()?)?;
+        Ok(true)
+    }
+
+    fn read_runs<T: Element>(
+        &self,
+        first: usize,
+        target: &mut [T],
+        are_summed: bool,
+        stored: &mut Stored,
+    ) -> Result<Vec<RunSums>> {
+        let size = self.file.element_type.size_in_bytes();
+        let length = (run_length(target.len() * size) / size).max(1);
+        let read_run = |index: usize, target: &mut [T], stored: &mut Stored| -> Result<RunSums> {
+            let start = ((first + index * length) * size) as u64;
+            let mut run = self.file.run(start..start + (target.len() * size) as u64, are_summed)?;
+            for piece in target.chunks_mut(PIECE_BYTES / size) {
+                self.read_converted(&mut run, piece, stored)?;
+            }
+            Ok(run.into_sums())
+        };
+        if target.len() <= length {
+            return Ok(vec![read_run(0, target, stored)?]);
+        }
+        let pieces = target.chunks_mut(length).enumerate().collect();
+        let runs =
+            parallel::map(pieces, |(index, target)| read_run(index, target, &mut Stored::new(self.file.element_type)));
+        runs.into_iter().collect()
+    }
+
+    fn read_converted<T: Element>(&self, run: &mut Run<'_>, target: &mut [T], stored: &mut Stored) -> Result<()> {
+        if self.file.element_type == T::TYPE {
+            let bytes = bytemuck::cast_slice_mut(target);
+            self.read_piece(run, bytes)?;
+            swap_if_big_endian(bytes, size_of::<T>());
+            return Ok(());
+        }
+        self.read_piece(run, stored.room(target.len())?)?;
+        let shape = Shape { rows: target.len(), columns: 1 };
+        stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(target))
+    }
+
+    fn read_piece(&self, run: &mut Run<'_>, bytes: &mut [u8]) -> Result<()> {
+        run.read(bytes)?;
+        if let Some(meter) = self.meter {
+            meter.add(bytes.len() as u64);
+        }
+        Ok(())
+    }
+}
