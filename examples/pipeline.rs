@@ -1,4 +1,4 @@
-//! The whole life of a table: load, describe, measure, standardize, check, save, read back, compare.
+//! The whole life of a table: load, describe, measure, standardize, check, save, verify, map, compare.
 //!
 //! Values are stored as `f32` and computed with as `f64`, a block of rows at a time, on all cores.
 //!
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use csv::StringRecord;
-use numeric_table::{RowBlock, RowBlockMut, prelude::*};
+use numeric_table::{RowBlock, RowBlockMut, prelude::*, verify};
 #[cfg(feature = "rayon")]
 use rayon::iter::ParallelIterator;
 
@@ -33,20 +33,22 @@ fn main() -> Result<()> {
     let after = clock.time("measure again", || measure(&table))?;
     check_standardized(&table, &after)?;
 
-    let file = tempfile::NamedTempFile::with_prefix("numeric-table-")?; // removed when `main` returns
-    let file_size = clock.time("save to a file", || save(&table, file.path()))?;
-    let copy = clock.time("read it back", || read_back(file.path()))?;
+    let folder = tempfile::Builder::new().prefix("numeric-table-").tempdir()?; // removed when `main` returns
+    let file = folder.path().join("standardized.ntb");
+    clock.time("save to a table file", || table.save(&file))?;
+    clock.time("verify its checksums", || verify(&file))?;
+    let copy = clock.time("map it", || map(&file))?;
     let identical = clock.time("compare bit for bit", || is_identical(&table, &copy))?;
 
     println!("{:<11}{}", "source", path.file_name().unwrap_or_default().display());
     println!("{:<11}{}", "classes", if classes.is_empty() { "none".to_owned() } else { classes.join(", ") });
     println!("{:<11}{}", "table", summary(&table));
-    println!("{:<11}{file_size} bytes, {} of them values", "file", copy.array()?.size_in_bytes());
-    println!("{:<11}{}", "read back", summary(&copy));
+    println!("{:<11}{} bytes, {} of them values", "file", file.metadata()?.len(), copy.array()?.size_in_bytes());
+    println!("{:<11}{}", "mapped", summary(&copy));
     print_features(&table, &before, &after);
     clock.print();
     println!("\nidentical: {}", if identical { "yes" } else { "no" });
-    if identical { Ok(()) } else { Err("the table that was read back is not the one that was saved".into()) }
+    if identical { Ok(()) } else { Err("the mapped table is not the one that was saved".into()) }
 }
 
 fn default_path() -> PathBuf {
@@ -159,15 +161,17 @@ fn check_standardized(table: &HomogenNumericTable<f32>, moments: &[Moments]) -> 
     Ok(())
 }
 
-/// Writes the table into a file; gives the size of the file in bytes.
-fn save(table: &HomogenNumericTable<f32>, path: &Path) -> Result<usize> {
-    let bytes = table.to_bytes()?;
-    std::fs::write(path, &bytes)?;
-    Ok(bytes.len())
+/// Takes the file for the memory of a table: nothing is read before somebody looks at it.
+#[cfg(feature = "mmap")]
+fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
+    // SAFETY: the file lies in a folder of this program, which does not write to it again.
+    Ok(unsafe { HomogenNumericTable::map(path) }?)
 }
 
-fn read_back(path: &Path) -> Result<HomogenNumericTable<f32>> {
-    Ok(HomogenNumericTable::from_bytes(&std::fs::read(path)?)?)
+/// Loads the file, since it cannot be mapped.
+#[cfg(not(feature = "mmap"))]
+fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
+    Ok(HomogenNumericTable::load(path)?)
 }
 
 /// Compares shape, layout, dictionary and the bits of every value: -0.0 is not 0.0 here, and a NaN equals itself.
