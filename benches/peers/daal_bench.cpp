@@ -10,10 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include <unistd.h>
 
 using namespace daal::data_management;
 using Clock = std::chrono::steady_clock;
@@ -168,6 +171,67 @@ static void fill(const Names& jobs) {
     report(jobs, 1, [&] { sink = create()->getArray()[0]; });
 }
 
+// Serializes into an archive and copies that out, into memory that is used again.
+static void toBytes(const Table<float>& table, std::vector<daal::byte>& bytes) {
+    InputDataArchive archive;
+    table->serialize(archive);
+    bytes.resize(archive.getSizeOfArchive());
+    archive.copyArchiveToArray(bytes.data(), bytes.size());
+}
+
+static Table<float> fromBytes(std::vector<daal::byte>& bytes) {
+    OutputDataArchive archive(bytes.data(), bytes.size());
+    auto table = HomogenNumericTable<float>::create();
+    table->deserialize(archive);
+    return table;
+}
+
+static void requireSample(const Table<float>& table, const Names& jobs) {
+    const float* values = table->getArray();
+    bool isRight = table->getNumberOfColumns() == 16 && table->getNumberOfRows() == valueCount() / 16;
+    for (size_t i = 0; isRight && i < valueCount(); i++) isRight = values[i] == sample<float>(i);
+    require(isRight, jobs);
+}
+
+static void archives(const Names& write, const Names& read) {
+    if (!wanted(write) && !wanted(read)) return;
+    auto table = sampleTable<float>(16);
+    std::vector<daal::byte> bytes;
+    toBytes(table, bytes);
+    requireSample(fromBytes(bytes), read);
+    if (wanted(write)) report(write, 1, [&] { toBytes(table, bytes); });
+    if (wanted(read)) report(read, 1, [&] { sink = fromBytes(bytes)->getArray()[5]; });
+}
+
+// Archives as files, among the system's temporary ones. Memory for the bytes is used again.
+static void files(const Names& save, const Names& load) {
+    if (!wanted(save) && !wanted(load)) return;
+    auto table = sampleTable<float>(16);
+    auto path = std::filesystem::temp_directory_path() / ("table." + std::to_string(getpid()) + ".daal");
+    std::vector<daal::byte> bytes;
+    auto saveFile = [&] {
+        toBytes(table, bytes);
+        FILE* file = fopen(path.c_str(), "wb");
+        bool isWritten = file && fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+        require(file && fclose(file) == 0 && isWritten, save);
+    };
+    auto loadFile = [&] {
+        bytes.resize(std::filesystem::file_size(path));
+        FILE* file = fopen(path.c_str(), "rb");
+        require(file && fread(bytes.data(), 1, bytes.size(), file) == bytes.size(), load);
+        fclose(file);
+        return fromBytes(bytes);
+    };
+    saveFile();
+    requireSample(loadFile(), load);
+    if (wanted(save)) report(save, 1, saveFile);
+    FILE* file = fopen(path.c_str(), "rb");
+    require(file && fsync(fileno(file)) == 0, load);  // so that the disk is not busy with it while it is read
+    fclose(file);
+    if (wanted(load)) report(load, 1, [&] { sink = loadFile()->getArray()[5]; });
+    std::filesystem::remove(path);
+}
+
 template <typename T, typename U>
 static void readGrid(const std::string& pair) {
     for (size_t columns : {16, 128}) {
@@ -200,4 +264,6 @@ int main(int count, char** arguments) {
     readBlocks<float, float>({"one_row/f32/descriptor", "one_row/f32/borrowed"}, 16, 1, true);
     readColumns({"columns/f32_to_f64/one_after_another", "columns/f32_to_f64/at_once"});
     fill({"fill/f32"});
+    files({"files/save/f32", "files/save_without_checksums/f32"}, {"files/load/f32"});
+    archives({"archive/to_bytes/f32"}, {"archive/from_bytes/f32"});
 }

@@ -5,7 +5,10 @@ names of jobs; without any, all jobs run. With --quick they are small: a smoke t
 """
 
 import math
+import os
+import pathlib
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -14,6 +17,7 @@ QUICK = "--quick" in sys.argv
 ASKED = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
 VALUES = 1 << (18 if QUICK else 24)
 COLUMNS = 16
+BLOCK_ROWS = 8192  # of a block in a stream
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "u8": np.uint8}
 ROW_PAIRS = ("f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32")  # whole tables are also read as a block
 
@@ -116,9 +120,90 @@ def fill():
         report(["zeros/f32"], run)
 
 
+def save(path):
+    jobs = [job for job in ("files/save/f32", "files/save_without_checksums/f32") if wanted(job)]
+    if jobs:
+        table = sample_table("f32")
+        run = lambda: np.save(path, table)
+        run()
+        check(jobs[0], table, np.load(path), "f32")
+        report(jobs, run)
+
+
+def synchronise(path):
+    """Brings a file to the disk, so that the disk is not busy with it while it is read."""
+    with open(path) as file:
+        os.fsync(file.fileno())
+
+
+def load(path):
+    jobs = {"files/load/f32": lambda: np.load(path), "files/load_as/f32_to_f64": lambda: np.load(path).astype(np.float64)}
+    for job, run in jobs.items():
+        if wanted(job):
+            table = sample_table("f32")
+            np.save(path, table)
+            synchronise(path)
+            check(job, table, run(), job[-3:])
+            report([job], run)
+
+
+def map_first_row(path):
+    """One row in the middle of a file, which is larger than what of it is on the disk."""
+    for size, times in {"64_MiB": 1, "1_GiB": 16}.items():
+        job = f"files/map/first_row/f32/{size}"
+        if wanted(job):
+            rows = VALUES // COLUMNS * times
+            table = np.lib.format.open_memmap(path, "w+", np.float32, (rows, COLUMNS))
+            table[rows // 2] = range(COLUMNS)
+            table.flush()
+            run = lambda: np.load(path, mmap_mode="r")[rows // 2].copy()
+            if list(run()) != list(range(COLUMNS)):
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run)
+
+
+def stream_write(path):
+    job = "files/stream_write/f32"
+    if wanted(job):
+        table = sample_table("f32")
+
+        def run():
+            mapped = np.lib.format.open_memmap(path, "w+", np.float32, table.shape)
+            for first in range(0, len(table), BLOCK_ROWS):
+                mapped[first : first + BLOCK_ROWS] = table[first : first + BLOCK_ROWS]
+
+        run()
+        check(job, table, np.load(path), "f32")
+        report([job], run)
+
+
+def stream_read(path):
+    job = "files/stream_read/f32_to_f64"
+    if wanted(job):
+        table = sample_table("f32")
+        np.save(path, table)
+        synchronise(path)
+        block = np.empty((BLOCK_ROWS, COLUMNS), np.float64)
+
+        def run(look=lambda values: values[0, 0]):
+            mapped = np.load(path, mmap_mode="r")
+            for first in range(0, len(mapped), BLOCK_ROWS):
+                rows = mapped[first : first + BLOCK_ROWS]
+                np.copyto(block[: len(rows)], rows)
+                look(block[: len(rows)])
+
+        seen = []
+        run(lambda values: seen.append(values.copy()))
+        check(job, table, np.concatenate(seen), "f64")
+        report([job], run)
+
+
 for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):
     reused(*pair.split())
 columns_at_once()
 fresh()
 transpose()
 fill()
+for job in (save, load, map_first_row, stream_write, stream_read):
+    with tempfile.TemporaryDirectory() as folder:  # goes before the disk is busy with it
+        job(pathlib.Path(folder, "table.npy"))

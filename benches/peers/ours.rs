@@ -1,10 +1,12 @@
 //! Times this crate at the jobs that `daal_bench.cpp` and `numpy_bench.py` time, and the Rust peers beside it: the plain
-//! loop, `ndarray`, `arrow`, `half`, and memcpy as the limit.
+//! loop, `ndarray`, `arrow`, `half`, `bincode`, and memcpy and plain files as the limit.
 //!
 //! Prints a line `job<TAB>peer<TAB>seconds` for each; `compare.py` makes a table of them all. Answers are checked before
 //! anything is timed. Arguments are parts of the names of jobs; without any, all jobs run. Without `--bench`, or with
 //! `--test`, every job runs once, small, and nothing is timed; with `--quick` it is small and timed: a smoke test.
 
+#[path = "ours/files.rs"]
+mod files;
 #[path = "ours/measure.rs"]
 mod measure;
 #[path = "ours/memory_copy.rs"]
@@ -23,6 +25,7 @@ fn main() -> Result<(), numeric_table::Error> {
     rows::run(&mut bench)?;
     whole::run(&mut bench)?;
     slices::run(&mut bench)?;
+    files::run(&mut bench)?;
     bench.finish();
     Ok(())
 }
