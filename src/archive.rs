@@ -6,9 +6,11 @@
 //! are really there. Files on disk have a format of their own.
 
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use bincode::error::DecodeError;
+use bincode::enc::write::Writer;
+use bincode::error::{DecodeError, EncodeError};
 use serde::{Deserialize, Serialize};
 
+use crate::array::append_copy;
 use crate::element::{Element, ElementType, match_element};
 use crate::error::{Error, Result};
 use crate::serde::take_refusal;
@@ -28,6 +30,15 @@ struct Header {
     magic: u64,
     version: u32,
     element_type: ElementType,
+}
+
+/// An archive that is being written. All values come as one piece, which several threads copy.
+struct Archive(Vec<u8>);
+
+impl Writer for Archive {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        append_copy(&mut self.0, bytes).map_err(|error| EncodeError::OtherString(error.to_string()))
+    }
 }
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -53,12 +64,12 @@ impl<T: Element> HomogenNumericTable<T> {
         let stored = self.dictionary().stored();
         let names: usize = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
         let room = self.shape().element_count()? * size_of::<T>() + stored.len() * 32 + names + 256;
-        let mut archive = Vec::new();
-        archive.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        let mut archive = Archive(Vec::new());
+        archive.0.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
         let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
-        let written = bincode::serde::encode_into_std_write((header, self), &mut archive, CODEC);
+        let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
         written.map_err(|error| Error::Format { offset: 0, reason: error.to_string() })?;
-        Ok(archive)
+        Ok(archive.0)
     }
 
     /// Reads a table from an archive, which must hold `T` and nothing behind the table. One copy.

@@ -187,6 +187,20 @@ fn an_archive_of_one_row_of_a_large_table_is_small() {
     assert!(bincode::serde::encode_to_vec(&row, bincode::config::standard()).unwrap().len() <= 4 * 4 + 256);
 }
 
+/// So many values that several threads copy them, each of its own value, at an odd address.
+#[test]
+fn a_large_archive_holds_every_value_in_its_place() {
+    let rows = (8 << 20) / 20 + 7;
+    let table = five_columns((0..rows as u32 * 5).collect(), DataLayout::RowMajor);
+    let expected: Vec<u8> = table.as_slice().unwrap().iter().flat_map(|value| value.to_le_bytes()).collect();
+    let archive = table.to_bytes().unwrap();
+    assert!(archive.ends_with(&expected));
+    for shift in 0..4 {
+        let shifted = [&vec![0; shift], &archive[..]].concat();
+        assert!(Table::<u32>::from_bytes(&shifted[shift..]).unwrap() == table, "{shift}");
+    }
+}
+
 #[test]
 fn a_slice_of_rows_comes_back_alone_in_both_layouts() {
     for layout in LAYOUTS {

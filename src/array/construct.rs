@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
-use super::{Array, Element, Error, Result, write_copy};
+use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
 use crate::parallel;
 use crate::shape::Shape;
 
@@ -138,13 +138,17 @@ impl<T: Element> Array<T> {
             return Err(Error::Format { offset: 0, reason });
         }
         Self::try_init(bytes.len() / size_of::<T>(), |target| {
-            let count = target.len();
-            // SAFETY: source and target are `count * size_of::<T>()` bytes each, and the target is new memory. Any bits
-            // are a value of an element type (`Pod`), so that the target is initialised then.
-            let elements = unsafe {
-                std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.as_mut_ptr().cast::<u8>(), bytes.len());
-                std::slice::from_raw_parts_mut(target.as_mut_ptr().cast::<T>(), count)
-            };
+            let size = size_of::<T>();
+            parallel::for_each_chunk_mut(target, &|offset, chunk| {
+                let source = &bytes[offset * size..(offset + chunk.len()) * size];
+                // SAFETY: source and chunk are `chunk.len() * size` bytes each, and the chunk is new memory.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(source.as_ptr(), chunk.as_mut_ptr().cast::<u8>(), source.len())
+                };
+            });
+            // SAFETY: the chunks together are the whole target, and each has been written; any bits are a value of an
+            // element type (`Pod`).
+            let elements = unsafe { assume_init_mut(target) };
             if cfg!(target_endian = "big") {
                 bytemuck::cast_slice_mut::<T, u8>(elements).chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
             }

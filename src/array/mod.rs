@@ -14,7 +14,7 @@ mod window;
 
 pub(crate) use any::Erase;
 pub use any::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
-pub(crate) use uninit::{assume_init_mut, write_copy};
+pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
 pub(crate) use window::{Geometry, Window, WindowMut};
 

@@ -2,6 +2,9 @@
 
 use std::mem::MaybeUninit;
 
+use crate::error::{Error, Result};
+use crate::parallel;
+
 /// Declares that every element has been written.
 ///
 /// # Safety
@@ -22,4 +25,20 @@ pub(crate) fn write_copy<'t, T: Copy>(target: &'t mut [MaybeUninit<T>], values: 
         std::ptr::copy_nonoverlapping(values.as_ptr(), target.as_mut_ptr().cast::<T>(), values.len());
         assume_init_mut(target)
     }
+}
+
+/// Appends a copy of bytes, made by several threads if there are many. A new vector's pages are then touched first by them.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]; the vector is as it was then.
+pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    target.try_reserve(bytes.len()).map_err(|_| Error::OutOfMemory { bytes: bytes.len() })?;
+    let room = &mut target.spare_capacity_mut()[..bytes.len()];
+    parallel::for_each_chunk_mut(room, &|offset, chunk| {
+        write_copy(chunk, &bytes[offset..offset + chunk.len()]);
+    });
+    // SAFETY: `room` begins where the vector ends, and is `bytes.len()` bytes of its capacity; the chunks together are all of
+    // it, and `write_copy` has written each.
+    unsafe { target.set_len(target.len() + bytes.len()) };
+    Ok(())
 }
