@@ -10,7 +10,7 @@ use bincode::enc::write::Writer;
 use bincode::error::{DecodeError, EncodeError};
 use serde::{Deserialize, Serialize};
 
-use crate::array::append_copy;
+use crate::array::{append_copy, vector_with_room};
 use crate::element::{Element, ElementType, match_element};
 use crate::error::{Error, Result};
 use crate::serde::take_refusal;
@@ -64,8 +64,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let stored = self.dictionary().stored();
         let names: usize = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
         let room = self.shape().element_count()? * size_of::<T>() + stored.len() * 32 + names + 256;
-        let mut archive = Archive(Vec::new());
-        archive.0.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        let mut archive = Archive(vector_with_room(room)?);
         let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
         written.map_err(|error| Error::Format { offset: 0, reason: error.to_string() })?;

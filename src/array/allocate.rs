@@ -82,6 +82,29 @@ impl Allocation {
     }
 }
 
+/// Gives a vector with room for so many bytes, with huge pages advised if they are many: for bytes that go to the caller.
+pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    #[cfg(target_os = "linux")]
+    advise_huge_pages(&mut vector);
+    Ok(vector)
+}
+
+/// Advice only, for the whole pages of the room: a kernel that has no huge pages refuses it.
+#[cfg(target_os = "linux")]
+fn advise_huge_pages(vector: &mut Vec<u8>) {
+    const HUGE_PAGE: usize = 2 << 20;
+    let room = vector.spare_capacity_mut();
+    let skipped = room.as_ptr().addr().next_multiple_of(HUGE_PAGE) - room.as_ptr().addr();
+    if let Some(whole) = room.get_mut(skipped..).filter(|whole| whole.len() >= HUGE_PAGE) {
+        let length = whole.len() / HUGE_PAGE * HUGE_PAGE;
+        // SAFETY: the range lies inside the vector's own memory, and begins at a page. How large pages are changes nothing
+        // of what is in them.
+        let _ = unsafe { rustix::mm::madvise(whole.as_mut_ptr().cast(), length, rustix::mm::Advice::LinuxHugepage) };
+    }
+}
+
 /// Only its alignment is used: the address of an empty allocation.
 #[repr(align(64))]
 struct CacheLine;

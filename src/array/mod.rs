@@ -12,6 +12,7 @@ mod uninit;
 mod unique;
 mod window;
 
+pub(crate) use allocate::vector_with_room;
 pub(crate) use any::Erase;
 pub use any::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
 pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};

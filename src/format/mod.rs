@@ -53,8 +53,12 @@ pub use progress::Progress;
 pub use reader::{FileBlock, FileBlocks, TableReader};
 pub use writer::TableWriter;
 
-/// Bytes that are read or written, and summed up, at once: they stay in the processor's cache between the two.
-const PIECE_BYTES: usize = 256 << 10;
+/// Bytes that are read, or gathered to be written, at once; and summed up while they are in the processor's cache.
+const PIECE_BYTES: usize = 512 << 10;
+
+/// Bytes that are written at once if they lie in memory as the file has them: calls of the system take turns at a file, and
+/// a few long ones are faster than many short ones.
+const WRITE_BYTES: usize = 4 << 20;
 
 /// Bytes of a column-major file that are gathered at once: enough that the pieces of a thousand columns are not tiny.
 const COLUMNS_BYTES: usize = 4 << 20;

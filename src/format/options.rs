@@ -103,7 +103,7 @@ impl SaveOptions {
         Self { is_in_place, ..self }
     }
 
-    /// Has `hook` told how far the save has got: at the beginning, and after every piece of some hundred kilobytes (or
+    /// Has `hook` told how far the save has got: at the beginning, and after every piece of at most 4 MiB (or
     /// every block that is appended to a [`TableWriter`](crate::TableWriter)), from whatever thread works on it, but by one
     /// at a time. If it panics, nothing is saved.
     ///

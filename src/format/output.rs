@@ -7,7 +7,7 @@ use super::checksum::{RunSums, merge};
 use super::position::Sink;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::progress::Meter;
-use super::{PIECE_BYTES, SaveOptions, header, run_length, swap_if_big_endian, zeroed};
+use super::{PIECE_BYTES, SaveOptions, WRITE_BYTES, header, run_length, swap_if_big_endian, zeroed};
 use crate::array::{AnySlice, AnySliceMut, Array};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
@@ -73,6 +73,11 @@ impl<S: Sink> Output<'_, S> {
         self.sink.write_at(bytes, offset).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
 
+    /// Reserves room for the whole file, if it is known how long it will be.
+    pub(super) fn reserve(&self, length: u64) -> Result<()> {
+        self.sink.reserve(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
+
     /// Writes everything in front of the values.
     pub(super) fn write_front(&self, preamble: &Preamble, header: &[u8]) -> Result<()> {
         let room = PREAMBLE_BYTES + header.len();
@@ -117,6 +122,7 @@ pub(super) fn write<T: Element, S: Sink>(
     dictionary.check(shape.columns, T::TYPE)?; // a user's kind of table may be wrong about it
     let header = header::encode(T::TYPE, layout, shape, dictionary)?;
     let preamble = Preamble::new(&header, payload_length, options.chunk_size())?;
+    output.reserve(preamble.file_length)?;
     let meter = Meter::start(options.hook(), payload_length);
     let runs = Payload { output, preamble: &preamble, meter: Some(&meter) }.write(lines, 0)?;
     output.write_checksums(&preamble, runs)?;
@@ -134,7 +140,11 @@ impl<S: Sink> Payload<'_, S> {
     /// Writes values from a position in the payload on, in parallel if there are many, and sums them up.
     pub(super) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
         let count = lines.shape().element_count_of(T::TYPE)?;
-        let length = run_length(count * size_of::<T>()) / size_of::<T>();
+        let is_only_written = self.preamble.chunk_size == 0 && lines.as_slice().is_some();
+        let length = match is_only_written {
+            true => count, // several threads would only wait for each other
+            false => run_length(count * size_of::<T>()) / size_of::<T>(),
+        };
         let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
         parallel::map(runs, |run| self.write_run(lines, run, position)).into_iter().collect()
     }
@@ -143,14 +153,14 @@ impl<S: Sink> Payload<'_, S> {
     fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
         let size = size_of::<T>();
         let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);
-        let mut buffer = match in_memory {
-            Some(_) => Array::new(),
-            None => Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?,
+        let (step, mut buffer) = match in_memory {
+            Some(_) => (WRITE_BYTES / size, Array::new()),
+            None => (PIECE_BYTES / size, Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?),
         };
         let mut position = position + (run.start * size) as u64;
         let mut sums = RunSums::new(self.preamble.chunk_size, position, run.len() * size)?;
-        for start in run.clone().step_by(PIECE_BYTES / size) {
-            let piece = start..run.end.min(start + PIECE_BYTES / size);
+        for start in run.clone().step_by(step) {
+            let piece = start..run.end.min(start + step);
             let bytes: &[u8] = match in_memory {
                 Some(values) => bytemuck::cast_slice(&values[piece]),
                 None => {

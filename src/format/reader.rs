@@ -71,8 +71,8 @@ impl TableReader {
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
 
-    /// Has `hook` told how far each of the calls below has got: it is called at the beginning, after every piece of some
-    /// hundred kilobytes (in [`row_blocks`](Self::row_blocks) after every block), from whatever thread works on it, but by
+    /// Has `hook` told how far each of the calls below has got: it is called at the beginning, after every piece of at
+    /// most 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), from whatever thread works on it, but by
     /// one at a time.
     ///
     /// # Examples

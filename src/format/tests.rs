@@ -26,6 +26,11 @@ impl Sink for AlmostFull<'_> {
         self.file.write_at(&bytes[..fits], offset)?;
         if fits == bytes.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
+
+    /// Room that nobody has reserved.
+    fn reserve(&self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize, in_place: bool) -> crate::Result<()> {

@@ -18,10 +18,13 @@ use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::table::{DataLayout, TableView};
 
+/// Room on the disk is reserved for at most so many bytes more than have been appended.
+const RESERVED_AHEAD: u64 = 64 << 20;
+
 /// Writes a table file block by block: the table may be larger than memory.
 ///
 /// Nothing appears at the path before [`finish`](Self::finish); dropping the writer before that leaves nothing behind. A
-/// writer takes some hundred kilobytes, if values have to be converted, and 4 bytes for each checksum.
+/// writer takes half a megabyte for each thread, if values have to be converted, and 4 bytes for each checksum.
 /// The file is row-major: rows that are appended lie one after another. (In a column-major file, the place of every value
 /// depends on the number of rows, which is not known before the end.)
 ///
@@ -48,6 +51,8 @@ pub struct TableWriter<T: Element = f32> {
     rows: usize,
     /// The preamble as long as there are no rows: where values begin, and how they are summed up.
     start: Preamble,
+    /// For how many bytes there is room on the disk.
+    reserved: u64,
     /// Sums of what has been appended.
     sums: RunSums,
     meter: Meter,
@@ -112,6 +117,7 @@ impl<T: Element> TableWriter<T> {
             dictionary,
             rows: 0,
             start,
+            reserved: 0,
             sums,
             meter: Meter::start(options.hook(), None),
             element: PhantomData,
@@ -173,6 +179,11 @@ impl<T: Element> TableWriter<T> {
         let lines = TableView::<U>::new(rows, Shape { rows: count, columns }, DataLayout::RowMajor)?;
         let position = (self.rows * columns * size_of::<T>()) as u64;
         let output = Output { sink: self.new.file()?, path: self.new.path() };
+        let end = self.start.payload_offset + position + (rows.len() * size_of::<T>()) as u64;
+        if end > self.reserved {
+            let ahead = end + end.min(RESERVED_AHEAD);
+            self.reserved = if output.reserve(ahead).is_ok() { ahead } else { end };
+        }
         let runs = Payload { output: &output, preamble: &self.start, meter: None }.write::<T>(&lines, position)?;
         runs.into_iter().for_each(|run| self.sums.extend(run));
         self.rows = all;
@@ -204,7 +215,7 @@ impl<T: Element> TableWriter<T> {
         let output = Output { sink: self.new.file()?, path: self.new.path() };
         output.write_checksums(&preamble, vec![self.sums])?;
         output.write_front(&preamble, &header)?;
-        // After a failed append, bytes of it may lie behind the end.
+        // Bytes of a failed append may lie behind the end, and room that was reserved.
         let length = output.sink.set_len(preamble.file_length);
         length.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         self.new.commit()

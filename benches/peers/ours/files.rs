@@ -28,7 +28,7 @@ const MEMORY: &str = "the result fits in memory";
 
 pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     let options = SaveOptions::new().durable(false);
-    save(bench, "files/save/f32", options)?;
+    save(bench, "files/save/f32", options.clone())?;
     save(bench, "files/save_without_checksums/f32", options.checksums(None))?;
     save(bench, "files/save_durable/f32", SaveOptions::new())?;
     load(bench)?;
@@ -68,7 +68,7 @@ fn save(bench: &mut Bench, job: &str, options: SaveOptions) -> Result<(), Error>
     }
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let (path, _folder) = new_path();
-    let save = || table.save_with(&path, options).expect(DISK);
+    let save = || table.save_with(&path, options.clone()).expect(DISK);
     save();
     check(job, table.as_slice()?, HomogenNumericTable::<f32>::load(&path)?.as_slice()?);
     bench.compare(job, 1, &mut [("ours", &mut || save())]);
