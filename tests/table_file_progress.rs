@@ -115,3 +115,26 @@ fn a_hook_that_panics_leaves_the_old_file() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
+
+/// A thread that waits for the hook's own parallel work may take up another part of the save that the hook is about.
+#[cfg(feature = "rayon")]
+#[test]
+fn a_hook_may_save_tables_itself() {
+    let (_folder, path) = scratch();
+    let table = Arc::new(Table::<u16>::new(shape(2 << 20, 1), AllocationFlag::DoAllocate).unwrap());
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        for _ in 0..20 {
+            let (other, other_path) = (table.clone(), path.with_extension("other"));
+            let options = SaveOptions::new().durable(false).on_progress(move |progress| {
+                if progress.done > 0 {
+                    other.save_with(&other_path, SaveOptions::new().durable(false)).unwrap();
+                }
+            });
+            pool.install(|| table.save_with(&path, options)).unwrap();
+        }
+        done.send(()).unwrap();
+    });
+    is_done.recv_timeout(std::time::Duration::from_secs(100)).expect("the save waits for ever");
+}

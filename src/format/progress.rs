@@ -1,7 +1,7 @@
 //! How far a call has got, and whom to tell.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How far a call that reads or writes a file has got, in bytes of values: those of the file, of the type that it holds.
 ///
@@ -35,27 +35,96 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// Counts what several threads do. The hook is called by one of them at a time, and never with less than before.
+/// Counts what several threads do. The hook is called by one of them at a time, and with more than before.
+///
+/// No lock is held while the hook runs: it may do parallel work of its own, and a thread that waits for that may take up
+/// another task of the call that is being counted. Nobody waits for a hook either: who finds one running leaves word.
 #[derive(Debug)]
 pub(super) struct Meter {
     hook: Hook,
     total: Option<u64>,
-    done: Mutex<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes that have been counted.
+    done: u64,
+    /// Bytes that the hook was told of last.
+    told: u64,
+    /// Whether a thread is telling the hook. It goes on until all is told, or for ever if the hook panicked.
+    is_telling: bool,
 }
 
 impl Meter {
     /// Begins at 0, and says so.
     pub(super) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
-        let new = Self { hook: hook.clone(), total: total.into(), done: Mutex::new(0) };
-        new.add(0);
+        let new = Self { hook: hook.clone(), total: total.into(), state: Mutex::default() };
+        if let Some(hook) = &new.hook.0 {
+            hook(Progress { done: 0, total: new.total });
+        }
         new
     }
 
     pub(super) fn add(&self, bytes: u64) {
-        if let Some(hook) = &self.hook.0 {
-            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner); // a number is never half-changed
-            *done += bytes;
-            hook(Progress { done: *done, total: self.total });
+        let Some(hook) = &self.hook.0 else { return };
+        let mut state = self.state();
+        state.done += bytes;
+        if state.is_telling {
+            return; // who is telling looks again
         }
+        state.is_telling = true;
+        while state.told < state.done {
+            state.told = state.done;
+            let progress = Progress { done: state.done, total: self.total };
+            drop(state);
+            hook(progress);
+            state = self.state();
+        }
+        state.is_telling = false;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{OnceLock, mpsc};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_gets_back_to_counting_while_it_tells_does_not_wait_for_itself() {
+        static METER: OnceLock<Meter> = OnceLock::new();
+        let (told, hears) = mpsc::channel();
+        let hook = Hook::new(move |progress| {
+            if progress.done == 1 {
+                METER.get().unwrap().add(2); // as a task does that is taken up while the hook waits for work of its own
+            }
+            told.send(progress.done).unwrap();
+        });
+        METER.set(Meter::start(&hook, 3)).unwrap();
+        std::thread::spawn(|| METER.get().unwrap().add(1));
+        for expected in [0, 1, 3] {
+            assert_eq!(hears.recv_timeout(Duration::from_secs(60)), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_hook_that_has_panicked_is_not_called_again() {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let told = calls.clone();
+        let hook = Hook::new(move |progress| {
+            told.lock().unwrap().push(progress.done);
+            assert!(progress.done < 2, "enough");
+        });
+        let meter = Meter::start(&hook, None);
+        meter.add(1);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| meter.add(1))).is_err());
+        meter.add(1);
+        assert_eq!(*calls.lock().unwrap(), [0, 1, 2]);
     }
 }

@@ -71,9 +71,10 @@ impl TableReader {
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
 
-    /// Has `hook` told how far each of the calls below has got: it is called at the beginning, after every piece of at
-    /// most 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), from whatever thread works on it, but by
-    /// one at a time.
+    /// Has `hook` told how far each of the calls below has got: at the beginning, after every piece of at most
+    /// 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), and at the end; from whatever thread works on that
+    /// call, but by one at a time. What other threads finish while it runs, it is told in one. It may read and save tables
+    /// itself.
     ///
     /// # Examples
     /// ```
