@@ -273,3 +273,36 @@ fn a_file_can_be_rewritten_while_it_is_read() {
     let rows = reader.read_rows::<f32>(99_999..100_000).unwrap(); // of the old file
     assert_eq!(bits(&rows), bits(&table)[99_999 * 16..]);
 }
+
+/// In a process of its own, which the system lets write files of 4 MiB at most.
+#[cfg(unix)]
+#[test]
+fn a_block_that_the_disk_has_no_room_for_leaves_the_file_as_long_as_it_was() {
+    use std::process::Command;
+
+    const NAME: &str = "a_block_that_the_disk_has_no_room_for_leaves_the_file_as_long_as_it_was";
+    if std::env::var_os("NUMERIC_TABLE_STREAM_TEST").is_none() {
+        let output = Command::new("sh")
+            .args(["-c", r#"trap '' XFSZ && ulimit -f 8192 && exec "$0" "$@""#]) // in units of 512 bytes
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", NAME, "--nocapture"])
+            .env("NUMERIC_TABLE_STREAM_TEST", "1")
+            .output()
+            .unwrap();
+        let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        assert!(output.status.success() && printed[0].contains("1 passed"), "{}", printed.concat());
+        return;
+    }
+    let (folder, path) = scratch();
+    let length = || fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().metadata().unwrap().len();
+    let mut writer = TableWriter::<u8>::create_with(&path, 2, None, fast()).unwrap();
+    writer.append(&[7_u8; 6]).unwrap();
+    for size in [5 << 20, 40 << 20] {
+        assert_error!(writer.append(&vec![1_u8; size]), Error::Io { path: p, .. } if p == path); // one task, and several
+        assert_eq!((writer.shape(), length()), (shape(3, 2), 4096 + 6));
+    }
+    writer.append(&[8_u8; 2]).unwrap();
+    writer.finish().unwrap();
+    assert!(verify(&path).unwrap());
+    assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [7, 7, 7, 7, 7, 7, 8, 8]);
+}

@@ -184,7 +184,16 @@ impl<T: Element> TableWriter<T> {
             let ahead = end + end.min(RESERVED_AHEAD);
             self.reserved = if output.reserve(ahead).is_ok() { ahead } else { end };
         }
-        let runs = Payload { output: &output, preamble: &self.start, meter: None }.write::<T>(&lines, position)?;
+        let runs = match (Payload { output: &output, preamble: &self.start, meter: None }).write::<T>(&lines, position)
+        {
+            Ok(runs) => runs,
+            Err(error) => {
+                // What was written of the rows must not take the room, on a full disk, that the rest of the file needs.
+                let _ = output.sink.set_len(self.start.payload_offset + position); // `finish` tries again, and tells
+                self.reserved = 0;
+                return Err(error);
+            }
+        };
         runs.into_iter().for_each(|run| self.sums.extend(run));
         self.rows = all;
         self.meter.add((rows.len() * size_of::<T>()) as u64);
@@ -213,11 +222,11 @@ impl<T: Element> TableWriter<T> {
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
         let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
         let output = Output { sink: self.new.file()?, path: self.new.path() };
+        // After an append that failed or panicked, bytes of it may lie behind the rows; and so does room that was reserved.
+        let cut = output.sink.set_len(preamble.payload_end());
+        cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         output.write_checksums(&preamble, vec![self.sums])?;
         output.write_front(&preamble, &header)?;
-        // Bytes of a failed append may lie behind the end, and room that was reserved.
-        let length = output.sink.set_len(preamble.file_length);
-        length.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         self.new.commit()
     }
 }
