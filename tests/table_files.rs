@@ -161,6 +161,10 @@ fn a_dictionary_that_no_header_has_room_for_is_refused() {
     table.set_dictionary(DataDictionary::from_features([feature::<u8>().named(name)])).unwrap();
     assert_error!(table.save_with(&path, fast()), Error::Format { reason, .. } if reason.contains("dictionary"));
     assert_eq!(files_in(folder.path()), 0);
+    let old = numbered::<u8>(2, 2, DataLayout::RowMajor);
+    old.save_with(&path, fast()).unwrap();
+    assert_error!(table.save_with(&path, fast().in_place(true)), Error::Format { .. }); // before anything is lost
+    assert_same(&Table::load(&path).unwrap(), &old);
     let name = "x".repeat((16 << 20) - 38); // the largest: 27 bytes in front, 11 around the name
     table.set_dictionary(DataDictionary::from_features([feature::<u8>().named(name)])).unwrap();
     round_trip(&table);

@@ -84,10 +84,10 @@ impl SaveOptions {
     /// rename ([`Error::RenameUnsupported`]), for folders in which no file can be made, and for files whose owner, hard
     /// links and attributes must stay.
     ///
-    /// **The old content is lost when the save begins.** The first bytes are written last: a save that is interrupted leaves
-    /// a file that no reader takes for a table, and one that fails leaves an empty file, or none if there was none. A table
-    /// that is mapped from the file must not be saved there in place: see the rules of
-    /// [`map`](HomogenNumericTable#method.map).
+    /// **The old content is lost when the save begins to write** (what is refused before that changes nothing). The first
+    /// bytes are written last: a save that is interrupted leaves a file that no reader takes for a table, and one that fails
+    /// leaves an empty file, or none if there was none. A table that is mapped from the file must not be saved there in
+    /// place: see the rules of [`map`](HomogenNumericTable#method.map).
     ///
     /// # Examples
     /// ```

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::checksum::{RunSums, merge};
 use super::position::Sink;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
-use super::progress::Meter;
-use super::{PIECE_BYTES, SaveOptions, WRITE_BYTES, header, run_length, swap_if_big_endian, zeroed};
+use super::progress::{Hook, Meter};
+use super::{PIECE_BYTES, WRITE_BYTES, header, run_length, swap_if_big_endian, zeroed};
 use crate::array::{AnySlice, AnySliceMut, Array};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
@@ -107,26 +107,39 @@ impl<S: Sink> Output<'_, S> {
     }
 }
 
-/// Writes a whole file. Its first bytes come last: nobody takes a file for a table before it is one.
-pub(super) fn write<T: Element, S: Sink>(
-    output: &Output<'_, S>,
-    content: &Content<'_, T>,
-    options: &SaveOptions,
-) -> Result<()> {
-    let &Content { lines, layout, dictionary } = content;
-    let shape = match layout {
-        DataLayout::RowMajor => lines.shape(),
-        DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
-    };
-    let payload_length = (shape.element_count_of(T::TYPE)? * size_of::<T>()) as u64;
-    dictionary.check(shape.columns, T::TYPE)?; // a user's kind of table may be wrong about it
-    let header = header::encode(T::TYPE, layout, shape, dictionary)?;
-    let preamble = Preamble::new(&header, payload_length, options.chunk_size())?;
-    output.reserve(preamble.file_length)?;
-    let meter = Meter::start(options.hook(), payload_length);
-    let runs = Payload { output, preamble: &preamble, meter: Some(&meter) }.write(lines, 0)?;
-    output.write_checksums(&preamble, runs)?;
-    output.write_front(&preamble, &header)
+/// A whole file, laid out: nothing is left to be refused that is known before values are read.
+pub(super) struct Plan<'a, T> {
+    lines: &'a dyn Lines<T>,
+    header: Vec<u8>,
+    preamble: Preamble,
+}
+
+impl<'a, T: Element> Plan<'a, T> {
+    /// # Errors
+    /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if somebody's
+    /// own kind of table is wrong about itself; [`Error::OutOfMemory`].
+    pub(super) fn new(content: &Content<'a, T>, chunk_size: u32) -> Result<Self> {
+        let &Content { lines, layout, dictionary } = content;
+        let shape = match layout {
+            DataLayout::RowMajor => lines.shape(),
+            DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
+        };
+        let payload_length = (shape.element_count_of(T::TYPE)? * size_of::<T>()) as u64;
+        dictionary.check(shape.columns, T::TYPE)?;
+        let header = header::encode(T::TYPE, layout, shape, dictionary)?;
+        let preamble = Preamble::new(&header, payload_length, chunk_size)?;
+        Ok(Self { lines, header, preamble })
+    }
+
+    /// Writes the file. Its first bytes come last: nobody takes a file for a table before it is one.
+    pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
+        let Self { lines, header, preamble } = self;
+        output.reserve(preamble.file_length)?;
+        let meter = Meter::start(hook, preamble.payload_length);
+        let runs = Payload { output, preamble, meter: Some(&meter) }.write(*lines, 0)?;
+        output.write_checksums(preamble, runs)?;
+        output.write_front(preamble, header)
+    }
 }
 
 /// The values of a file that is being written.

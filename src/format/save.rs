@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::SaveOptions;
-use super::output::{Content, Output, write};
+use super::output::{Content, Output, Plan};
 use super::replace::replace;
 use crate::element::{Element, match_element};
 #[cfg(doc)]
@@ -117,5 +117,6 @@ impl dyn NumericTable {
 }
 
 fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
-    replace(path, options, |sink| write(&Output { sink, path }, content, options))
+    let plan = Plan::new(content, options.chunk_size())?; // first: in place, the old file is lost from then on
+    replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

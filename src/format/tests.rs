@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::SaveOptions;
 use super::header;
-use super::output::{Content, Output, write};
+use super::output::{Content, Output, Plan};
 use super::position::Sink;
 use super::replace::replace;
 use crate::prelude::*;
@@ -37,9 +37,10 @@ fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize, in
     let (view, dictionary, layout) = (table.view()?, table.dictionary(), table.data_layout());
     let lines = if layout == DataLayout::RowMajor { view } else { view.transposed() };
     let options = SaveOptions::new().durable(false).checksums(Some(16)).in_place(in_place);
+    let plan = Plan::<f32>::new(&Content { lines: &lines, layout, dictionary }, options.chunk_size())?;
     replace(path, &options, |file| {
         let sink = &AlmostFull { file, room: AtomicUsize::new(room) };
-        write::<f32, _>(&Output { sink, path }, &Content { lines: &lines, layout, dictionary }, &options)
+        plan.write(&Output { sink, path }, options.hook())
     })
 }
 
@@ -106,7 +107,8 @@ fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table(
     for room in 0.. {
         let file = File::create(&path).unwrap();
         let sink = &AlmostFull { file: &file, room: AtomicUsize::new(room) };
-        if write(&Output { sink, path: &path }, &content, &options).is_ok() {
+        let plan = Plan::new(&content, options.chunk_size()).unwrap();
+        if plan.write(&Output { sink, path: &path }, options.hook()).is_ok() {
             break;
         }
         // Only zeros behind the header can be missing when it is one.
