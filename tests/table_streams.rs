@@ -89,6 +89,42 @@ fn blocks_of_a_file_are_the_blocks_of_the_table() {
 }
 
 #[test]
+fn rows_of_many_columns_are_gathered_in_tiles() {
+    let (_folder, path) = scratch();
+    let mut random = Random::new(13);
+    for (rows, columns) in [(300, 10_001), (5000, 201), (3, 400_000)] {
+        let table = Table::<i16>::from_array(random.values(rows * columns), shape(rows, columns)).unwrap();
+        table.to_layout(DataLayout::ColumnMajor).unwrap().save_with(&path, fast()).unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        for part in [0..rows, 1..rows, 0..rows - 1, rows - 2..rows - 1] {
+            let expected = table.slice_rows(part.clone()).unwrap();
+            assert_eq!(reader.read_rows::<i16>(part.clone()).unwrap(), expected);
+            assert_eq!(reader.read_rows::<f64>(part).unwrap(), expected.convert().unwrap());
+        }
+    }
+}
+
+/// Each call costs as much as some thousand values do.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_block_of_many_columns_takes_one_read_of_each_and_whole_columns_fewer() {
+    fn reads() -> usize {
+        let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
+        counts.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+    }
+    let (_folder, path) = scratch();
+    let (rows, columns) = (250, 20_000);
+    let table = Table::<u8>::new_in(shape(rows, columns), AllocationFlag::DoAllocate, DataLayout::ColumnMajor).unwrap();
+    table.save_with(&path, fast()).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    for (rows, most) in [(0..rows, 100), (0..rows - 1, columns + 100)] {
+        let before = reads();
+        reader.read_rows::<f32>(rows).unwrap();
+        assert!(reads() - before <= most, "{} reads", reads() - before);
+    }
+}
+
+#[test]
 fn rows_outside_and_empty_blocks_are_refused() {
     let (_folder, path) = scratch();
     numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();

@@ -60,8 +60,12 @@ const PIECE_BYTES: usize = 512 << 10;
 /// a few long ones are faster than many short ones.
 const WRITE_BYTES: usize = 4 << 20;
 
-/// Bytes of a column-major file that are gathered at once: enough that the pieces of a thousand columns are not tiny.
-const COLUMNS_BYTES: usize = 4 << 20;
+/// Bytes of a column-major file that are gathered at once: pieces of all columns, or of as many as there is room for.
+const COLUMNS_BYTES: usize = 2 << 20;
+
+/// Bytes of one column that are read at once, at least, if so many rows are wanted: where columns are many, fewer are
+/// gathered at once. Reading costs as much for one byte as for some thousand.
+const COLUMN_BYTES: usize = 16 << 10;
 
 /// Runs of bytes that tasks work on begin at multiples of this: chunks of checksums, as long as nobody asks for others.
 const RUN_BYTES: usize = SaveOptions::CHUNK_SIZE as usize;

@@ -3,18 +3,18 @@
 use std::ops::{Deref, Range};
 use std::path::Path;
 
-use super::COLUMNS_BYTES;
 use super::file::TableFile;
 use super::load::{load, load_stored};
 use super::progress::{Hook, Meter, Progress};
 use super::stored::Stored;
 use super::values::Source;
+use super::{COLUMN_BYTES, COLUMNS_BYTES};
 use crate::array::{AnySliceMut, Array};
 use crate::dictionary::DataDictionary;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region};
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
@@ -318,24 +318,53 @@ impl TableReader {
         if self.file.layout == DataLayout::RowMajor {
             return Source { file: &self.file, meter }.read(rows.start * columns, target, stored);
         }
-        let step = (COLUMNS_BYTES / (columns * self.file.element_type.size_in_bytes())).max(1);
-        for (piece, start) in target.chunks_mut(step.saturating_mul(columns)).zip(rows.clone().step_by(step)) {
-            let rows = start..start.saturating_add(step).min(rows.end);
-            self.read_of_columns(rows.clone(), piece, stored)?;
-            if let Some(meter) = meter {
-                meter.add(self.file.size_of_rows(rows.len()));
+        self.read_of_columns(rows, target, stored, meter)
+    }
+
+    /// Gathers rows of a column-major file, which are in it, tile by tile: as few and as long pieces of columns as there is
+    /// room for.
+    fn read_of_columns<U: Element>(
+        &self,
+        rows: Range<usize>,
+        target: &mut [U],
+        stored: &mut Stored,
+        meter: Option<&Meter>,
+    ) -> Result<()> {
+        let columns = self.file.shape.columns;
+        let size = self.file.element_type.size_in_bytes().max(size_of::<U>());
+        let height = (COLUMNS_BYTES / size / columns).max(COLUMN_BYTES / size).min(rows.len());
+        let width = (COLUMNS_BYTES / size / height).min(columns);
+        let mut tile = Array::<U>::zeros(if width < columns { height * width } else { 0 })?;
+        for (lines, start) in target.chunks_mut(height * columns).zip(rows.clone().step_by(height)) {
+            for first in (0..columns).step_by(width) {
+                let columns = first..columns.min(first + width);
+                let region = Region { rows: start..rows.end.min(start + height), columns };
+                if width == self.file.shape.columns {
+                    self.read_tile(&region, lines, stored)?;
+                } else {
+                    let tile = &mut tile.mutable_data()?[..region.shape().element_count()?];
+                    self.read_tile(&region, tile, stored)?;
+                    let pieces = tile.chunks_exact(region.columns.len());
+                    let lines = lines.chunks_exact_mut(self.file.shape.columns);
+                    lines.zip(pieces).for_each(|(line, piece)| line[region.columns.clone()].copy_from_slice(piece));
+                }
+                if let Some(meter) = meter {
+                    meter.add((region.shape().element_count()? * self.file.element_type.size_in_bytes()) as u64);
+                }
             }
         }
         Ok(())
     }
 
-    /// Gathers rows from a piece of each column.
-    fn read_of_columns<U: Element>(&self, rows: Range<usize>, target: &mut [U], stored: &mut Stored) -> Result<()> {
+    /// Reads some rows of some columns of a column-major file into rows one after another.
+    fn read_tile<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        let (shape, row_count) = (region.shape(), self.file.shape.rows);
         let size = self.file.element_type.size_in_bytes();
-        let shape = Shape { rows: rows.len(), ..self.file.shape };
         let room = stored.room(shape.element_count()?)?;
-        for (column, values) in room.chunks_exact_mut(shape.rows * size).enumerate() {
-            let first = column * self.file.shape.rows + rows.start;
+        // Whole columns lie one after another.
+        let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
+        for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
+            let first = column * row_count + region.rows.start;
             self.file.read_payload(values, (first * size) as u64)?;
         }
         stored.convert(shape, DataLayout::ColumnMajor, AnySliceMut::new(target))
