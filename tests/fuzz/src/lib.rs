@@ -1,0 +1,51 @@
+//! What the targets share: tables of a type that is known at run time only, compared bit for bit.
+
+use numeric_table::{Element, Error, HomogenNumericTable, NumericTable};
+
+/// `with_element!(element_type, T => body)`: the body, compiled for each element type `T`, chosen at run time.
+#[macro_export]
+macro_rules! with_element {
+    ($element_type:expr, $T:ident => $body:expr) => {
+        $crate::with_element! {
+            @ $element_type, $T, $body;
+            f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 numeric_table::f16 numeric_table::bf16
+        }
+    };
+    (@ $element_type:expr, $T:ident, $body:expr; $($native:ty)*) => {
+        match $element_type {
+            $(found if found == <$native as numeric_table::Element>::TYPE => {
+                type $T = $native;
+                $body
+            })*
+            other => panic!("{other} is new: add it to the list"),
+        }
+    };
+}
+
+/// The table behind the trait.
+pub fn table_of<T: Element>(table: &dyn NumericTable) -> &HomogenNumericTable<T> {
+    table.downcast_ref().expect("a homogeneous table of the type that it says it has")
+}
+
+/// The bytes of all values, in the order of the table's layout.
+pub fn bytes_of<T: Element>(table: &HomogenNumericTable<T>) -> &[u8] {
+    bytemuck::cast_slice(table.as_slice().expect("a table that was read has all its values in one piece"))
+}
+
+/// Makes sure that two tables are the same: what they say of themselves, and every bit of every value.
+#[track_caller]
+pub fn assert_same<T: Element>(left: &HomogenNumericTable<T>, right: &HomogenNumericTable<T>) {
+    assert_eq!((left.shape(), left.data_layout()), (right.shape(), right.data_layout()));
+    assert_eq!(left.dictionary(), right.dictionary());
+    assert_eq!(bytes_of(left), bytes_of(right));
+}
+
+/// What a call says of bytes that it refuses: always what is wrong with them, and where.
+#[track_caller]
+pub fn refusal<T>(result: Result<T, Error>) -> (u64, String) {
+    match result {
+        Ok(_) => panic!("it was accepted, and by another call refused"),
+        Err(Error::Format { offset, reason }) => (offset, reason),
+        Err(other) => panic!("not an error of the bytes: {other:?}"),
+    }
+}
