@@ -188,7 +188,7 @@ fn kill_saves(test: &str, pair: &Pair, longest: Duration, options: SaveOptions) 
         say(READY);
         for save in first.. {
             say(BEGIN);
-            pair.save(save % 2, &path, options);
+            pair.save(save % 2, &path, options.clone());
             say(END);
         }
     }

@@ -24,7 +24,9 @@ type Table<T> = HomogenNumericTable<T>;
 
 const PREAMBLE_BYTES: usize = 64;
 /// No part of a multiple of 4096 bytes, or of values: chunks are cut wherever they can be.
-const OPTIONS: SaveOptions = SaveOptions::new().durable(false).checksums(Some(13));
+fn options() -> SaveOptions {
+    SaveOptions::new().durable(false).checksums(Some(13))
+}
 
 /// Two files in a folder of this process, in memory where the system has such a place.
 struct Scratch {
@@ -250,10 +252,10 @@ fn check_other_types<T: Element>(scratch: &Scratch) {
 
 /// A table that was read is the same after it was saved, also over the file that it is mapped from.
 fn check_saving<T: Element>(scratch: &Scratch, mapped: Table<T>, loaded: &dyn NumericTable) {
-    loaded.save_with(&scratch.copy, OPTIONS).unwrap();
+    loaded.save_with(&scratch.copy, options()).unwrap();
     assert!(verify(&scratch.copy).unwrap());
     assert_same(&Table::<T>::load(&scratch.copy).unwrap(), table_of(loaded));
-    mapped.save_with(&scratch.file, OPTIONS).unwrap();
+    mapped.save_with(&scratch.file, options()).unwrap();
     assert_eq!(bytes_of(&mapped), bytes_of(table_of::<T>(loaded)));
     assert_eq!(fs::read(&scratch.file).unwrap(), fs::read(&scratch.copy).unwrap());
 }
