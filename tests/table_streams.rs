@@ -168,6 +168,20 @@ fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
 }
 
 #[test]
+fn after_an_error_the_same_block_is_next() {
+    let (_folder, path) = scratch();
+    numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let reader = TableReader::open(&path).unwrap();
+    let mut blocks = reader.row_blocks::<f32>(2).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(4098).unwrap();
+    assert_error!(blocks.next_block(), Error::Format { .. });
+    fs::write(&path, bytes).unwrap(); // the same file, whole again
+    assert_eq!(blocks.next_block().unwrap().unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
 fn damage_is_seen_by_the_readers_verify() {
     let (_folder, path) = scratch();
     numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
