@@ -212,8 +212,9 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
-    /// A file cannot be put in the place of another at once: the file system cannot rename.
-    #[error("{}: the file system cannot rename, so that no file is replaced at once: {source}", path.display())]
+    /// A file cannot be put in the place of another at once: the file system cannot rename, or the old file is mounted.
+    /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) writes over it.
+    #[error("{}: the file cannot be replaced at once, only written in place: {source}", path.display())]
     RenameUnsupported {
         /// The file that was to be replaced, as the caller named it.
         path: PathBuf,

@@ -281,6 +281,7 @@ fn a_place_that_cannot_be_written_is_an_error_with_the_path() {
         folder.path().to_owned(),
         missing.join("table.ntb"),
         file.join("table.ntb"),
+        folder.path().join("new/"),
         PathBuf::new(),
         PathBuf::from("/"),
     ];

@@ -66,9 +66,7 @@ impl RunSums {
             }
         }
     }
-}
 
-impl RunSums {
     /// Adds the sums of the run behind this one.
     pub(super) fn extend(&mut self, next: Self) {
         if let Some(head) = next.head {

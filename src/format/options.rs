@@ -105,7 +105,7 @@ impl SaveOptions {
 
     /// Has `hook` told how far the save has got: at the beginning, after every piece of at most 4 MiB (or every
     /// block that is appended to a [`TableWriter`](crate::TableWriter)), and at the end; from whatever thread works on it,
-    /// but by one at a time. What other threads finish while it runs, it is told in one. It may read and save tables itself.
+    /// but for one save by one at a time. What other threads finish while it runs, it is told in one. It may read and save tables itself.
     ///
     /// If it panics, nothing is saved, and it is not called again. (The block that a [`TableWriter`](crate::TableWriter) was
     /// about is appended then: who catches the panic can go on.)

@@ -48,6 +48,8 @@ enum Way {
     Rename(PathBuf),
     /// It is written over. If the save fails, a file that was there before stays, empty; one that was not, goes.
     InPlace { was_there: bool },
+    /// It has got it: nothing is left to be removed.
+    Done,
 }
 
 impl Replacement {
@@ -86,14 +88,15 @@ impl Replacement {
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
-                ErrorKind::Unsupported | ErrorKind::CrossesDevices => {
+                // Busy: a single file that is mounted, as into containers.
+                ErrorKind::Unsupported | ErrorKind::CrossesDevices | ErrorKind::ResourceBusy => {
                     Error::RenameUnsupported { path: self.path.clone(), source }
                 }
                 _ => self.error(source),
             })?;
         }
         self.file = None;
-        self.way = Way::InPlace { was_there: true }; // nothing is left to be removed
+        self.way = Way::Done;
         match directory.map(|directory| directory.sync_all()) {
             // Some file systems have no such thing as synchronising a directory.
             Some(Err(source)) if !matches!(source.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
@@ -123,6 +126,7 @@ impl Drop for Replacement {
         let useless = match &self.way {
             Way::Rename(temporary) => temporary,
             Way::InPlace { was_there: false } => &self.target,
+            Way::Done => return,
             Way::InPlace { was_there: true } => {
                 if let Some(file) = file {
                     let _ = file.set_len(0); // nobody is left to tell
@@ -173,13 +177,17 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_file() => return Ok((target, Some(found.permissions()))),
             Ok(_) => return Err(not_a_file()),
-            Err(error) if error.kind() == ErrorKind::NotFound && target.file_name().is_some() => {
-                return Ok((target, None));
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound && names_a_file(&target) => return Ok((target, None)),
             Err(error) => return Err(error),
         }
     }
     Err(io::Error::other("too many symbolic links"))
+}
+
+/// Tells whether a file can have this name: there is one, and nothing says that it is a folder's.
+fn names_a_file(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))
 }
 
 pub(super) fn not_a_file() -> io::Error {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a table file (.ntb, version 1) with nothing but Python: python3 read_ntb.py FILE
 
-The format is described in src/format/README.md. This reader checks all of it, and shares no code with the library.
+The format is described in src/format/README.md. This reader shares no code with the library.
 """
 import struct
 import sys
