@@ -55,6 +55,8 @@ mod dictionary;
 mod element;
 #[forbid(unsafe_code)]
 mod error;
+#[forbid(unsafe_code)]
+pub mod execution;
 mod format; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod interop;

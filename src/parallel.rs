@@ -3,8 +3,9 @@
 //! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
 
+use std::cell::Cell;
 #[cfg(feature = "rayon")]
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Work on fewer bytes than this, read and written together, stays on the calling thread.
 ///
@@ -22,9 +23,26 @@ const TASKS_PER_THREAD: usize = 4;
 /// Pieces are cut at multiples of this many elements: whole cache lines of any element type.
 const LINE: usize = 64;
 
+thread_local! {
+    /// Whether this thread is inside of [`serially`].
+    static IS_SERIAL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Works with all library calls inside staying on this thread, however much they work on.
+pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IS_SERIAL.set(self.0);
+        }
+    }
+    let _restore = Restore(IS_SERIAL.replace(true));
+    work()
+}
+
 /// Into how many tasks to cut work on so many bytes: one if it does not pay to cut, or there is one thread.
 pub(crate) fn task_count(bytes: usize) -> usize {
-    if bytes < LEAST_BYTES {
+    if bytes < LEAST_BYTES || IS_SERIAL.get() {
         return 1; // before rayon is asked anything: asking starts its threads
     }
     match threads() {
@@ -98,6 +116,32 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
         ((offset, chunk), (offset + count, tail))
     });
     map(chunks, |(offset, chunk)| work(offset, chunk));
+}
+
+/// As [`for_each_chunk_mut`], with one chunk for each thread: chunk `i` always goes to thread `i`, so that memory stays with
+/// the thread that touched it first. Chunks are whole multiples of `grain` values. Inside, all work is serial.
+pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
+    values: &mut [T],
+    grain: usize,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    #[cfg(feature = "rayon")]
+    if task_count(size_of_val(values).saturating_mul(2)) > 1 {
+        // Whole lines of memory, if the grain leaves a choice.
+        let unit = if grain <= 1 { LINE } else { grain };
+        let step = values.len().div_ceil(threads()).next_multiple_of(unit);
+        let chunks = values.chunks_mut(step).enumerate();
+        let chunks: Vec<_> = chunks.map(|(i, chunk)| Mutex::new(Some((i * step, chunk)))).collect();
+        let take = |i: usize| chunks.get(i)?.lock().unwrap_or_else(PoisonError::into_inner).take();
+        rayon::broadcast(|thread| {
+            if let Some((first, chunk)) = take(thread.index()) {
+                serially(|| work(first, chunk));
+            }
+        });
+        return;
+    }
+    let _ = grain; // one chunk is a multiple of whatever it is
+    serially(|| work(0, values));
 }
 
 #[cfg(feature = "rayon")]

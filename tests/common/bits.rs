@@ -72,6 +72,11 @@ impl Random {
         Self(seed)
     }
 
+    /// For those who print the seed themselves.
+    pub fn quiet(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,0 +1,125 @@
+//! A device adapter: which execution memory, which device, and in which order its engines work.
+
+use std::fmt;
+
+use super::transport::NoQueue;
+use super::{ExecutionMemory, HandleError, Queue, TransferStats};
+
+/// Names a device.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{DeviceAdapter, Serial};
+/// assert_eq!(Serial.id().to_string(), "serial 0");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceId {
+    /// What kind of device it is.
+    pub kind: &'static str,
+    /// Which of its kind.
+    pub index: u32,
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.index)
+    }
+}
+
+/// Where kernels run, and how values get there. Cheap to clone; clones are the same device.
+///
+/// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
+/// [`Detached`](super::Detached), which does not. A new device with memory of its own writes a
+/// [`Transport`](super::Transport), this trait (see [`SeparateSpace`](super::SeparateSpace)) and
+/// [`Kernels`](super::Kernels), and must pass the conformance suite, `tests/execution_conformance.rs`.
+///
+/// Source: Dax `DeviceAdapter`, with `ExecutionAdapter` (the views of its memory) in it.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Detached, DeviceAdapter, HandleError, Kernels, Rayon, Serial};
+///
+/// fn sevens<D: DeviceAdapter + Kernels>(device: &D) -> Result<Vec<f32>, HandleError> {
+///     let mut handle = ArrayHandle::<f32, D>::empty(device);
+///     device.fill(handle.prepare_for_output(3)?, 7.0)?;
+///     Ok(handle.read_portal()?.to_vec())
+/// }
+/// assert_eq!(sevens(&Serial)?, [7.0; 3]);
+/// assert_eq!(sevens(&Rayon)?, [7.0; 3]);
+/// assert_eq!(sevens(&Detached::new())?, [7.0; 3]);
+/// # Ok::<(), HandleError>(())
+/// ```
+pub trait DeviceAdapter: Clone + Send + Sync + 'static {
+    /// What the execution side of a handle is: [`SharedMemory`](super::SharedMemory), or
+    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport.
+    type Memory: ExecutionMemory;
+
+    /// Makes the execution side of a new handle.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{DeviceAdapter, Serial, SharedMemory};
+    /// let _: SharedMemory = Serial.memory();
+    /// ```
+    fn memory(&self) -> Self::Memory;
+
+    /// Names the device.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Detached, DeviceAdapter};
+    /// assert_ne!(Detached::new().id(), Detached::new().id());
+    /// ```
+    fn id(&self) -> DeviceId;
+
+    /// Gives what has been allocated and copied so far; nothing, by default.
+    ///
+    /// # Examples
+    /// See [`TransferStats`].
+    fn stats(&self) -> TransferStats {
+        TransferStats::default()
+    }
+
+    /// Waits for all work on the device. By default there is none.
+    ///
+    /// # Errors
+    /// [`HandleError::EarlierFault`] for whatever has failed and was not reported yet; [`HandleError::DeviceLost`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Detached, DeviceAdapter};
+    /// Detached::new().synchronize()?;
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn synchronize(&self) -> Result<(), HandleError> {
+        Ok(())
+    }
+
+    /// Orders the device's engines, if it has several. By default everything is complete on return.
+    ///
+    /// # Examples
+    /// See [`Queue`].
+    fn queue(&self) -> &dyn Queue {
+        &NoQueue
+    }
+}
+
+/// Values on a device, for reading: `&[T]` if memory is shared.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{Serial, View};
+/// let view: View<'_, f32, Serial> = &[1.0_f32, 2.0];
+/// assert_eq!(view[1], 2.0);
+/// ```
+pub type View<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::View<'a, T>;
+
+/// Values on a device, for writing: `&mut [T]` if memory is shared.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{Serial, ViewMut};
+/// let view: ViewMut<'_, f32, Serial> = &mut [1.0_f32, 2.0];
+/// view[1] = 7.0;
+/// ```
+pub type ViewMut<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::ViewMut<'a, T>;

@@ -1,0 +1,247 @@
+//! The control side's delegate: who holds the array in the program's own memory.
+//!
+//! Source: Dax `ArrayContainerControl`. A handle never asks what kind of container it has; the container says what it
+//! refuses. Where a container is now, and whether its values count, is in [`super::control`].
+
+use super::HandleError;
+use crate::array::Array;
+use crate::element::Element;
+
+/// Holds values in the program's own memory: the library's shared array, a `Vec`, a borrowed slice, or your own type.
+///
+/// | container | `values_mut` | [`check`](Self::check)`(n)`: output of `n` values | memory is freed by |
+/// | --- | --- | --- | --- |
+/// | [`Array<T>`] (the default) | copies first if shared or immutable | any | the last share |
+/// | `Vec<T>` | yes | any | the handle |
+/// | `&mut [T]` | yes | [`FixedSize`](HandleError::FixedSize) unless it is the length | nobody: it is borrowed |
+/// | `&[T]` | [`ReadOnly`](HandleError::ReadOnly) | [`ReadOnly`](HandleError::ReadOnly) | nobody: it is borrowed |
+///
+/// Source: Dax `ArrayContainerControl`, whose copies share one allocation, as clones of an [`Array`] do.
+///
+/// # Examples
+/// A container with a layout of its own: what the client's library wants to see in front of the values stays there.
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Container, Detached, HandleError, Kernels};
+///
+/// #[derive(Default)]
+/// struct Tagged { name: String, values: Vec<f32> }
+///
+/// impl Container<f32> for Tagged {
+///     fn values(&self) -> &[f32] { &self.values }
+///     fn values_mut(&mut self) -> Result<&mut [f32], HandleError> { Ok(&mut self.values) }
+///     fn allocate(&mut self, count: usize) -> Result<(), HandleError> { self.values.allocate(count) }
+///     fn truncate(&mut self, count: usize) { self.values.truncate(count) }
+///     fn release(&mut self) { self.values = Vec::new() }
+/// }
+///
+/// let device = Detached::new();
+/// let mut handle = ArrayHandle::from_container(&device, Tagged { name: "pressure".into(), values: vec![1.0, 2.0] });
+/// device.fill(handle.prepare_for_output(3)?, 7.0)?;
+/// let tagged = handle.into_container()?;
+/// assert_eq!((&*tagged.name, &tagged.values[..]), ("pressure", &[7.0; 3][..]));
+/// # Ok::<(), HandleError>(())
+/// ```
+pub trait Container<T: Element>: Send + Sync {
+    /// Borrows all values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::Container;
+    /// assert_eq!(Container::values(&vec![1_u8, 2]), [1, 2]);
+    /// ```
+    fn values(&self) -> &[T];
+
+    /// Borrows all values mutably.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`]; [`HandleError::HostAlloc`] if they must be copied first.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Container, HandleError};
+    /// let mut wrapped = &[1_u8, 2][..];
+    /// assert!(matches!(wrapped.values_mut(), Err(HandleError::ReadOnly)));
+    /// ```
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError>;
+
+    /// Makes sure that the container could take an output of `count` values. Asked before anything is prepared, on every
+    /// device, so that no result is stranded there. By default any count is good.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`], [`HandleError::FixedSize`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Container, HandleError};
+    /// let mut values = [1_u8, 2, 3];
+    /// let wrapped = &mut values[..];
+    /// assert!(wrapped.check(3).is_ok());
+    /// assert!(matches!(wrapped.check(2), Err(HandleError::FixedSize { have: 3, want: 2 })));
+    /// ```
+    fn check(&self, _count: usize) -> Result<(), HandleError> {
+        Ok(())
+    }
+
+    /// Makes room for at least `count` values whose old content nobody needs: keeps memory that is large enough, else takes
+    /// new memory that holds zeros, without touching a page of it. `values_mut` copies nothing afterwards.
+    ///
+    /// # Errors
+    /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`], [`HandleError::ReadOnly`],
+    /// [`HandleError::FixedSize`]; the container is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::Container};
+    /// let mut array = Array::<f64>::new();
+    /// array.allocate(5)?;
+    /// assert_eq!(array[..], [0.0; 5]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError>;
+
+    /// Keeps the first `count` values, if there are more.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::Container};
+    /// let mut array = Array::from(vec![1_u8, 2, 3]);
+    /// array.truncate(2); // shares the memory still
+    /// assert_eq!(array[..], [1, 2]);
+    /// ```
+    fn truncate(&mut self, count: usize);
+
+    /// Frees the memory, if the container owns it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::Container;
+    /// let mut values = vec![1_u8, 2, 3];
+    /// Container::<u8>::release(&mut values);
+    /// assert_eq!(values.capacity(), 0);
+    /// ```
+    fn release(&mut self);
+
+    /// The values do not count any more: the execution side has newer ones. Memory that nobody else can see may be kept
+    /// for the way back. By default nothing happens.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::Container};
+    /// let array = Array::from(vec![1_u8, 2, 3]);
+    /// let mut shared = array.clone();
+    /// shared.retire(); // lets go of it
+    /// assert!(array.has_mutable_data());
+    /// ```
+    fn retire(&mut self) {}
+}
+
+impl<T: Element> Container<T> for Array<T> {
+    fn values(&self) -> &[T] {
+        self
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        if self.count() == 0 {
+            return Ok(&mut []);
+        }
+        Ok(self.need_mutable_data()?)
+    }
+
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+        if self.count() < count || (!self.has_mutable_data() && self.count() > 0) {
+            *self = Array::zeros(count)?;
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if count < self.count() {
+            *self = self.part(0..count);
+        }
+    }
+
+    fn release(&mut self) {
+        self.reset();
+    }
+
+    fn retire(&mut self) {
+        if !self.has_mutable_data() {
+            self.reset();
+        }
+    }
+}
+
+impl<T: Element> Container<T> for Vec<T> {
+    fn values(&self) -> &[T] {
+        self
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        Ok(self)
+    }
+
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+        if self.len() < count {
+            let bytes = count.checked_mul(size_of::<T>()).ok_or(HandleError::LengthOverflow)?;
+            *self = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| HandleError::HostAlloc { bytes })?;
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, count: usize) {
+        Vec::truncate(self, count);
+    }
+
+    fn release(&mut self) {
+        *self = Vec::new();
+    }
+}
+
+impl<T: Element> Container<T> for &mut [T] {
+    fn values(&self) -> &[T] {
+        self
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        Ok(self)
+    }
+
+    fn check(&self, count: usize) -> Result<(), HandleError> {
+        if count == self.len() { Ok(()) } else { Err(HandleError::FixedSize { have: self.len(), want: count }) }
+    }
+
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+        if count <= self.len() { Ok(()) } else { Err(HandleError::FixedSize { have: self.len(), want: count }) }
+    }
+
+    fn truncate(&mut self, count: usize) {
+        let count = count.min(self.len());
+        *self = std::mem::take(self).split_at_mut(count).0;
+    }
+
+    fn release(&mut self) {}
+}
+
+impl<T: Element> Container<T> for &[T] {
+    fn values(&self) -> &[T] {
+        self
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn check(&self, _count: usize) -> Result<(), HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn truncate(&mut self, count: usize) {
+        *self = self.get(..count).unwrap_or(self);
+    }
+
+    fn release(&mut self) {}
+}

@@ -1,0 +1,65 @@
+//! Failures on demand.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+use crate::execution::DeviceError;
+use crate::execution::control::lock;
+
+/// What a device is to fail at.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    pub(super) allocation: Fuse,
+    pub(super) upload: Fuse,
+    pub(super) download: Fuse,
+    pub(super) kernel: Fuse,
+    is_lost: AtomicBool,
+    /// A failure that nobody has been told of.
+    pending: Mutex<Option<DeviceError>>,
+}
+
+impl Faults {
+    pub(super) fn lose(&self) {
+        self.is_lost.store(true, SeqCst);
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(SeqCst)
+    }
+
+    /// Makes sure that the device is there.
+    pub(super) fn check(&self) -> Result<(), DeviceError> {
+        if self.is_lost() { Err(DeviceError::Lost) } else { Ok(()) }
+    }
+
+    /// Fails later, when somebody waits.
+    pub(super) fn fail_later(&self, error: DeviceError) {
+        *lock(&self.pending) = Some(error);
+    }
+
+    /// Waits: the device is there, and nothing has failed.
+    pub(super) fn settle(&self) -> Result<(), DeviceError> {
+        self.check()?;
+        lock(&self.pending).take().map_or(Ok(()), Err)
+    }
+}
+
+/// Fails one call, the n-th from when it was armed.
+#[derive(Debug, Default)]
+pub(super) struct Fuse(AtomicUsize);
+
+impl Fuse {
+    pub(super) fn arm(&self, after: usize) {
+        self.0.store(after.saturating_add(1), SeqCst);
+    }
+
+    /// Counts a call. Tells whether it is the one that fails.
+    pub(super) fn blows(&self) -> bool {
+        self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1)
+    }
+
+    /// Counts a call, and fails if it is the one.
+    pub(super) fn check(&self, what: &'static str) -> Result<(), DeviceError> {
+        if self.blows() { Err(DeviceError::Failed { code: 1, what }) } else { Ok(()) }
+    }
+}

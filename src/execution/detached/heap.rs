@@ -1,0 +1,236 @@
+//! The emulated device's memory: bytes that mean nothing to whoever does not have the key.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::clock::{Clock, Timeline};
+use super::faults::Faults;
+use crate::array::{Array, UniqueArray};
+use crate::element::Element;
+use crate::execution::{DeviceError, Transport};
+
+/// The memory of a [`Detached`](super::Detached) device, and what moves bytes in and out.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{DetachedTransport, Transport};
+/// let heap = DetachedTransport::default();
+/// let mut buffer = heap.allocate(3)?;
+/// heap.upload(&[1, 2, 3], &mut buffer, 0)?;
+/// let mut bytes = [0; 2];
+/// heap.download(&buffer, 1..3, &mut bytes)?;
+/// assert_eq!(bytes, [2, 3]);
+/// # Ok::<(), numeric_table::execution::DeviceError>(())
+/// ```
+#[derive(Debug)]
+pub struct DetachedTransport {
+    capacity: usize,
+    live_bytes: Arc<AtomicUsize>,
+    pub(super) faults: Faults,
+    pub(super) times: Timeline,
+}
+
+impl Default for DetachedTransport {
+    fn default() -> Self {
+        Self { capacity: usize::MAX, live_bytes: Arc::default(), faults: Faults::default(), times: Timeline::default() }
+    }
+}
+
+/// A block of a [`Detached`](super::Detached) device.
+///
+/// # Examples
+/// See [`DetachedTransport`].
+#[derive(Debug)]
+pub struct DetachedBuffer {
+    /// Byte `i` is stored exclusive-or with byte `i` of the key's stream. Fresh memory holds zeros, and so reads as that
+    /// stream; recycled memory under another key reads as nonsense as well.
+    scrambled: UniqueArray<u8>,
+    key: u64,
+    live_bytes: Arc<AtomicUsize>,
+}
+
+impl DetachedTransport {
+    /// Another device with the same capacity and clock.
+    pub(super) fn like(other: &Self) -> Self {
+        Self { capacity: other.capacity, times: Timeline::new(other.times.clock()), ..Self::default() }
+    }
+
+    pub(super) fn with_capacity(self, capacity: usize) -> Self {
+        Self { capacity, ..self }
+    }
+
+    pub(super) fn with_clock(self, clock: Clock) -> Self {
+        Self { times: Timeline::new(Some(clock)), ..self }
+    }
+
+    pub(super) fn live_bytes(&self) -> usize {
+        self.live_bytes.load(Relaxed)
+    }
+
+    /// Starts a kernel. Tells whether it fails, later.
+    pub(super) fn start_kernel(&self) -> Result<bool, DeviceError> {
+        self.faults.check()?;
+        let fails = self.faults.kernel.blows();
+        if fails {
+            self.faults.fail_later(DeviceError::Earlier { code: 2, what: "a kernel" });
+        }
+        Ok(fails)
+    }
+
+    fn free(&self) -> Option<usize> {
+        (self.capacity < usize::MAX).then(|| self.capacity.saturating_sub(self.live_bytes()))
+    }
+}
+
+impl Transport for DetachedTransport {
+    type Buffer = DetachedBuffer;
+
+    fn allocate(&self, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
+        self.faults.check()?;
+        let refusal = || DeviceError::OutOfMemory { bytes, free: self.free() };
+        if self.faults.allocation.blows() {
+            return Err(refusal());
+        }
+        let fits = |live: usize| live.checked_add(bytes).filter(|&live| live <= self.capacity);
+        self.live_bytes.fetch_update(Relaxed, Relaxed, fits).map_err(|_| refusal())?;
+        match Array::zeros(bytes).and_then(UniqueArray::from_array) {
+            Ok(scrambled) => Ok(DetachedBuffer { scrambled, key: new_key(), live_bytes: self.live_bytes.clone() }),
+            Err(_) => {
+                self.live_bytes.fetch_sub(bytes, Relaxed);
+                Err(refusal())
+            }
+        }
+    }
+
+    fn upload(&self, source: &[u8], target: &mut DetachedBuffer, at: usize) -> Result<(), DeviceError> {
+        self.faults.check()?;
+        self.faults.upload.check("an upload")?;
+        target.hide(at, source);
+        self.times.upload(source.len());
+        Ok(())
+    }
+
+    fn upload_later(&self, source: Array<u8>, target: &mut DetachedBuffer) -> Result<(), DeviceError> {
+        self.faults.check()?;
+        self.faults.upload.check("an upload")?;
+        target.hide(0, &source);
+        self.times.upload_later(source.count());
+        Ok(())
+    }
+
+    fn download(&self, source: &DetachedBuffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
+        self.faults.settle()?;
+        self.faults.download.check("a download")?;
+        self.times.download(range.len());
+        target.copy_from_slice(&source.scrambled[range.clone()]);
+        scramble(source.key, range.start, target);
+        Ok(())
+    }
+
+    fn duplicate(&self, source: &DetachedBuffer, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
+        let mut copy = self.allocate(bytes)?;
+        copy.scrambled.copy_from_slice(&source.scrambled[..bytes]);
+        copy.key = source.key;
+        self.times.compute(2 * bytes);
+        Ok(copy)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.times.synchronize();
+        self.faults.settle()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.faults.is_lost()
+    }
+
+    fn recycle(&self, buffer: &mut DetachedBuffer) {
+        buffer.key = new_key();
+    }
+}
+
+impl DetachedBuffer {
+    /// Reads values in the clear.
+    pub(super) fn reveal<T: Element>(&self, range: Range<usize>) -> Vec<T> {
+        let mut values = vec![T::default(); range.len() / size_of::<T>()];
+        let bytes = bytemuck::cast_slice_mut(&mut values);
+        bytes.copy_from_slice(&self.scrambled[range.clone()]);
+        scramble(self.key, range.start, bytes);
+        values
+    }
+
+    /// Writes bytes that are in the clear.
+    pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) {
+        let target = &mut self.scrambled[at..at + bytes.len()];
+        target.copy_from_slice(bytes);
+        scramble(self.key, at, target);
+    }
+}
+
+impl Drop for DetachedBuffer {
+    fn drop(&mut self) {
+        self.live_bytes.fetch_sub(self.scrambled.len(), Relaxed);
+    }
+}
+
+/// A key that no other block has.
+fn new_key() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    mix(NEXT.fetch_add(1, Relaxed).wrapping_add(0x9E37_79B9_7F4A_7C15))
+}
+
+fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ word >> 31
+}
+
+/// Scrambles or unscrambles the bytes of a block from `at` on: exclusive-or with the key's stream.
+fn scramble(key: u64, at: usize, bytes: &mut [u8]) {
+    let word = |index: usize| mix(key.wrapping_add(index as u64)).to_le_bytes();
+    let head = at.next_multiple_of(8).saturating_sub(at).min(bytes.len());
+    let (head, whole) = bytes.split_at_mut(head);
+    for (i, byte) in head.iter_mut().enumerate() {
+        *byte ^= word((at + i) / 8)[(at + i) % 8];
+    }
+    let first = at.div_ceil(8);
+    let (words, tail) = whole.as_chunks_mut::<8>();
+    for (i, bytes) in words.iter_mut().enumerate() {
+        *bytes = (u64::from_le_bytes(*bytes) ^ u64::from_le_bytes(word(first + i))).to_le_bytes();
+    }
+    let last = word(first + words.len());
+    tail.iter_mut().zip(last).for_each(|(byte, key)| *byte ^= key);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_part_can_be_scrambled_and_unscrambled_by_itself() {
+        let plain: Vec<u8> = (0..40).collect();
+        let mut whole = plain.clone();
+        scramble(7, 0, &mut whole);
+        assert!(whole.iter().zip(&plain).filter(|(a, b)| a != b).count() > 30);
+        for start in 0..40 {
+            for end in start..=40 {
+                let mut part = whole[start..end].to_vec();
+                scramble(7, start, &mut part);
+                assert_eq!(part, plain[start..end], "{start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn fresh_and_recycled_blocks_hold_nonsense() {
+        let heap = DetachedTransport::default();
+        let mut block = heap.allocate(64).unwrap();
+        assert_ne!(block.reveal::<u64>(0..64), [0; 8]);
+        heap.upload(&[5; 64], &mut block, 0).unwrap();
+        assert!(block.scrambled.iter().filter(|&&byte| byte == 5).count() < 10);
+        assert_eq!(block.reveal::<u8>(0..64), [5; 64]);
+        heap.recycle(&mut block);
+        assert!(block.reveal::<u8>(0..64).iter().filter(|&&byte| byte == 5).count() < 10);
+    }
+}

@@ -1,0 +1,261 @@
+//! A device with memory of its own that runs everywhere: for tests, and for finding out what a program would copy.
+//!
+//! Here is the adapter and how it runs kernels; its memory is in `heap`, its failures on demand in `faults`, its
+//! virtual time in `clock`.
+
+mod clock;
+mod faults;
+mod heap;
+
+pub use clock::Clock;
+pub use heap::{DetachedBuffer, DetachedTransport};
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{
+    DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats, View, ViewMut,
+};
+use crate::element::Element;
+use crate::parallel;
+
+/// A device with memory of its own, emulated: a second heap that the program's code cannot mistake for its own.
+///
+/// * Its bytes are scrambled, with another key for each block, and another each time that a block is used anew. Code that
+///   skips a copy reads nonsense, as it does in fresh and in recycled blocks. No page is touched for that.
+/// * It fails on demand: [`fail_allocation`](Self::fail_allocation), [`fail_upload`](Self::fail_upload),
+///   [`fail_download`](Self::fail_download), [`fail_kernel`](Self::fail_kernel), [`lose`](Self::lose); and when its
+///   [capacity](Self::with_capacity) is used up.
+/// * With a [clock](Self::with_clock) it has a virtual time, in which packing, copying and kernels overlap as they would
+///   on a device with engines of their own. All calls are complete on return; only this clock runs ahead.
+///
+/// Kernels are Rust closures; they see the values unscrambled, and nobody else does. Clones are the same device.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
+/// let device = Detached::new();
+/// let mut handle = ArrayHandle::<f32, _>::empty(&device);
+/// device.fill(handle.prepare_for_output(1000)?, 1.5)?;
+/// assert_eq!(handle.get_values(&[7])?, [1.5]);
+/// assert_eq!(device.stats().downloads.bytes, 4);
+/// # Ok::<(), numeric_table::execution::HandleError>(())
+/// ```
+#[derive(Clone)]
+pub struct Detached {
+    index: u32,
+    space: Arc<SeparateSpace<DetachedTransport>>,
+}
+
+impl Detached {
+    /// Makes a device without a limit and without a clock.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn new() -> Self {
+        Self::over(DetachedTransport::default())
+    }
+
+    /// Makes it a device of so many bytes: a new one, empty.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError};
+    /// let device = Detached::new().with_capacity(100);
+    /// let mut handle = ArrayHandle::<f64, _>::empty(&device);
+    /// assert!(handle.prepare_for_output(12).is_ok());
+    /// let mut other = ArrayHandle::<f64, _>::empty(&device);
+    /// assert!(matches!(other.prepare_for_output(1), Err(HandleError::DeviceAlloc { bytes: 8, free: Some(4) })));
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    #[must_use]
+    pub fn with_capacity(self, bytes: usize) -> Self {
+        Self::over(DetachedTransport::like(self.transport()).with_capacity(bytes))
+    }
+
+    /// Makes it a device with a virtual time: a new one, empty, at time zero.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Clock, Detached, DeviceAdapter};
+    /// let device = Detached::new().with_clock(Clock { control: 1000, copy: 500, compute: 1000 }); // bytes per second
+    /// ArrayHandle::from_container(&device, vec![0_u8; 1000]).prepare_for_input()?;
+    /// assert_eq!(device.queue().times().unwrap().total.as_secs(), 2);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self::over(DetachedTransport::like(self.transport()).with_clock(clock))
+    }
+
+    fn over(transport: DetachedTransport) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self { index: NEXT.fetch_add(1, Ordering::Relaxed), space: SeparateSpace::new(transport) }
+    }
+
+    fn transport(&self) -> &DetachedTransport {
+        self.space.transport()
+    }
+
+    /// Counts the bytes of the blocks that live.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached};
+    /// let device = Detached::new();
+    /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
+    /// handle.prepare_for_input()?;
+    /// assert_eq!(device.live_bytes(), 8);
+    /// drop(handle);
+    /// assert_eq!(device.live_bytes(), 0);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn live_bytes(&self) -> usize {
+        self.transport().live_bytes()
+    }
+
+    /// Refuses one allocation: the next one, or, with `after` greater than 0, that many calls later.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError};
+    /// let device = Detached::new();
+    /// device.fail_allocation(0);
+    /// let mut handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
+    /// assert!(matches!(handle.prepare_for_output(5), Err(HandleError::DeviceAlloc { bytes: 20, .. })));
+    /// assert_eq!(handle.read_portal()?, [1, 2]); // as it was
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn fail_allocation(&self, after: usize) {
+        self.transport().faults.allocation.arm(after);
+    }
+
+    /// Fails one upload, as [`fail_allocation`](Self::fail_allocation) counts.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError};
+    /// let device = Detached::new();
+    /// device.fail_upload(0);
+    /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
+    /// assert!(matches!(handle.prepare_for_input(), Err(HandleError::Device(_))));
+    /// assert!(handle.prepare_for_input().is_ok()); // once only
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn fail_upload(&self, after: usize) {
+        self.transport().faults.upload.arm(after);
+    }
+
+    /// Fails one download, as [`fail_allocation`](Self::fail_allocation) counts.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<i32, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(2)?, 7)?;
+    /// device.fail_download(0);
+    /// assert!(matches!(handle.read_portal(), Err(HandleError::Device(_))));
+    /// assert_eq!(handle.read_portal()?, [7, 7]); // it was there still
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn fail_download(&self, after: usize) {
+        self.transport().faults.download.arm(after);
+    }
+
+    /// Fails one kernel, as [`fail_allocation`](Self::fail_allocation) counts. That shows later, when somebody waits for the
+    /// device.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<i32, _>::empty(&device);
+    /// device.fail_kernel(0);
+    /// device.fill(handle.prepare_for_output(2)?, 7)?; // it has only been started
+    /// assert!(matches!(handle.read_portal(), Err(HandleError::EarlierFault(_))));
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn fail_kernel(&self, after: usize) {
+        self.transport().faults.kernel.arm(after);
+    }
+
+    /// Loses the device: every call fails from now on, and all that it held is gone.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, HandleError};
+    /// let device = Detached::new();
+    /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
+    /// handle.prepare_for_input()?;
+    /// device.lose();
+    /// assert!(matches!(handle.prepare_for_input(), Err(HandleError::DeviceLost)));
+    /// assert_eq!(handle.read_portal()?, [1, 2]); // control has a copy
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn lose(&self) {
+        self.transport().faults.lose();
+    }
+}
+
+impl Default for Detached {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Detached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Detached").field("index", &self.index).field("live_bytes", &self.live_bytes()).finish()
+    }
+}
+
+impl DeviceAdapter for Detached {
+    type Memory = SeparateMemory<DetachedTransport>;
+
+    fn memory(&self) -> Self::Memory {
+        SeparateMemory::new(&self.space)
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "detached", index: self.index }
+    }
+
+    fn stats(&self) -> TransferStats {
+        self.space.stats()
+    }
+
+    fn synchronize(&self) -> Result<(), HandleError> {
+        self.space.synchronize()
+    }
+
+    fn queue(&self) -> &dyn Queue {
+        &self.transport().times
+    }
+}
+
+impl Launch for Detached {
+    fn launch<S: Element, T: Element, const INPUTS: usize>(
+        &self,
+        inputs: [View<'_, S, Self>; INPUTS],
+        mut output: ViewMut<'_, T, Self>,
+        _grain: usize,
+        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+    ) -> Result<(), HandleError> {
+        output.check(&self.space)?;
+        inputs.iter().try_for_each(|input| input.check(&self.space))?;
+        let transport = self.transport();
+        if transport.start_kernel()? {
+            return Ok(()); // it fails, and nobody knows yet
+        }
+        let plain = inputs.each_ref().map(|input| input.buffer().reveal::<S>(input.byte_range()));
+        let range = output.byte_range();
+        let mut result = output.buffer().reveal::<T>(range.clone());
+        parallel::serially(|| kernel(0, plain.each_ref().map(|values| &values[..]), &mut result));
+        output.buffer().hide(range.start, bytemuck::cast_slice(&result));
+        let bytes = inputs.iter().map(|input| input.byte_range().len()).sum::<usize>() + range.len();
+        transport.times.compute(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,395 @@
+//! The facade over an array that lives on two sides.
+//!
+//! Here is what it consists of, and how values are prepared for kernels and lent to the program; copying values out is in
+//! `copy`, freeing and handing over in `release`.
+
+mod copy;
+mod release;
+
+use std::fmt;
+
+use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
+use crate::array::Array;
+use crate::element::Element;
+
+/// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
+///
+/// The handle knows on which side the values are valid, and copies them when, and only when, a call needs them on the
+/// other. On a device that shares the program's memory nothing is ever copied.
+///
+/// What a call copies on a device with memory of its own, and where the values are valid then. No data: E, control: H,
+/// execution: D, both: B.
+///
+/// | call | E | H | D | B |
+/// | --- | --- | --- | --- | --- |
+/// | [`prepare_for_input`](Self::prepare_for_input) | `NoValidData` | **up**, B | D | B |
+/// | [`prepare_for_output`](Self::prepare_for_output) | D | D | D | D |
+/// | [`prepare_in_place`](Self::prepare_in_place) | `NoValidData` | **up**, D | D | D |
+/// | [`read_portal`](Self::read_portal) | `NoValidData` | H | **down**, B | B |
+/// | [`write_portal`](Self::write_portal) | `NoValidData` | H | **down**, H | H |
+/// | [`copy_into`](Self::copy_into) | `NoValidData` | H | **down** into the target, D | B |
+/// | [`get_values`](Self::get_values) | `NoValidData` | H | **down**, those values, D | B |
+/// | [`release_execution`](Self::release_execution) | E | H | **down**, H | H |
+/// | [`release_control`](Self::release_control) | E | **up**, D | D | D |
+/// | [`discard`](Self::discard) | E | E | E | E |
+///
+/// * A clone shares the copies of both sides, O(1). The first write through either detaches it: output takes new memory, an
+///   in-place view copies on the device, a write portal copies in control memory. (Dax and VTK-m show writes to all
+///   copies; who wants that wraps the handle in `Arc<RwLock<_>>`.)
+/// * Views and portals borrow the handle, so that nothing can be moved or freed under them, and no device needs to be told
+///   that an output is complete: it counts as soon as it is prepared. What a kernel leaves unwritten is some value.
+/// * Whatever fails leaves valid what was valid. A copy that control has as well may be freed when another array needs the
+///   device's memory; the only copy never is. Nothing ever moves to another device by itself.
+///
+/// Source: Dax `ArrayHandle`; `prepare_in_place` is VTK-m's.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Detached, DeviceAdapter, HandleError, Launch};
+/// let device = Detached::new(); // or `Rayon`, `Serial`
+/// let input = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
+/// let mut squares = ArrayHandle::<f64, _>::empty(&device);
+/// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 1, |first, [x], squares| {
+///     squares.iter_mut().zip(&x[first..]).for_each(|(square, &x)| *square = f64::from(x).powi(2));
+/// })?;
+/// assert_eq!(squares.read_portal()?, [1.0, 4.0, 9.0]);
+/// assert_eq!((device.stats().uploads.bytes, device.stats().downloads.bytes), (12, 24));
+/// # Ok::<(), HandleError>(())
+/// ```
+///
+/// Misuse of views does not compile. An output view cannot be used once the handle is asked for an input view:
+/// ```compile_fail,E0502
+/// # use numeric_table::execution::*;
+/// # let device = Detached::new();
+/// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
+/// let in_place = handle.prepare_in_place()?;
+/// let input = handle.prepare_for_input()?;
+/// device.fill(in_place, 1.0)?;
+/// # Ok::<(), HandleError>(())
+/// ```
+/// nor any view after its memory is released:
+/// ```compile_fail,E0502
+/// # use numeric_table::execution::*;
+/// # let device = Detached::new();
+/// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
+/// # let mut other = ArrayHandle::<f32, _>::empty(&device);
+/// let view = handle.prepare_for_input()?;
+/// handle.release_execution()?;
+/// device.convert(view, other.prepare_for_output(1)?, Default::default())?;
+/// # Ok::<(), HandleError>(())
+/// ```
+/// nor can there be two writers:
+/// ```compile_fail,E0499
+/// # use numeric_table::execution::*;
+/// # let device = Detached::new();
+/// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
+/// let one = handle.prepare_for_output(1)?;
+/// let other = handle.prepare_for_output(1)?;
+/// device.fill(one, 1.0)?;
+/// # Ok::<(), HandleError>(())
+/// ```
+/// A handle cannot outlive the slice that it wraps:
+/// ```compile_fail,E0597
+/// # use numeric_table::execution::*;
+/// # let device = Detached::new();
+/// let handle = {
+///     let values = vec![1.0_f32];
+///     ArrayHandle::from_container(&device, &values[..])
+/// };
+/// handle.read_portal()?;
+/// # Ok::<(), HandleError>(())
+/// ```
+/// and a portal does not outlast the preparation of an output:
+/// ```compile_fail,E0502
+/// # use numeric_table::execution::*;
+/// # let device = Detached::new();
+/// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
+/// let values = handle.read_portal()?;
+/// handle.prepare_for_output(1)?;
+/// assert_eq!(values, [1.0]);
+/// # Ok::<(), HandleError>(())
+/// ```
+pub struct ArrayHandle<T: Element, D: DeviceAdapter, C: Container<T> = Array<T>> {
+    device: D,
+    /// Values; a container or a block may have room for more.
+    len: usize,
+    control: ControlSlot<C>,
+    execution: D::Memory,
+    element: std::marker::PhantomData<T>,
+}
+
+impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
+    /// Makes a handle without data, for later output. Its container is an empty one.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Serial};
+    /// let handle = ArrayHandle::<f32, _>::empty(&Serial);
+    /// assert!(handle.len() == 0 && !handle.is_on_host() && !handle.is_on_device());
+    /// let handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&Serial); // results come back as a `Vec`
+    /// ```
+    pub fn empty(device: &D) -> Self
+    where
+        C: Default,
+    {
+        Self::new(device, 0, ControlSlot::invalid(C::default()))
+    }
+
+    /// Makes a handle for values that are there. Nothing is copied.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::{ArrayHandle, Serial}};
+    /// let mut values = [1.0_f32, 2.0];
+    /// ArrayHandle::from_container(&Serial, &values[..]);         // borrowed, read-only
+    /// ArrayHandle::from_container(&Serial, &mut values[..]);     // borrowed, of fixed size
+    /// ArrayHandle::from_container(&Serial, values.to_vec());     // owned
+    /// ArrayHandle::from_container(&Serial, Array::from(values)); // shared
+    /// ```
+    pub fn from_container(device: &D, container: C) -> Self {
+        Self::new(device, container.values().len(), ControlSlot::valid(container))
+    }
+
+    fn new(device: &D, len: usize, control: ControlSlot<C>) -> Self {
+        let (execution, device) = (device.memory(), device.clone());
+        Self { device, len, control, execution, element: std::marker::PhantomData }
+    }
+
+    /// Counts the values; 0 if there is no data.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Serial};
+    /// assert_eq!(ArrayHandle::from_container(&Serial, vec![1_u8, 2]).len(), 2);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tells whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Serial};
+    /// assert!(ArrayHandle::<f32, _>::empty(&Serial).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Borrows the device.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, DeviceAdapter, Serial};
+    /// assert_eq!(ArrayHandle::<f32, _>::empty(&Serial).device().id(), Serial.id());
+    /// ```
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// Tells whether the control side has a valid copy.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached};
+    /// let mut handle = ArrayHandle::<f32, _>::empty(&Detached::new());
+    /// handle.prepare_for_output(3)?;
+    /// assert!(!handle.is_on_host());
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn is_on_host(&self) -> bool {
+        self.control.is_valid()
+    }
+
+    /// Tells whether the execution side has a valid copy.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached};
+    /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1_u8, 2]);
+    /// assert!(!handle.is_on_device());
+    /// handle.prepare_for_input()?;
+    /// assert!(handle.is_on_device());
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn is_on_device(&self) -> bool {
+        self.execution.is_valid(&self.control)
+    }
+
+    /// Makes the values readable by kernels; copies them to the device if they are not there. Any number of threads may
+    /// ask at the same time: one copies.
+    ///
+    /// Source: Dax `PrepareForInput`.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, Kernels};
+    /// let device = Detached::new();
+    /// let handle = ArrayHandle::from_container(&device, vec![1.9_f32, -2.0]);
+    /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
+    /// device.convert(handle.prepare_for_input()?, bytes.prepare_for_output(2)?, Default::default())?;
+    /// assert_eq!(bytes.read_portal()?, [1, 0]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn prepare_for_input(&self) -> Result<View<'_, T, D>, HandleError> {
+        self.execution.load_for_input(&self.control, self.len)
+    }
+
+    /// Makes room for `count` values that a kernel will write. They count from now on: there is nothing to call when they
+    /// are written. Old values are gone. Memory is recycled if it is large enough; no page of it is touched.
+    ///
+    /// Source: Dax `PrepareForOutput`.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`], [`HandleError::FixedSize`] if the container could not take so many values back;
+    /// [`HandleError::LengthOverflow`], [`HandleError::HostAlloc`], [`HandleError::DeviceAlloc`],
+    /// [`HandleError::DeviceLost`]. The handle is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
+    /// device.fill(handle.prepare_for_output(3)?, 7)?;
+    /// assert_eq!(device.stats().uploads.calls, 0);
+    /// assert_eq!(handle.read_portal()?, [7, 7, 7]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn prepare_for_output(&mut self, count: usize) -> Result<ViewMut<'_, T, D>, HandleError> {
+        let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
+        bytes.ok_or(HandleError::LengthOverflow)?;
+        if let Some(container) = self.control.container() {
+            container.check(count)?;
+        }
+        let view = self.execution.allocate_for_output(&mut self.control, count)?;
+        self.len = count;
+        Ok(view)
+    }
+
+    /// Makes the values readable and writable by kernels; copies them to the device if they are not there. The control
+    /// copy does not count any more.
+    ///
+    /// Source: VTK-m `PrepareForInPlace`.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`]; [`HandleError::ReadOnly`]; what the device reports. The handle is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, Launch};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
+    /// device.launch([], handle.prepare_in_place()?, 1, |_, []: [&[i16]; 0], values| {
+    ///     values.iter_mut().for_each(|value| *value *= 10);
+    /// })?;
+    /// assert_eq!(handle.read_portal()?, [10, 20]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn prepare_in_place(&mut self) -> Result<ViewMut<'_, T, D>, HandleError> {
+        if self.has_data() {
+            self.control.check_writable()?;
+        }
+        self.execution.load_in_place(&mut self.control, self.len)
+    }
+
+    /// Borrows the values in control memory; copies them there if they are not.
+    ///
+    /// Source: Dax `GetIteratorBegin`, `GetIteratorEnd`.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`], [`HandleError::HostAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached};
+    /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1_i16, 2]);
+    /// assert_eq!(handle.read_portal()?, [1, 2]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn read_portal(&self) -> Result<&[T], HandleError> {
+        self.execution.retrieve(&self.control, self.len)
+    }
+
+    /// Borrows the values in control memory for writing; copies them there if they are not. The execution copy does not
+    /// count any more.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`], before anything is copied; as [`read_portal`](Self::read_portal).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::{ArrayHandle, Detached}};
+    /// let array = Array::from(vec![1_i16, 2]);
+    /// let mut handle = ArrayHandle::from_container(&Detached::new(), array.clone());
+    /// handle.write_portal()?[0] = 7; // copies first, because the array is shared
+    /// assert_eq!((handle.read_portal()?, &array[..]), (&[7, 2][..], &[1, 2][..]));
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn write_portal(&mut self) -> Result<&mut [T], HandleError> {
+        if self.has_data() {
+            self.control.check_writable()?;
+        }
+        self.execution.retrieve(&self.control, self.len)?;
+        let container = self.control.container().ok_or(HandleError::NoValidData)?;
+        let values = container.values_mut()?.get_mut(..self.len).ok_or(HandleError::NoValidData)?;
+        self.execution.invalidate();
+        Ok(values)
+    }
+
+    fn has_data(&self) -> bool {
+        self.is_on_host() || self.is_on_device()
+    }
+
+    /// Copies `target.len()` values from `first` on; the range has been checked.
+    pub(super) fn copy_part_into(&self, first: usize, target: &mut [T]) -> Result<(), HandleError> {
+        self.execution.copy_into(&self.control, first, target)
+    }
+
+    /// Copies values straight to execution memory; the range has been checked.
+    pub(super) fn store(&mut self, first: usize, values: &[T]) -> Result<(), HandleError> {
+        self.execution.store(&mut self.control, self.len, first, values)
+    }
+
+    /// Replaces the values by those of a container, and gives the old container back. Execution memory is kept for them.
+    pub(super) fn replace_container(&mut self, container: C) -> Option<C> {
+        self.execution.invalidate();
+        self.len = container.values().len();
+        std::mem::replace(&mut self.control, ControlSlot::valid(container)).into_container()
+    }
+}
+
+impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
+    /// Begins to copy the values to the device.
+    pub(super) fn load_ahead(&self) -> Result<(), HandleError> {
+        self.execution.load_ahead(&self.control, self.len)
+    }
+}
+
+/// Shares the copies of both sides: O(1). The first write through either handle detaches it.
+impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for ArrayHandle<T, D, C> {
+    fn clone(&self) -> Self {
+        // In this order: values that another thread moves from the device to control meanwhile are seen at least once.
+        let execution = self.execution.share();
+        let control = match self.control.get() {
+            Some(container) => ControlSlot::valid(container.clone()),
+            None => ControlSlot::invalid(C::default()),
+        };
+        Self { device: self.device.clone(), len: self.len, control, execution, element: std::marker::PhantomData }
+    }
+}
+
+impl<T: Element, D: DeviceAdapter, C: Container<T>> fmt::Debug for ArrayHandle<T, D, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArrayHandle")
+            .field("device", &self.device.id().to_string())
+            .field("element_type", &T::TYPE)
+            .field("len", &self.len)
+            .field("on_host", &self.is_on_host())
+            .field("on_device", &self.is_on_device())
+            .finish()
+    }
+}

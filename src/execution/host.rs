@@ -1,0 +1,85 @@
+//! The adapters that share the program's memory: one thread, or all of a rayon pool.
+
+use super::{DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
+use crate::element::Element;
+use crate::parallel;
+
+/// Runs kernels on the calling thread, in the program's own memory: nothing is ever copied.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Kernels, Serial};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&Serial);
+/// Serial.fill(handle.prepare_for_output(3)?, 1.5)?;
+/// assert_eq!(handle.read_portal()?, [1.5; 3]);
+/// # Ok::<(), numeric_table::execution::HandleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serial;
+
+/// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
+///
+/// An output is cut into as many equal parts as there are threads, and part `i` always goes to thread `i`: memory stays near
+/// the thread that touched it first. Outputs of less than 2 MiB stay on the calling thread. Without the feature `rayon`
+/// everything does.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::{ArrayHandle, Kernels, Rayon};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&Rayon);
+/// Rayon.fill(handle.prepare_for_output(1 << 20)?, 1.5)?;
+/// assert!(handle.read_portal()?.iter().all(|&value| value == 1.5));
+/// # Ok::<(), numeric_table::execution::HandleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rayon;
+
+impl DeviceAdapter for Serial {
+    type Memory = SharedMemory;
+
+    fn memory(&self) -> SharedMemory {
+        SharedMemory
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "serial", index: 0 }
+    }
+}
+
+impl DeviceAdapter for Rayon {
+    type Memory = SharedMemory;
+
+    fn memory(&self) -> SharedMemory {
+        SharedMemory
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "rayon", index: 0 }
+    }
+}
+
+impl Launch for Serial {
+    fn launch<S: Element, T: Element, const INPUTS: usize>(
+        &self,
+        inputs: [&[S]; INPUTS],
+        output: &mut [T],
+        _grain: usize,
+        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+    ) -> Result<(), HandleError> {
+        parallel::serially(|| kernel(0, inputs, output));
+        Ok(())
+    }
+}
+
+impl Launch for Rayon {
+    fn launch<S: Element, T: Element, const INPUTS: usize>(
+        &self,
+        inputs: [&[S]; INPUTS],
+        output: &mut [T],
+        grain: usize,
+        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+    ) -> Result<(), HandleError> {
+        parallel::for_each_fixed_chunk_mut(output, grain, &|first, chunk| kernel(first, inputs, chunk));
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("README.md")]
+#![forbid(unsafe_code)]
+
+mod adapter;
+mod container;
+mod control;
+mod detached;
+mod error;
+mod handle;
+mod host;
+mod kernels;
+mod memory;
+mod separate;
+mod space;
+mod stats;
+mod transport;
+
+pub use adapter::{DeviceAdapter, DeviceId, View, ViewMut};
+pub use container::Container;
+pub use control::ControlSlot;
+pub use detached::{Clock, Detached, DetachedBuffer, DetachedTransport};
+pub use error::{DeviceError, HandleError};
+pub use handle::ArrayHandle;
+pub use host::{Rayon, Serial};
+pub use kernels::{Kernels, Launch};
+pub use memory::{ExecutionMemory, SharedMemory};
+pub use separate::SeparateMemory;
+pub use space::{DeviceView, DeviceViewMut, SeparateSpace};
+pub use stats::{Traffic, TransferStats};
+pub use transport::{Engine, Event, Queue, StageTimes, Transport};

@@ -1,0 +1,305 @@
+//! Execution memory apart from the control side's: copies cross through a [`Transport`].
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::control::lock;
+use super::memory::copy_from_control;
+use super::space::{Block, Cache, DeviceView, DeviceViewMut};
+use super::{Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
+use crate::array::Array;
+use crate::element::Element;
+
+/// The execution side of one handle on a device with memory of its own.
+///
+/// Where a block lies says what it is:
+///
+/// | control valid | `own` | `cache.copy` | state |
+/// | --- | --- | --- | --- |
+/// | no | | | no data |
+/// | yes | | | control only |
+/// | no | filled | | execution only: nothing may free it |
+/// | yes | | filled | both: the space may free this copy if no view looks at it |
+///
+/// Through `&self` a copy may appear, or be moved from `own` to `cache` once control has the values too; views share the
+/// block, so that neither takes it from them. Only `&mut self` writes or drops the only copy.
+///
+/// Locks: `own`, then the control slot's, then `cache`; held while bytes cross, never while kernels or callers run.
+///
+/// # Examples
+/// See [`SeparateSpace`] for an adapter that names it.
+pub struct SeparateMemory<X: Transport> {
+    space: Arc<SeparateSpace<X>>,
+    own: Mutex<Option<Arc<Block<X>>>>,
+    cache: Arc<Mutex<Cache<X>>>,
+}
+
+impl<X: Transport> SeparateMemory<X> {
+    /// Makes the execution side of a new handle: no block, no values.
+    ///
+    /// # Examples
+    /// See [`SeparateSpace`].
+    pub fn new(space: &Arc<SeparateSpace<X>>) -> Self {
+        Self { space: space.clone(), own: Mutex::default(), cache: space.new_cache(Cache::default()) }
+    }
+
+    /// A lost device has no copies.
+    fn forget_if_lost(&self) {
+        if self.space.is_lost() {
+            *lock(&self.own) = None;
+            *lock(&self.cache) = Cache::default();
+        }
+    }
+
+    fn own_mut(&mut self) -> &mut Option<Arc<Block<X>>> {
+        self.own.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Uploads into the cache with `upload`, unless a copy is there.
+    fn load<'c>(
+        &self,
+        cache: &'c mut Cache<X>,
+        bytes: usize,
+        upload: impl FnOnce(&mut Block<X>) -> Result<(), HandleError>,
+    ) -> Result<&'c mut Arc<Block<X>>, HandleError> {
+        if cache.copy.is_none() {
+            self.space.check_alive()?;
+            let spare = cache.spare.take().filter(|block| block.bytes() >= bytes);
+            let mut block = match spare {
+                Some(block) => block,
+                None => self.space.allocate(bytes)?,
+            };
+            if let Err(error) = upload(&mut block) {
+                cache.spare = Some(block);
+                return Err(error);
+            }
+            cache.copy = Some(Arc::new(block));
+        }
+        cache.copy.as_mut().ok_or(HandleError::NoValidData)
+    }
+
+    fn load_values<'c, T: Element>(
+        &self,
+        cache: &'c mut Cache<X>,
+        values: &[T],
+    ) -> Result<&'c mut Arc<Block<X>>, HandleError> {
+        self.load(cache, size_of_val(values), |block| self.space.upload(bytemuck::cast_slice(values), block, 0))
+    }
+
+    /// Makes sure that no clone and no view shares a block.
+    fn make_unique(&self, block: &mut Arc<Block<X>>, bytes: usize) -> Result<(), HandleError> {
+        if Arc::get_mut(block).is_none() {
+            *block = Arc::new(self.space.duplicate(block, bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Makes `own` the one that counts, with nobody sharing it.
+    fn make_own<T: Element, C: Container<T>>(
+        &mut self,
+        control: &mut ControlSlot<C>,
+        len: usize,
+        bytes_to_copy: Option<usize>,
+    ) -> Result<(), HandleError> {
+        self.forget_if_lost();
+        let mut own = self.own_mut().take();
+        let result = match &mut own {
+            Some(block) => bytes_to_copy.map_or(Ok(()), |bytes| self.make_unique(block, bytes)),
+            None => {
+                let values = control.values(len).ok_or(HandleError::NoValidData)?;
+                let mut cache = lock(&self.cache);
+                let block = self.load_values(&mut cache, values)?;
+                bytes_to_copy.map_or(Ok(()), |bytes| self.make_unique(block, bytes))?;
+                own = cache.copy.take();
+                Ok(())
+            }
+        };
+        *self.own_mut() = own;
+        result?;
+        control.invalidate();
+        Ok(())
+    }
+}
+
+impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
+    const IS_SHARED: bool = false;
+
+    type View<'a, T: Element> = DeviceView<'a, T, X>;
+    type ViewMut<'a, T: Element> = DeviceViewMut<'a, T, X>;
+
+    fn count<T: Element>(view: &Self::View<'_, T>) -> usize {
+        view.count()
+    }
+
+    fn count_mut<T: Element>(view: &Self::ViewMut<'_, T>) -> usize {
+        view.count()
+    }
+
+    fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T> {
+        view.part(range)
+    }
+
+    fn load_for_input<'a, T: Element, C: Container<T>>(
+        &'a self,
+        control: &'a ControlSlot<C>,
+        len: usize,
+    ) -> Result<Self::View<'a, T>, HandleError> {
+        self.forget_if_lost();
+        if let Some(block) = &*lock(&self.own) {
+            return Ok(DeviceView::new(block.clone(), len));
+        }
+        // Nothing here is the only copy: then control has the values, for as long as `self` is borrowed, or nobody has.
+        let values = control.values(len).ok_or(HandleError::NoValidData)?;
+        let mut cache = lock(&self.cache);
+        Ok(DeviceView::new(self.load_values(&mut cache, values)?.clone(), len))
+    }
+
+    fn load_in_place<'a, T: Element, C: Container<T>>(
+        &'a mut self,
+        control: &'a mut ControlSlot<C>,
+        len: usize,
+    ) -> Result<Self::ViewMut<'a, T>, HandleError> {
+        self.make_own(control, len, Some(len * size_of::<T>()))?;
+        let block = self.own_mut().as_mut().and_then(Arc::get_mut).ok_or(HandleError::NoValidData)?;
+        Ok(DeviceViewMut::new(block, len))
+    }
+
+    fn allocate_for_output<'a, T: Element, C: Container<T>>(
+        &'a mut self,
+        control: &'a mut ControlSlot<C>,
+        len: usize,
+    ) -> Result<Self::ViewMut<'a, T>, HandleError> {
+        self.forget_if_lost();
+        self.space.check_alive()?;
+        let bytes = len * size_of::<T>();
+        let fits = |block: &mut Arc<Block<X>>| Arc::get_mut(block).is_some_and(|block| block.bytes() >= bytes);
+        let mut found = self.own_mut().take_if(fits);
+        if found.is_none() {
+            found = lock(&self.cache).copy.take_if(fits);
+        }
+        let found = found.and_then(Arc::into_inner);
+        let found = found.or_else(|| lock(&self.cache).spare.take_if(|block| block.bytes() >= bytes));
+        let block = match found {
+            Some(mut block) => {
+                self.space.recycle(&mut block);
+                block
+            }
+            None => self.space.allocate(bytes)?,
+        };
+        control.invalidate();
+        *lock(&self.cache) = Cache::default();
+        let own = self.own_mut();
+        *own = Some(Arc::new(block));
+        let block = own.as_mut().and_then(Arc::get_mut).ok_or(HandleError::NoValidData)?;
+        Ok(DeviceViewMut::new(block, len))
+    }
+
+    fn retrieve<'a, T: Element, C: Container<T>>(
+        &self,
+        control: &'a ControlSlot<C>,
+        len: usize,
+    ) -> Result<&'a [T], HandleError> {
+        if let Some(values) = control.values(len) {
+            return Ok(values);
+        }
+        self.forget_if_lost();
+        let mut own = lock(&self.own);
+        let Some(block) = &*own else {
+            return control.values(len).ok_or(HandleError::NoValidData); // somebody else may have retrieved them
+        };
+        let values = control.fill(len, |target| self.space.download(block, 0, bytemuck::cast_slice_mut(target)))?;
+        lock(&self.cache).copy = own.take();
+        Ok(values)
+    }
+
+    fn copy_into<T: Element, C: Container<T>>(
+        &self,
+        control: &ControlSlot<C>,
+        first: usize,
+        target: &mut [T],
+    ) -> Result<(), HandleError> {
+        self.forget_if_lost();
+        let own = lock(&self.own).clone();
+        match own {
+            Some(block) => self.space.download(&block, first * size_of::<T>(), bytemuck::cast_slice_mut(target)),
+            None => copy_from_control(control, first, target).ok_or(HandleError::NoValidData),
+        }
+    }
+
+    fn store<T: Element, C: Container<T>>(
+        &mut self,
+        control: &mut ControlSlot<C>,
+        len: usize,
+        first: usize,
+        values: &[T],
+    ) -> Result<(), HandleError> {
+        let space = self.space.clone();
+        let block = self.load_in_place(control, len)?.into_block();
+        space.upload(bytemuck::cast_slice(values), block, first * size_of::<T>())
+    }
+
+    fn load_ahead<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError> {
+        self.forget_if_lost();
+        if lock(&self.own).is_some() {
+            return Ok(());
+        }
+        let array = control.get().ok_or(HandleError::NoValidData)?.slice(..len)?;
+        let bytes = array.reinterpret::<u8>()?;
+        let upload = |block: &mut Block<X>| self.space.upload_later(bytes, block);
+        self.load(&mut lock(&self.cache), array.size_in_bytes(), upload)?;
+        Ok(())
+    }
+
+    fn take_over<T: Element, C: Container<T>>(
+        &mut self,
+        control: &mut ControlSlot<C>,
+        len: usize,
+    ) -> Result<(), HandleError> {
+        match self.make_own(control, len, None) {
+            Ok(()) | Err(HandleError::NoValidData) => {}
+            Err(error) => return Err(error),
+        }
+        if let Some(container) = control.container() {
+            container.release();
+        }
+        Ok(())
+    }
+
+    fn release<T: Element, C: Container<T>>(
+        &mut self,
+        control: &ControlSlot<C>,
+        len: usize,
+    ) -> Result<usize, HandleError> {
+        if self.own_mut().is_some() && !control.is_valid() {
+            self.space.check_alive().inspect_err(|_| self.forget_if_lost())?;
+            self.retrieve(control, len)?;
+        }
+        let bytes = |block: Arc<Block<X>>| Arc::into_inner(block).map_or(0, |block| block.bytes());
+        let own = self.own_mut().take().map_or(0, bytes);
+        let Cache { copy, spare } = std::mem::take(&mut *lock(&self.cache));
+        Ok(own + copy.map_or(0, bytes) + spare.map_or(0, |block| block.bytes()))
+    }
+
+    fn invalidate(&mut self) {
+        let own = self.own_mut().take();
+        let mut cache = lock(&self.cache);
+        if let Some(block) = own.or(cache.copy.take()).and_then(Arc::into_inner) {
+            cache.spare = Some(block);
+        }
+    }
+
+    fn discard(&mut self) {
+        *self.own_mut() = None;
+        *lock(&self.cache) = Cache::default();
+    }
+
+    fn share(&self) -> Self {
+        let own = Mutex::new(lock(&self.own).clone());
+        let copy = lock(&self.cache).copy.clone();
+        Self { space: self.space.clone(), own, cache: self.space.new_cache(Cache { copy, spare: None }) }
+    }
+
+    fn is_valid<C>(&self, _control: &ControlSlot<C>) -> bool {
+        !self.space.is_lost() && (lock(&self.own).is_some() || lock(&self.cache).copy.is_some())
+    }
+}
