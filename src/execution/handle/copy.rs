@@ -1,9 +1,9 @@
 //! Values of a handle, copied out of it.
 
-use super::super::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 use super::ArrayHandle;
 use crate::element::Element;
 use crate::error::Error;
+use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Copies the values out, straight from where they are: no control copy is made for it.

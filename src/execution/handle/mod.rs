@@ -344,6 +344,11 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.is_on_host() || self.is_on_device()
     }
 
+    /// Borrows the container if its values count; it may have room for more.
+    pub(super) fn container(&self) -> Option<&C> {
+        self.control.get()
+    }
+
     /// Copies `target.len()` values from `first` on; the range has been checked.
     pub(super) fn copy_part_into(&self, first: usize, target: &mut [T]) -> Result<(), HandleError> {
         self.execution.copy_into(&self.control, first, target)

@@ -1,8 +1,8 @@
 //! Fewer values, less memory, and the end of a handle.
 
-use super::super::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 use super::ArrayHandle;
 use crate::element::Element;
+use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Keeps the first `count` values, if there are more. O(1): what is copied later is so much less.

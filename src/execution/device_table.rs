@@ -1,0 +1,433 @@
+//! Tables on a device: there, worked on, and back, a range of rows at a time.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
+use crate::array::Array;
+use crate::convert::ConversionPolicy;
+use crate::dictionary::DataDictionary;
+use crate::element::Element;
+use crate::error::Error;
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
+
+/// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary, which travels with it.
+///
+/// Values are converted on the side that sends fewer bytes: `i16` crosses and becomes `f32` on the device, `f64` becomes
+/// `f32` before it crosses, in both directions. Results are the same bit for bit.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table::execution::{Detached, DeviceAdapter};
+/// let device = Detached::new();
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let there = table.to_device::<f32, _>(&device)?;
+/// assert_eq!(device.stats().uploads.bytes, 12); // as `i16`
+/// let rows = there.pull_rows::<f64>(1..3)?;
+/// assert_eq!(rows.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(device.stats().downloads.bytes, 16); // these rows, as `f32`
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DeviceTable<T: Element, D: DeviceAdapter> {
+    /// Invariant: has the values of the shape, on the execution side.
+    values: ArrayHandle<T, D>,
+    shape: Shape,
+    layout: DataLayout,
+    /// Invariant: describes `shape.columns` columns of type `T`.
+    dictionary: DataDictionary,
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Brings the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`],
+    /// [`HandleError::HostAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// If memory is shared and the type is the same, nothing is copied:
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Rayon};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let there = table.to_device::<i16, _>(&Rayon)?;
+    /// assert!(there.to_table()?.array()?.shares_memory_with(table.array()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_device<U: Element, D: Kernels>(&self, device: &D) -> Result<DeviceTable<U, D>, HandleError> {
+        self.to_device_with(device, ConversionPolicy::Saturate)
+    }
+
+    /// Brings the table to a device under a policy.
+    ///
+    /// # Errors
+    /// As [`to_device`](Self::to_device); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] names the first
+    /// refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Detached};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
+    /// let error = table.to_device_with::<u8, _>(&Detached::new(), ConversionPolicy::Checked).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value 300 at row 1, column 0 is not representable as u8");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_device_with<U: Element, D: Kernels>(
+        &self,
+        device: &D,
+        policy: ConversionPolicy,
+    ) -> Result<DeviceTable<U, D>, HandleError> {
+        let (shape, layout) = (self.shape(), self.data_layout());
+        let dictionary = self.dictionary().with_element_type(U::TYPE)?;
+        self.view()?;
+        if shape.is_empty() {
+            let values = DeviceArray::allocate(device, 0)?.into_handle();
+            return Ok(DeviceTable { values, shape, layout, dictionary });
+        }
+        if !D::Memory::IS_SHARED && size_of::<T>() < size_of::<U>() {
+            let narrow = DeviceArray::from_array(device, self.clone().into_array()?)?;
+            let mut values = ArrayHandle::empty(device);
+            let output = values.prepare_for_output(narrow.len())?;
+            match device.convert(narrow.view()?, output, policy) {
+                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // the way below says which
+                result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
+            }
+        }
+        let array = self.convert_with::<U>(policy)?.into_array()?;
+        let values = DeviceArray::from_array(device, array)?.into_handle();
+        Ok(DeviceTable { values, shape, layout, dictionary })
+    }
+}
+
+impl<T: Element, D: Kernels> DeviceTable<T, D> {
+    /// Makes a table of values that are on a device, with a dictionary without names.
+    ///
+    /// # Errors
+    /// [`HandleError::LengthMismatch`] unless there are as many values as the shape needs; the handle is gone then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{ArrayHandle, Detached, DeviceTable, Kernels}};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
+    /// let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, DataLayout::RowMajor)?;
+    /// assert_eq!(table.pull_rows::<f32>(0..1)?.as_slice()?, [1.5, 1.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_handle(values: ArrayHandle<T, D>, shape: Shape, layout: DataLayout) -> Result<Self, HandleError> {
+        let (have, want) = (values.len(), shape.element_count_of(T::TYPE)?);
+        if have != want {
+            return Err(HandleError::LengthMismatch { have, want });
+        }
+        values.prepare_for_input()?;
+        let dictionary = DataDictionary::uniform(crate::dictionary::Feature::new(T::TYPE), shape.columns);
+        Ok(Self { values, shape, layout, dictionary })
+    }
+
+    /// Gives the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Serial};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.shape(), Shape { rows: 1, columns: 3 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Gives the order of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Serial};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.layout(), DataLayout::RowMajor);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn layout(&self) -> DataLayout {
+        self.layout
+    }
+
+    /// Borrows the description of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Serial};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<f64, _>(&Serial)?;
+    /// assert_eq!(there.dictionary().feature(2)?.element_type, ElementType::F64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    /// Lends the values to a kernel, for reading, in the order of the layout.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`] if the device is lost.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Serial};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.view()?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view(&self) -> Result<View<'_, T, D>, HandleError> {
+        self.values.prepare_for_input()
+    }
+
+    /// Lends the values to a kernel, for reading and writing.
+    ///
+    /// # Errors
+    /// As [`view`](Self::view); [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`] if they must be copied first,
+    /// because they are shared.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{Detached, Kernels}};
+    /// let device = Detached::new();
+    /// let mut there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&device)?;
+    /// device.fill(there.view_mut()?, 7)?;
+    /// assert_eq!(there.to_table()?.as_slice()?, [7, 7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view_mut(&mut self) -> Result<ViewMut<'_, T, D>, HandleError> {
+        self.values.prepare_in_place()
+    }
+
+    /// Gives the values alone, in the order of the layout.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Detached};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Detached::new())?;
+    /// assert_eq!(there.into_handle().get_values(&[2])?, [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_handle(self) -> ArrayHandle<T, D> {
+        self.values
+    }
+
+    /// Brings all rows back. Shares the memory, if that is shared.
+    ///
+    /// # Errors
+    /// As [`pull_rows`](Self::pull_rows).
+    ///
+    /// # Examples
+    /// See [`to_device`](HomogenNumericTable::to_device).
+    pub fn to_table(&self) -> Result<HomogenNumericTable<T>, HandleError> {
+        self.pull_rows(0..self.shape.rows)
+    }
+
+    /// Brings some of the rows back, in this layout, in any element type, under [`ConversionPolicy::Saturate`]. No others
+    /// cross.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] in [`HandleError::Library`]; [`HandleError::HostAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{Detached, DeviceAdapter}};
+    /// let device = Detached::new();
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 2.5], [3.5, 4.5], [5.5, 6.5]])?;
+    /// let there = table.to_device::<f64, _>(&device)?;
+    /// assert_eq!(there.pull_rows::<u8>(1..2)?.as_slice()?, [3, 4]);
+    /// assert_eq!(device.stats().downloads.bytes, 2); // converted there
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pull_rows<U: Element>(&self, rows: Range<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
+        self.pull_rows_with(rows, ConversionPolicy::Saturate)
+    }
+
+    /// Brings some of the rows back under a policy.
+    ///
+    /// # Errors
+    /// As [`pull_rows`](Self::pull_rows); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] names the first
+    /// refused value in row-major order, at its place in this table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Detached};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64], [2.0], [300.0]])?;
+    /// let there = table.to_device::<f64, _>(&Detached::new())?;
+    /// let error = there.pull_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value 300 at row 2, column 0 is not representable as u8");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pull_rows_with<U: Element>(
+        &self,
+        rows: Range<usize>,
+        policy: ConversionPolicy,
+    ) -> Result<HomogenNumericTable<U>, HandleError> {
+        let all = Region { rows: rows.clone(), columns: 0..self.shape.columns };
+        all.check(self.shape)?;
+        let shape = all.shape();
+        if !D::Memory::IS_SHARED && size_of::<U>() < size_of::<T>() {
+            match self.pull_converted(&rows, shape, policy) {
+                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // the way below says which
+                result => return result,
+            }
+        }
+        let array = match self.values.container() {
+            Some(array) => {
+                let table = HomogenNumericTable::internal(array.clone(), self.shape, self.layout);
+                table.slice_rows(rows.clone())?.into_array()?
+            }
+            None => {
+                let mut array = Array::zeros(shape.element_count()?)?;
+                if !shape.is_empty() {
+                    self.with_rows(&rows, |values, first| values.copy_part_into(first, array.mutable_data()?))?;
+                }
+                array
+            }
+        };
+        let table = HomogenNumericTable::internal(array, shape, self.layout).described_by(self.dictionary.clone())?;
+        table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
+    }
+
+    /// Converts rows on the device, and brings the result back.
+    fn pull_converted<U: Element>(
+        &self,
+        rows: &Range<usize>,
+        shape: Shape,
+        policy: ConversionPolicy,
+    ) -> Result<HomogenNumericTable<U>, HandleError> {
+        let count = shape.element_count()?;
+        let device = self.values.device();
+        let mut converted = ArrayHandle::<U, D>::empty(device);
+        self.with_rows(rows, |values, first| {
+            let input = D::Memory::part(values.prepare_for_input()?, first..first + count);
+            device.convert(input, converted.prepare_for_output(count)?, policy)
+        })?;
+        let table = HomogenNumericTable::internal(converted.into_container()?, shape, self.layout);
+        Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
+    }
+
+    /// Finds rows one after another, from `first` on: here, or in a copy on the device.
+    fn with_rows<R>(
+        &self,
+        rows: &Range<usize>,
+        work: impl FnOnce(&ArrayHandle<T, D>, usize) -> Result<R, HandleError>,
+    ) -> Result<R, HandleError> {
+        let Shape { rows: all_rows, columns } = self.shape;
+        let is_whole = rows.len() == all_rows || columns <= 1;
+        if self.layout == DataLayout::RowMajor || is_whole {
+            let step = if self.layout == DataLayout::RowMajor { columns } else { 1 };
+            return work(&self.values, rows.start * step);
+        }
+        let device = self.values.device();
+        let mut dense = ArrayHandle::empty(device);
+        let output = dense.prepare_for_output(rows.len() * columns)?;
+        device.gather_rows(self.view()?, self.shape, self.layout, rows.clone(), output)?;
+        work(&dense, 0)
+    }
+
+    /// Converts the table on the device under a policy.
+    ///
+    /// # Errors
+    /// [`HandleError::DeviceAlloc`]; what the device reports; [`Error::ValueNotRepresentable`] in
+    /// [`HandleError::Library`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{Detached, DeviceAdapter}};
+    /// let device = Detached::new();
+    /// let there = HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?.to_device::<f64, _>(&device)?;
+    /// let bytes = there.convert::<u8>(ConversionPolicy::Saturate)?;
+    /// assert_eq!(device.stats().downloads.calls, 0);
+    /// assert_eq!(bytes.to_table()?.as_slice()?, [1, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn convert<U: Element>(&self, policy: ConversionPolicy) -> Result<DeviceTable<U, D>, HandleError> {
+        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        let output = values.prepare_for_output(self.values.len())?;
+        match device.convert(self.view()?, output, policy) {
+            Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
+                self.to_table()?.convert_with::<U>(policy)?; // names the first value in row-major order
+                Err(error)
+            }
+            result => result.map(|()| DeviceTable { values, shape: self.shape, layout: self.layout, dictionary }),
+        }
+    }
+
+    /// Changes the order of the values, on the device; shares them if it is the same.
+    ///
+    /// # Errors
+    /// [`HandleError::DeviceAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Serial};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.to_layout(DataLayout::ColumnMajor)?.view()?, [1, 3, 2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_layout(&self, layout: DataLayout) -> Result<Self, HandleError> {
+        if layout == self.layout {
+            return Ok(self.clone());
+        }
+        let Shape { rows, columns } = self.shape;
+        let stored = match self.layout {
+            DataLayout::RowMajor => self.shape,
+            DataLayout::ColumnMajor => Shape { rows: columns, columns: rows },
+        };
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        device.transpose(self.view()?, stored, values.prepare_for_output(self.values.len())?)?;
+        Ok(Self { values, layout, shape: self.shape, dictionary: self.dictionary.clone() })
+    }
+
+    /// Makes a table of some of the columns, on the device; a column may be named more than once.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Detached};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?.to_device::<i32, _>(&Detached::new())?;
+    /// assert_eq!(there.select_columns(&[2, 0])?.to_table()?.as_slice()?, [3, 1, 6, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn select_columns(&self, columns: &[usize]) -> Result<Self, HandleError> {
+        let features = columns.iter().map(|&column| self.dictionary.feature(column).cloned());
+        let dictionary: DataDictionary = features.collect::<Result<_, _>>()?;
+        let shape = Shape { columns: columns.len(), ..self.shape };
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        let output = values.prepare_for_output(shape.element_count_of(T::TYPE)?)?;
+        device.gather_columns(self.view()?, self.shape, self.layout, columns, output)?;
+        Ok(Self { values, shape, layout: self.layout, dictionary })
+    }
+}
+
+/// Counts the rows of an error from the start of the table.
+pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
+    match error {
+        Error::ValueNotRepresentable { row, column, value, target } => {
+            Error::ValueNotRepresentable { row: first_row + row, column, value, target }.into()
+        }
+        other => other.into(),
+    }
+}
+
+/// Shares the values: O(1). The first write through either copies them.
+impl<T: Element, D: DeviceAdapter> Clone for DeviceTable<T, D> {
+    fn clone(&self) -> Self {
+        let Self { values, shape, layout, dictionary } = self;
+        Self { values: values.clone(), shape: *shape, layout: *layout, dictionary: dictionary.clone() }
+    }
+}
+
+impl<T: Element, D: DeviceAdapter> fmt::Debug for DeviceTable<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { values, shape, layout, .. } = self;
+        f.debug_struct("DeviceTable").field("shape", shape).field("layout", layout).field("values", values).finish()
+    }
+}

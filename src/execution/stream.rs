@@ -1,0 +1,458 @@
+//! A table streamed to a device, block of rows by block of rows, with packing, copying and kernels at the same time.
+//!
+//! A ring of slots: while kernels work on one block, the next crosses and the one after it is packed. Each slot is a handle,
+//! so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is decided here.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::device_table::in_rows_from;
+use super::{
+    ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
+    TransferStats, View,
+};
+use crate::array::{AnySliceMut, Array};
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::element::Element;
+use crate::error::Error;
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
+
+/// On which side a stream converts.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::Convert;
+/// assert_eq!(Convert::default(), Convert::Auto);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Convert {
+    /// On the side that sends fewer bytes: on the device if the type that it asks for is wider.
+    #[default]
+    Auto,
+    /// In the program, while a block is packed.
+    Control,
+    /// On the device, after a block has crossed. If memory is shared, this is the program too.
+    Execution,
+}
+
+/// How a table is streamed.
+///
+/// # Examples
+/// ```
+/// use numeric_table::execution::StreamOptions;
+/// let options = StreamOptions { rows: 1000, ..StreamOptions::default() };
+/// assert_eq!(options.slots, 3); // one is packed, one crosses, one is worked on
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// Rows in a block; the last one may have fewer.
+    pub rows: usize,
+    /// Blocks in flight; at least one. With three all stages can work at the same time.
+    pub slots: usize,
+    /// On which side values are converted.
+    pub convert: Convert,
+    /// The order of the values in a block.
+    pub layout: DataLayout,
+    /// What happens to values that do not fit.
+    pub policy: ConversionPolicy,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self {
+            rows: 65_536,
+            slots: 3,
+            convert: Convert::default(),
+            layout: DataLayout::RowMajor,
+            policy: ConversionPolicy::Saturate,
+        }
+    }
+}
+
+/// What a stream has done.
+///
+/// # Examples
+/// See [`HomogenNumericTable::stream_rows`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamStats {
+    /// Blocks.
+    pub blocks: usize,
+    /// Rows.
+    pub rows: usize,
+    /// What the device has allocated and copied meanwhile, for whomever.
+    pub transfers: TransferStats,
+    /// For how long each stage has worked: on the device's own clock, or on the wall's.
+    pub times: StageTimes,
+}
+
+impl fmt::Display for StreamStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { blocks, rows, transfers, times: StageTimes { pack, copy, kernel, total } } = self;
+        write!(f, "{blocks} blocks, {rows} rows, {} bytes up; ", transfers.uploads.bytes)?;
+        write!(f, "pack {pack:.2?}, copy {copy:.2?}, kernel {kernel:.2?}, in all {total:.2?}")
+    }
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Streams the table to a device, block of rows by block of rows, as values of `U`.
+    ///
+    /// [`RowStream::next`] lends one block after the other; kernels that are launched on it run while the next blocks are
+    /// packed and cross, on devices that can. If memory is shared and the type and the layout are the table's, blocks are
+    /// the table's own memory. Rows that lie one after another cross straight from there, without being packed.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`], [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table::execution::{ArrayHandle, Detached, Launch, StreamOptions};
+    /// let device = Detached::new();
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut sums = ArrayHandle::from_container(&device, vec![0.0_f32; 2]);
+    /// let mut stream = table.stream_rows::<f32, _>(&device, StreamOptions { rows: 2, ..Default::default() })?;
+    /// while let Some(block) = stream.next()? {
+    ///     device.launch([block.view()], sums.prepare_in_place()?, 1, |first, [values], sums| {
+    ///         for row in values.chunks(2) {
+    ///             sums.iter_mut().zip(&row[first..]).for_each(|(sum, value)| *sum += value);
+    ///         }
+    ///     })?;
+    /// }
+    /// let stats = stream.finish()?;
+    /// assert_eq!((stats.blocks, sums.read_portal()?), (2, &[9.0, 12.0][..]));
+    /// assert_eq!(stats.transfers.uploads.bytes, 12 + 8); // the table as `i16`, and the sums
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stream_rows<U: Element, D: Kernels>(
+        &self,
+        device: &D,
+        options: StreamOptions,
+    ) -> Result<RowStream<'_, T, U, D>, HandleError> {
+        if options.rows == 0 {
+            return Err(Error::EmptyBlocks.into());
+        }
+        self.view()?;
+        let is_separate = !D::Memory::IS_SHARED;
+        let converts_there = is_separate
+            && T::TYPE != U::TYPE
+            && match options.convert {
+                Convert::Auto => size_of::<T>() < size_of::<U>(),
+                Convert::Control => false,
+                Convert::Execution => true,
+            };
+        let blocks = self.shape().rows.div_ceil(options.rows);
+        let slots = (0..options.slots.clamp(1, blocks.max(1))).map(|_| Slot::new(device)).collect();
+        Ok(RowStream {
+            table: self,
+            device: device.clone(),
+            options,
+            converts_there,
+            slots,
+            next_row: 0,
+            blocks: 0,
+            lent: None,
+            transfers_before: device.stats(),
+            times_before: device.queue().times(),
+            watch: Watch::new(),
+        })
+    }
+}
+
+/// A table on its way to a device. Made by [`HomogenNumericTable::stream_rows`].
+///
+/// # Examples
+/// See there.
+pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
+    table: &'t HomogenNumericTable<T>,
+    device: D,
+    options: StreamOptions,
+    converts_there: bool,
+    slots: Vec<Slot<T, U, D>>,
+    next_row: usize,
+    blocks: usize,
+    /// The slot whose block the caller may have launched kernels on.
+    lent: Option<usize>,
+    transfers_before: TransferStats,
+    times_before: Option<StageTimes>,
+    watch: Watch,
+}
+
+/// A place for one block in flight.
+struct Slot<T: Element, U: Element, D: DeviceAdapter> {
+    /// The block as it crosses, if it is converted there.
+    narrow: ArrayHandle<T, D>,
+    /// The block as kernels see it.
+    values: ArrayHandle<U, D>,
+    /// It has crossed: what it was packed in may be written again.
+    copied: Event,
+    /// Kernels have read it: its device memory may be written again.
+    free: Event,
+}
+
+impl<T: Element, U: Element, D: DeviceAdapter> Slot<T, U, D> {
+    fn new(device: &D) -> Self {
+        let (narrow, values) = (ArrayHandle::empty(device), ArrayHandle::empty(device));
+        Self { narrow, values, copied: Event::DONE, free: Event::DONE }
+    }
+}
+
+/// Some consecutive rows of a table, in a device's memory.
+///
+/// # Examples
+/// See [`HomogenNumericTable::stream_rows`].
+pub struct StreamBlock<'s, U: Element, D: DeviceAdapter> {
+    view: View<'s, U, D>,
+    rows: Range<usize>,
+    shape: Shape,
+    layout: DataLayout,
+}
+
+impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
+    /// Lends the values to a kernel.
+    ///
+    /// # Examples
+    /// See [`HomogenNumericTable::stream_rows`].
+    pub fn view(&self) -> View<'s, U, D> {
+        self.view.clone()
+    }
+
+    /// Gives the rows of the table that these are.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions}};
+    /// let table = HomogenNumericTable::from_rows(&[[1], [2], [3]])?;
+    /// let mut stream = table.stream_rows::<i32, _>(&Serial, StreamOptions { rows: 2, ..Default::default() })?;
+    /// assert_eq!(stream.next()?.unwrap().rows(), 0..2);
+    /// let last = stream.next()?.unwrap();
+    /// assert_eq!((last.rows(), last.shape(), last.view()), (2..3, Shape { rows: 1, columns: 1 }, &[3][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// Gives the numbers of rows and columns of the block.
+    ///
+    /// # Examples
+    /// See [`rows`](Self::rows).
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Gives the order of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions}};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let options = StreamOptions { layout: DataLayout::ColumnMajor, ..Default::default() };
+    /// let mut stream = table.stream_rows::<i32, _>(&Serial, options)?;
+    /// let block = stream.next()?.unwrap();
+    /// assert_eq!((block.layout(), block.view()), (DataLayout::ColumnMajor, &[1, 3, 2, 4][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn layout(&self) -> DataLayout {
+        self.layout
+    }
+}
+
+impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
+    /// Packs the next block, begins to copy it, and lends it. `None` behind the last.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its place in the table; [`HandleError::HostAlloc`],
+    /// [`HandleError::DeviceAlloc`]; what the device reports. The block is not skipped: the next call tries it again.
+    ///
+    /// # Examples
+    /// See [`HomogenNumericTable::stream_rows`].
+    #[expect(clippy::should_implement_trait, reason = "it lends: the block borrows the stream")]
+    pub fn next(&mut self) -> Result<Option<StreamBlock<'_, U, D>>, HandleError> {
+        self.take_back();
+        let Shape { rows: all_rows, columns } = self.table.shape();
+        if self.next_row >= all_rows {
+            return Ok(None);
+        }
+        let rows = self.next_row..all_rows.min(self.next_row.saturating_add(self.options.rows));
+        let index = self.blocks % self.slots.len();
+        if self.converts_there {
+            self.send_narrow(index, rows.clone())?;
+        } else {
+            self.send(index, rows.clone())?;
+        }
+        self.next_row = rows.end;
+        self.blocks += 1;
+        self.lent = Some(index);
+        let view = self.slots[index].values.prepare_for_input()?;
+        self.watch.lend();
+        let shape = Shape { rows: rows.len(), columns };
+        Ok(Some(StreamBlock { view, rows, shape, layout: self.options.layout }))
+    }
+
+    /// Waits for all kernels, and gives what was done and how long it took.
+    ///
+    /// # Errors
+    /// [`HandleError::EarlierFault`] if a kernel has failed and nobody was told; [`HandleError::DeviceLost`].
+    ///
+    /// # Examples
+    /// See [`HomogenNumericTable::stream_rows`].
+    pub fn finish(mut self) -> Result<StreamStats, HandleError> {
+        self.take_back();
+        self.device.synchronize()?;
+        let times = match (self.device.queue().times(), self.times_before) {
+            (Some(now), Some(before)) => StageTimes {
+                pack: now.pack - before.pack,
+                copy: now.copy - before.copy,
+                kernel: now.kernel - before.kernel,
+                total: now.total - before.total,
+            },
+            _ => self.watch.times(),
+        };
+        let transfers = self.device.stats() - self.transfers_before;
+        Ok(StreamStats { blocks: self.blocks, rows: self.next_row, transfers, times })
+    }
+
+    /// The caller has launched what it wanted on the block that it had.
+    fn take_back(&mut self) {
+        if let Some(index) = self.lent.take() {
+            self.slots[index].free = self.device.queue().record(Engine::Compute);
+            self.watch.take_back();
+        }
+    }
+
+    /// Packs rows as `U`, and sends them.
+    fn send(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
+        let Self { table, device, options, slots, watch, .. } = self;
+        let Slot { values, copied, free, .. } = &mut slots[index];
+        watch.pack(|| pack(table, device, options, values, *copied, rows))?;
+        watch.copy(|| cross(device, values, copied, *free))
+    }
+
+    /// Packs rows as `T`, sends them, and converts them there.
+    fn send_narrow(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
+        let Self { table, device, options, slots, watch, .. } = self;
+        let Slot { narrow, values, copied, free } = &mut slots[index];
+        watch.pack(|| pack(table, device, options, narrow, *copied, rows.clone()))?;
+        watch.copy(|| cross(device, narrow, copied, *free))?;
+        let output = values.prepare_for_output(narrow.len())?;
+        let result = watch.kernel(|| device.convert(narrow.prepare_for_input()?, output, options.policy));
+        match result {
+            Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
+                Err(first_refused::<T, U>(table, rows, options.policy).unwrap_or(error))
+            }
+            result => result,
+        }
+    }
+}
+
+/// Puts rows into a slot: the table's own memory if they lie there as they are needed, else a packed copy.
+fn pack<T: Element, W: Element, D: Kernels>(
+    table: &HomogenNumericTable<T>,
+    device: &D,
+    options: &StreamOptions,
+    slot: &mut ArrayHandle<W, D>,
+    copied: Event,
+    rows: Range<usize>,
+) -> Result<(), HandleError> {
+    let region = Region { rows: rows.clone(), columns: 0..table.column_count() };
+    if options.layout == DataLayout::RowMajor
+        && let Some((array, range)) = table.array_of_region(&region)?
+        && let Some(array) = array.downcast::<W>()
+    {
+        slot.replace_container(array.slice(range)?);
+        return Ok(());
+    }
+    device.queue().wait(Engine::Control, copied);
+    let mut staging = slot.replace_container(Array::new()).unwrap_or_default();
+    let count = region.shape().element_count_of(W::TYPE)?;
+    staging.allocate(count)?;
+    staging.truncate(count);
+    let view = table.view()?.rows(rows.clone())?;
+    let ordered = match options.layout {
+        DataLayout::RowMajor => view,
+        DataLayout::ColumnMajor => view.transposed(),
+    };
+    let target = staging.values_mut()?;
+    let result = ordered.read_over(AnySliceMut::new(target), options.policy, Origin::default());
+    let refused = |error: Error| first_refused::<T, W>(table, rows, options.policy).unwrap_or(error.into());
+    let result = result.map_err(refused);
+    slot.replace_container(staging); // also what could not be filled: for the next try
+    result?;
+    device.queue().packed(count * size_of::<W>());
+    Ok(())
+}
+
+/// Begins to copy what a slot holds to the device, once kernels have read what was there before.
+fn cross<W: Element, D: Kernels>(
+    device: &D,
+    slot: &ArrayHandle<W, D>,
+    copied: &mut Event,
+    free: Event,
+) -> Result<(), HandleError> {
+    device.queue().wait(Engine::Copy, free);
+    slot.load_ahead()?;
+    *copied = device.queue().record(Engine::Copy);
+    device.queue().wait(Engine::Compute, *copied);
+    Ok(())
+}
+
+/// Finds the first value in row-major order that the policy refuses.
+fn first_refused<T: Element, U: Element>(
+    table: &HomogenNumericTable<T>,
+    rows: Range<usize>,
+    policy: ConversionPolicy,
+) -> Option<HandleError> {
+    let first_row = rows.start;
+    let refusal = table.slice_rows(rows).and_then(|rows| rows.convert_with::<U>(policy)).err()?;
+    Some(in_rows_from(first_row, refusal))
+}
+
+/// How long the stages take on the wall's clock.
+struct Watch {
+    start: Instant,
+    lent_at: Option<Instant>,
+    times: StageTimes,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { start: Instant::now(), lent_at: None, times: StageTimes::default() }
+    }
+
+    fn pack<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        measure(&mut self.times.pack, work)
+    }
+
+    fn copy<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        measure(&mut self.times.copy, work)
+    }
+
+    fn kernel<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        measure(&mut self.times.kernel, work)
+    }
+
+    /// From now on the caller works on a block.
+    fn lend(&mut self) {
+        self.lent_at = Some(Instant::now());
+    }
+
+    fn take_back(&mut self) {
+        if let Some(lent_at) = self.lent_at.take() {
+            self.times.kernel += lent_at.elapsed();
+        }
+    }
+
+    fn times(&self) -> StageTimes {
+        StageTimes { total: self.start.elapsed(), ..self.times }
+    }
+}
+
+fn measure<R>(time: &mut Duration, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *time += start.elapsed();
+    result
+}
