@@ -11,27 +11,29 @@ use crate::common::tables::{LAYOUTS, POLICIES};
 type Result<T> = std::result::Result<T, HandleError>;
 
 pub(crate) fn all_pairs_convert_as_slices_do<D: Kernels>(device: &D) {
-    for_each_element!(S => for_each_element!(T => pair::<S, T, D>(device)));
+    for_each_element!(S => {
+        let values = special_values::<S>();
+        let input = ArrayHandle::from_container(device, &values[..]);
+        for_each_element!(T => for policy in POLICIES {
+            assert_eq!(on_device::<S, T, D>(&input, policy), of_slices::<S, T>(&values, policy), "{} {}", S::TYPE, T::TYPE);
+        });
+    });
 }
 
-fn pair<S: Element, T: Element, D: Kernels>(device: &D) {
-    let values = special_values::<S>();
-    let input = ArrayHandle::from_container(device, &values[..]);
-    let mut output = ArrayHandle::<T, D>::empty(device);
-    for policy in POLICIES {
-        let mut expected = vec![T::default(); values.len()];
-        let result = convert_slice(&values, &mut expected, policy);
-        let view = output.prepare_for_output(values.len()).unwrap();
-        let found = device.convert(input.prepare_for_input().unwrap(), view, policy);
-        match (result, found) {
-            (Ok(()), Ok(())) => {
-                let found = output.read_portal().unwrap();
-                assert!(found.iter().zip(&expected).all(|(&found, &expected)| bits(found) == bits(expected)));
-            }
-            (Err(expected), Err(found)) => assert_eq!(expected.to_string(), found.to_string()),
-            (expected, found) => panic!("{} to {}: {expected:?}, {found:?}", S::TYPE, T::TYPE),
-        }
-    }
+/// The bits of all values, or what the error says.
+type Outcome = std::result::Result<Vec<u64>, String>;
+
+fn on_device<S: Element, T: Element, D: Kernels>(input: &ArrayHandle<S, D, &[S]>, policy: ConversionPolicy) -> Outcome {
+    let mut output = DeviceArray::<T, D>::allocate(input.device(), input.len()).unwrap();
+    let view = output.view_mut().unwrap();
+    input.device().convert(input.prepare_for_input().unwrap(), view, policy).map_err(|error| error.to_string())?;
+    Ok(output.to_array().unwrap().iter().map(|&value| bits(value)).collect())
+}
+
+fn of_slices<S: Element, T: Element>(values: &[S], policy: ConversionPolicy) -> Outcome {
+    let mut converted = vec![T::default(); values.len()];
+    convert_slice(values, &mut converted, policy).map_err(|error| error.to_string())?;
+    Ok(converted.into_iter().map(bits).collect())
 }
 
 /// A handle with values that count up.
