@@ -27,6 +27,7 @@
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
+//! | arrays that live in memory and on a device; tables there | [`execution`] |
 //! | everything that can go wrong | [`Error`] |
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says

@@ -118,30 +118,42 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
-/// As [`for_each_chunk_mut`], with one chunk for each thread: chunk `i` always goes to thread `i`, so that memory stays with
-/// the thread that touched it first. Chunks are whole multiples of `grain` values. Inside, all work is serial.
+/// Calls `work(offset, chunk)` for one chunk of `values` for each thread, if work on so many bytes pays; chunk `i` always goes
+/// to thread `i`, so that memory stays with the thread that touched it first. Chunks are whole multiples of `grain` values.
+/// Inside, all work is serial.
 pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
     values: &mut [T],
     grain: usize,
+    bytes: usize,
     work: &(dyn Fn(usize, &mut [T]) + Sync),
 ) {
-    #[cfg(feature = "rayon")]
-    if task_count(size_of_val(values).saturating_mul(2)) > 1 {
-        // Whole lines of memory, if the grain leaves a choice.
-        let unit = if grain <= 1 { LINE } else { grain };
-        let step = values.len().div_ceil(threads()).next_multiple_of(unit);
-        let chunks = values.chunks_mut(step).enumerate();
-        let chunks: Vec<_> = chunks.map(|(i, chunk)| Mutex::new(Some((i * step, chunk)))).collect();
-        let take = |i: usize| chunks.get(i)?.lock().unwrap_or_else(PoisonError::into_inner).take();
-        rayon::broadcast(|thread| {
-            if let Some((first, chunk)) = take(thread.index()) {
-                serially(|| work(first, chunk));
-            }
-        });
-        return;
+    let pieces = if task_count(bytes) > 1 { threads() } else { 1 };
+    let share = values.len().div_ceil(pieces);
+    // Whole lines of memory, if the grain and the number of values leave a choice.
+    let unit = if grain <= 1 && share >= LINE { LINE } else { grain.max(1) };
+    let step = share.checked_next_multiple_of(unit).unwrap_or(values.len());
+    if step >= values.len() {
+        return serially(|| work(0, values));
     }
-    let _ = grain; // one chunk is a multiple of whatever it is
-    serially(|| work(0, values));
+    let chunks = values.chunks_mut(step).enumerate().map(|(i, chunk)| (i * step, chunk)).collect();
+    on_each_thread(chunks, &|(offset, chunk)| serially(|| work(offset, chunk)));
+}
+
+/// Gives piece `i` to thread `i`; there are no more pieces than threads.
+#[cfg(feature = "rayon")]
+fn on_each_thread<P: Send>(pieces: Vec<P>, work: &(dyn Fn(P) + Sync)) {
+    let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
+    let take = |i: usize| pieces.get(i)?.lock().unwrap_or_else(PoisonError::into_inner).take();
+    rayon::broadcast(|thread| {
+        if let Some(piece) = take(thread.index()) {
+            work(piece);
+        }
+    });
+}
+
+#[cfg(not(feature = "rayon"))]
+fn on_each_thread<P: Send>(pieces: Vec<P>, work: &(dyn Fn(P) + Sync)) {
+    pieces.into_iter().for_each(work);
 }
 
 #[cfg(feature = "rayon")]

@@ -20,8 +20,8 @@ pub struct Serial;
 /// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
 ///
 /// An output is cut into as many equal parts as there are threads, and part `i` always goes to thread `i`: memory stays near
-/// the thread that touched it first. Outputs of less than 2 MiB stay on the calling thread. Without the feature `rayon`
-/// everything does.
+/// the thread that touched it first. Work on less than 4 MiB, inputs and output together, stays on the calling thread.
+/// Without the feature `rayon` everything does.
 ///
 /// # Examples
 /// ```
@@ -79,7 +79,8 @@ impl Launch for Rayon {
         grain: usize,
         kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
     ) -> Result<(), HandleError> {
-        parallel::for_each_fixed_chunk_mut(output, grain, &|first, chunk| kernel(first, inputs, chunk));
+        let bytes = inputs.iter().map(|input| size_of_val(*input)).sum::<usize>() + size_of_val(output);
+        parallel::for_each_fixed_chunk_mut(output, grain, bytes, &|first, chunk| kernel(first, inputs, chunk));
         Ok(())
     }
 }

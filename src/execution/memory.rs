@@ -3,6 +3,7 @@
 //! Source: Dax `ArrayManagerExecution`. As Dax expected there are two implementations, and adapters name one of them:
 //! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory).
 
+use std::fmt;
 use std::ops::Range;
 
 use super::{Container, ControlSlot, HandleError};
@@ -32,10 +33,10 @@ pub trait ExecutionMemory: Send + Sync + Sized + 'static {
     const IS_SHARED: bool;
 
     /// Values in execution memory, for reading.
-    type View<'a, T: Element>: Clone + Send + Sync;
+    type View<'a, T: Element>: Clone + fmt::Debug + Send + Sync;
 
     /// Values in execution memory, for writing.
-    type ViewMut<'a, T: Element>: Send;
+    type ViewMut<'a, T: Element>: fmt::Debug + Send;
 
     /// Counts the values of a view.
     fn count<T: Element>(view: &Self::View<'_, T>) -> usize;

@@ -1,6 +1,7 @@
 //! One device's memory: blocks, what has crossed, and which copies may be freed when memory runs out.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -365,5 +366,23 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
     /// An adapter asks this before it runs a kernel: `view.check(&self.space)?`.
     pub fn check(&self, space: &SeparateSpace<X>) -> Result<(), HandleError> {
         if self.block.space == space.id { Ok(()) } else { Err(HandleError::WrongDevice) }
+    }
+}
+
+impl<T: Element, X: Transport> fmt::Debug for DeviceView<'_, T, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceView").field("count", &self.count).field("bytes", &self.byte_range()).finish()
+    }
+}
+
+impl<T: Element, X: Transport> fmt::Debug for DeviceViewMut<'_, T, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceViewMut").field("count", &self.count).field("bytes", &self.byte_range()).finish()
+    }
+}
+
+impl<X: Transport> fmt::Debug for SeparateSpace<X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeparateSpace").field("id", &self.id).field("stats", &self.stats()).finish()
     }
 }

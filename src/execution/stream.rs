@@ -456,3 +456,23 @@ fn measure<R>(time: &mut Duration, work: impl FnOnce() -> R) -> R {
     *time += start.elapsed();
     result
 }
+
+impl<T: Element, U: Element, D: DeviceAdapter> fmt::Debug for RowStream<'_, T, U, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, next_row, blocks, .. } = self;
+        let shape = self.table.shape();
+        f.debug_struct("RowStream")
+            .field("table", &shape)
+            .field("options", options)
+            .field("next_row", next_row)
+            .field("blocks", blocks)
+            .finish()
+    }
+}
+
+impl<U: Element, D: DeviceAdapter> fmt::Debug for StreamBlock<'_, U, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, shape, layout, .. } = self;
+        f.debug_struct("StreamBlock").field("rows", rows).field("shape", shape).field("layout", layout).finish()
+    }
+}

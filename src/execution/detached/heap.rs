@@ -8,6 +8,7 @@ use super::clock::{Clock, Timeline};
 use super::faults::Faults;
 use crate::array::{Array, UniqueArray};
 use crate::element::Element;
+use crate::error::Result as LibraryResult;
 use crate::execution::{DeviceError, Transport};
 
 /// The memory of a [`Detached`](super::Detached) device, and what moves bytes in and out.
@@ -152,12 +153,12 @@ impl Transport for DetachedTransport {
 
 impl DetachedBuffer {
     /// Reads values in the clear.
-    pub(super) fn reveal<T: Element>(&self, range: Range<usize>) -> Vec<T> {
-        let mut values = vec![T::default(); range.len() / size_of::<T>()];
+    pub(super) fn reveal<T: Element>(&self, range: Range<usize>) -> LibraryResult<UniqueArray<T>> {
+        let mut values = UniqueArray::from_array(Array::zeros(range.len() / size_of::<T>())?)?;
         let bytes = bytemuck::cast_slice_mut(&mut values);
         bytes.copy_from_slice(&self.scrambled[range.clone()]);
         scramble(self.key, range.start, bytes);
-        values
+        Ok(values)
     }
 
     /// Writes bytes that are in the clear.
@@ -226,11 +227,11 @@ mod tests {
     fn fresh_and_recycled_blocks_hold_nonsense() {
         let heap = DetachedTransport::default();
         let mut block = heap.allocate(64).unwrap();
-        assert_ne!(block.reveal::<u64>(0..64), [0; 8]);
+        assert_ne!(block.reveal::<u64>(0..64).unwrap()[..], [0; 8]);
         heap.upload(&[5; 64], &mut block, 0).unwrap();
         assert!(block.scrambled.iter().filter(|&&byte| byte == 5).count() < 10);
-        assert_eq!(block.reveal::<u8>(0..64), [5; 64]);
+        assert_eq!(block.reveal::<u8>(0..64).unwrap()[..], [5; 64]);
         heap.recycle(&mut block);
-        assert!(block.reveal::<u8>(0..64).iter().filter(|&&byte| byte == 5).count() < 10);
+        assert!(block.reveal::<u8>(0..64).unwrap().iter().filter(|&&byte| byte == 5).count() < 10);
     }
 }

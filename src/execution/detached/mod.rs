@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{
     DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats, View, ViewMut,
 };
+use crate::array::UniqueArray;
 use crate::element::Element;
 use crate::parallel;
 
@@ -249,9 +250,12 @@ impl Launch for Detached {
         if transport.start_kernel()? {
             return Ok(()); // it fails, and nobody knows yet
         }
-        let plain = inputs.each_ref().map(|input| input.buffer().reveal::<S>(input.byte_range()));
+        let mut plain: [UniqueArray<S>; INPUTS] = std::array::from_fn(|_| UniqueArray::new());
+        for (plain, input) in plain.iter_mut().zip(&inputs) {
+            *plain = input.buffer().reveal(input.byte_range())?;
+        }
         let range = output.byte_range();
-        let mut result = output.buffer().reveal::<T>(range.clone());
+        let mut result = output.buffer().reveal::<T>(range.clone())?;
         parallel::serially(|| kernel(0, plain.each_ref().map(|values| &values[..]), &mut result));
         output.buffer().hide(range.start, bytemuck::cast_slice(&result));
         let bytes = inputs.iter().map(|input| input.byte_range().len()).sum::<usize>() + range.len();
