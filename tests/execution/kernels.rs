@@ -14,8 +14,12 @@ pub(crate) fn all_pairs_convert_as_slices_do<D: Kernels>(device: &D) {
     for_each_element!(S => {
         let values = special_values::<S>();
         let input = ArrayHandle::from_container(device, &values[..]);
-        for_each_element!(T => for policy in POLICIES {
-            assert_eq!(on_device::<S, T, D>(&input, policy), of_slices::<S, T>(&values, policy), "{} {}", S::TYPE, T::TYPE);
+        for_each_element!(T => {
+            let mut output = DeviceArray::<T, D>::allocate(device, values.len()).unwrap();
+            for policy in POLICIES {
+                let result = on_device::<S, T, D>(&input, &mut output, policy);
+                check(of_device(result, &output), of_slices::<S, T>(&values, policy), [S::TYPE, T::TYPE], policy);
+            }
         });
     });
 }
@@ -23,17 +27,33 @@ pub(crate) fn all_pairs_convert_as_slices_do<D: Kernels>(device: &D) {
 /// The bits of all values, or what the error says.
 type Outcome = std::result::Result<Vec<u64>, String>;
 
-fn on_device<S: Element, T: Element, D: Kernels>(input: &ArrayHandle<S, D, &[S]>, policy: ConversionPolicy) -> Outcome {
-    let mut output = DeviceArray::<T, D>::allocate(input.device(), input.len()).unwrap();
-    let view = output.view_mut().unwrap();
-    input.device().convert(input.prepare_for_input().unwrap(), view, policy).map_err(|error| error.to_string())?;
-    Ok(output.to_array().unwrap().iter().map(|&value| bits(value)).collect())
+fn check(found: Outcome, expected: Outcome, pair: [ElementType; 2], policy: ConversionPolicy) {
+    assert_eq!(found, expected, "{pair:?} {policy}");
+}
+
+fn on_device<S: Element, T: Element, D: Kernels>(
+    input: &ArrayHandle<S, D, &[S]>,
+    output: &mut DeviceArray<T, D>,
+    policy: ConversionPolicy,
+) -> Result<()> {
+    input.device().convert(input.prepare_for_input()?, output.view_mut()?, policy)
+}
+
+fn of_device<T: Element, D: Kernels>(result: Result<()>, output: &DeviceArray<T, D>) -> Outcome {
+    result.map_err(|error| error.to_string())?;
+    Ok(bits_of(&output.to_array().unwrap()))
 }
 
 fn of_slices<S: Element, T: Element>(values: &[S], policy: ConversionPolicy) -> Outcome {
     let mut converted = vec![T::default(); values.len()];
-    convert_slice(values, &mut converted, policy).map_err(|error| error.to_string())?;
-    Ok(converted.into_iter().map(bits).collect())
+    match convert_slice(values, &mut converted, policy) {
+        Ok(()) => Ok(bits_of(&converted)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn bits_of<T: Element>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|&value| bits(value)).collect()
 }
 
 /// A handle with values that count up.

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use super::clock::{Clock, Timeline};
 use super::faults::Faults;
 use crate::array::{Array, UniqueArray};
-use crate::element::Element;
-use crate::error::Result as LibraryResult;
+use crate::error::Result;
 use crate::execution::{DeviceError, Transport};
 
 /// The memory of a [`Detached`](super::Detached) device, and what moves bytes in and out.
@@ -152,13 +151,12 @@ impl Transport for DetachedTransport {
 }
 
 impl DetachedBuffer {
-    /// Reads values in the clear.
-    pub(super) fn reveal<T: Element>(&self, range: Range<usize>) -> LibraryResult<UniqueArray<T>> {
-        let mut values = UniqueArray::from_array(Array::zeros(range.len() / size_of::<T>())?)?;
-        let bytes = bytemuck::cast_slice_mut(&mut values);
+    /// Reads bytes in the clear, into memory that is aligned for every element type.
+    pub(super) fn reveal(&self, range: Range<usize>) -> Result<UniqueArray<u8>> {
+        let mut bytes = UniqueArray::from_array(Array::zeros(range.len())?)?;
         bytes.copy_from_slice(&self.scrambled[range.clone()]);
-        scramble(self.key, range.start, bytes);
-        Ok(values)
+        scramble(self.key, range.start, &mut bytes);
+        Ok(bytes)
     }
 
     /// Writes bytes that are in the clear.
@@ -227,11 +225,11 @@ mod tests {
     fn fresh_and_recycled_blocks_hold_nonsense() {
         let heap = DetachedTransport::default();
         let mut block = heap.allocate(64).unwrap();
-        assert_ne!(block.reveal::<u64>(0..64).unwrap()[..], [0; 8]);
+        assert_ne!(block.reveal(0..64).unwrap()[..], [0; 64]);
         heap.upload(&[5; 64], &mut block, 0).unwrap();
         assert!(block.scrambled.iter().filter(|&&byte| byte == 5).count() < 10);
-        assert_eq!(block.reveal::<u8>(0..64).unwrap()[..], [5; 64]);
+        assert_eq!(block.reveal(0..64).unwrap()[..], [5; 64]);
         heap.recycle(&mut block);
-        assert!(block.reveal::<u8>(0..64).unwrap().iter().filter(|&&byte| byte == 5).count() < 10);
+        assert!(block.reveal(0..64).unwrap().iter().filter(|&&byte| byte == 5).count() < 10);
     }
 }

@@ -11,6 +11,7 @@ pub use clock::Clock;
 pub use heap::{DetachedBuffer, DetachedTransport};
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -245,20 +246,42 @@ impl Launch for Detached {
         kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
     ) -> Result<(), HandleError> {
         output.check(&self.space)?;
-        inputs.iter().try_for_each(|input| input.check(&self.space))?;
+        for input in &inputs {
+            input.check(&self.space)?;
+        }
+        let sources: [_; INPUTS] = std::array::from_fn(|i| (inputs[i].buffer(), inputs[i].byte_range()));
+        let range = output.byte_range();
+        self.run(&sources, output.buffer(), range, &|plain, result| {
+            // No bytes are nowhere, and so not aligned.
+            let values_of = |bytes| if <[u8]>::is_empty(bytes) { &[] } else { bytemuck::cast_slice(bytes) };
+            let plain = std::array::from_fn(|i| values_of(&plain[i]));
+            kernel(0, plain, if result.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(result) });
+        })
+    }
+}
+
+impl Detached {
+    /// Runs a kernel on bytes in the clear, aligned for every element type.
+    fn run(
+        &self,
+        inputs: &[(&DetachedBuffer, Range<usize>)],
+        output: &mut DetachedBuffer,
+        range: Range<usize>,
+        kernel: &dyn Fn(&[UniqueArray<u8>], &mut [u8]),
+    ) -> Result<(), HandleError> {
         let transport = self.transport();
         if transport.start_kernel()? {
             return Ok(()); // it fails, and nobody knows yet
         }
-        let mut plain: [UniqueArray<S>; INPUTS] = std::array::from_fn(|_| UniqueArray::new());
-        for (plain, input) in plain.iter_mut().zip(&inputs) {
-            *plain = input.buffer().reveal(input.byte_range())?;
+        let mut bytes = range.len();
+        let mut plain = Vec::with_capacity(inputs.len());
+        for (buffer, range) in inputs {
+            bytes += range.len();
+            plain.push(buffer.reveal(range.clone())?);
         }
-        let range = output.byte_range();
-        let mut result = output.buffer().reveal::<T>(range.clone())?;
-        parallel::serially(|| kernel(0, plain.each_ref().map(|values| &values[..]), &mut result));
-        output.buffer().hide(range.start, bytemuck::cast_slice(&result));
-        let bytes = inputs.iter().map(|input| input.byte_range().len()).sum::<usize>() + range.len();
+        let mut result = output.reveal(range.clone())?;
+        parallel::serially(|| kernel(&plain, &mut result));
+        output.hide(range.start, &result);
         transport.times.compute(bytes);
         Ok(())
     }
