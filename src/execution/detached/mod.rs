@@ -237,6 +237,9 @@ impl DeviceAdapter for Detached {
     }
 }
 
+/// A kernel on the bytes of its inputs and of its output.
+type BytesKernel<'k> = dyn Fn(&[UniqueArray<u8>], &mut [u8]) + 'k;
+
 impl Launch for Detached {
     fn launch<S: Element, T: Element, const INPUTS: usize>(
         &self,
@@ -267,7 +270,7 @@ impl Detached {
         inputs: &[(&DetachedBuffer, Range<usize>)],
         output: &mut DetachedBuffer,
         range: Range<usize>,
-        kernel: &dyn Fn(&[UniqueArray<u8>], &mut [u8]),
+        kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
         let transport = self.transport();
         if transport.start_kernel()? {
