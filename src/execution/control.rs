@@ -98,9 +98,9 @@ impl<C> ControlSlot<C> {
     where
         C: Container<T>,
     {
-        if let Some(mut container) = self.valid.take() {
-            container.retire();
-            *self = Self::invalid(container);
+        if let Some(container) = self.valid.take() {
+            // In its place before it is asked anything: so it is not lost if it panics.
+            self.spare.get_mut().unwrap_or_else(PoisonError::into_inner).insert(container).retire();
         }
     }
 

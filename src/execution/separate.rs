@@ -86,15 +86,8 @@ impl<X: Transport> SeparateMemory<X> {
         self.load(cache, size_of_val(values), |block| self.space.upload(bytemuck::cast_slice(values), block, 0))
     }
 
-    /// Makes sure that no clone and no view shares a block.
-    fn make_unique(&self, block: &mut Arc<Block<X>>, bytes: usize) -> Result<(), HandleError> {
-        if Arc::get_mut(block).is_none() {
-            *block = Arc::new(self.space.duplicate(block, bytes)?);
-        }
-        Ok(())
-    }
-
-    /// Makes `own` the one that counts, with nobody sharing it.
+    /// Makes `own` the one that counts; with nobody sharing it, if there are bytes to copy. No panic of a transport can
+    /// take the only copy.
     fn make_own<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
@@ -102,23 +95,34 @@ impl<X: Transport> SeparateMemory<X> {
         bytes_to_copy: Option<usize>,
     ) -> Result<(), HandleError> {
         self.forget_if_lost();
-        let mut own = self.own_mut().take();
-        let result = match &mut own {
-            Some(block) => bytes_to_copy.map_or(Ok(()), |bytes| self.make_unique(block, bytes)),
+        match self.own.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            Some(block) => make_unique(&self.space, block, bytes_to_copy)?,
             None => {
                 let values = control.values(len).ok_or(HandleError::NoValidData)?;
                 let mut cache = lock(&self.cache);
-                let block = self.load_values(&mut cache, values)?;
-                bytes_to_copy.map_or(Ok(()), |bytes| self.make_unique(block, bytes))?;
-                own = cache.copy.take();
-                Ok(())
+                make_unique(&self.space, self.load_values(&mut cache, values)?, bytes_to_copy)?;
+                let copy = cache.copy.take();
+                drop(cache);
+                *self.own_mut() = copy;
             }
-        };
-        *self.own_mut() = own;
-        result?;
+        }
         control.invalidate();
         Ok(())
     }
+}
+
+/// Makes sure that no clone and no view shares a block, if there are bytes to copy.
+fn make_unique<X: Transport>(
+    space: &SeparateSpace<X>,
+    block: &mut Arc<Block<X>>,
+    bytes: Option<usize>,
+) -> Result<(), HandleError> {
+    if let Some(bytes) = bytes
+        && Arc::get_mut(block).is_none()
+    {
+        *block = Arc::new(space.duplicate(block, bytes)?);
+    }
+    Ok(())
 }
 
 impl<X: Transport> ExecutionMemory for SeparateMemory<X> {

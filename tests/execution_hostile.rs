@@ -1,0 +1,170 @@
+//! Containers, transports and devices of other people that misbehave: no panic of the library's own, and no data lost but
+//! theirs.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use numeric_table::execution::*;
+use numeric_table::prelude::*;
+
+type Hook = Mutex<Option<Box<dyn FnOnce() + Send>>>;
+
+/// A device's memory that does what a test wants at its next call of a kind.
+#[derive(Default)]
+struct Hooked {
+    at_is_lost: Hook,
+    at_duplicate: Hook,
+    is_lost: AtomicBool,
+}
+
+fn run(hook: &Hook) {
+    let work = hook.lock().unwrap().take();
+    if let Some(work) = work {
+        work();
+    }
+}
+
+impl Transport for Hooked {
+    type Buffer = Vec<u8>;
+    fn allocate(&self, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+        Ok(vec![0; bytes])
+    }
+    fn upload(&self, source: &[u8], target: &mut Vec<u8>, at: usize) -> Result<(), DeviceError> {
+        target[at..at + source.len()].copy_from_slice(source);
+        Ok(())
+    }
+    fn download(&self, source: &Vec<u8>, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
+        target.copy_from_slice(&source[range]);
+        Ok(())
+    }
+    fn duplicate(&self, source: &Vec<u8>, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+        run(&self.at_duplicate);
+        Ok(source[..bytes].to_vec())
+    }
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn is_lost(&self) -> bool {
+        run(&self.at_is_lost);
+        self.is_lost.load(SeqCst)
+    }
+}
+
+#[derive(Clone)]
+struct Device(Arc<SeparateSpace<Hooked>>);
+
+impl DeviceAdapter for Device {
+    type Memory = SeparateMemory<Hooked>;
+    fn memory(&self) -> Self::Memory {
+        SeparateMemory::new(&self.0)
+    }
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "hooked", index: 0 }
+    }
+}
+
+/// A handle whose values are 1, 2, 3, on the device only.
+fn only_there(device: &Device) -> ArrayHandle<u8, Device> {
+    let mut handle = ArrayHandle::from_container(device, Array::from(vec![1, 2, 3]));
+    handle.release_control().unwrap();
+    handle
+}
+
+#[test]
+fn a_transport_that_panics_leaves_the_only_copy() {
+    let device = Device(SeparateSpace::new(Hooked::default()));
+    let mut handle = only_there(&device);
+    let clone = handle.clone();
+    *device.0.transport().at_duplicate.lock().unwrap() = Some(Box::new(|| panic!("on purpose")));
+    assert!(catch_unwind(AssertUnwindSafe(|| handle.prepare_in_place().map(drop))).is_err());
+    assert_eq!((handle.is_on_host(), handle.is_on_device()), (false, true));
+    drop(clone);
+    assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
+}
+
+#[test]
+fn a_container_that_panics_when_it_retires_is_not_lost() {
+    struct Panics(Vec<i32>, bool);
+    impl Container<i32> for Panics {
+        fn values(&self) -> &[i32] {
+            &self.0
+        }
+        fn values_mut(&mut self) -> Result<&mut [i32], HandleError> {
+            Ok(&mut self.0)
+        }
+        fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+            self.0.allocate(count)
+        }
+        fn truncate(&mut self, count: usize) {
+            self.0.truncate(count);
+        }
+        fn release(&mut self) {}
+        fn retire(&mut self) {
+            assert!(!std::mem::take(&mut self.1), "on purpose");
+        }
+    }
+    let device = Detached::new();
+    let mut handle = ArrayHandle::from_container(&device, Panics(vec![1, 2, 3], true));
+    assert!(catch_unwind(AssertUnwindSafe(|| handle.prepare_in_place().map(drop))).is_err());
+    assert_eq!(handle.get_values(&[1]).unwrap(), [2]);
+    assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
+    assert_eq!(handle.into_container().unwrap().0, [1, 2, 3]);
+}
+
+#[test]
+fn containers_of_other_lengths_than_promised_are_refused() {
+    /// Shows and gives at most so many values.
+    struct Short(Vec<i32>, Arc<Mutex<[usize; 2]>>);
+    impl Container<i32> for Short {
+        fn values(&self) -> &[i32] {
+            &self.0[..self.0.len().min(self.1.lock().unwrap()[0])]
+        }
+        fn values_mut(&mut self) -> Result<&mut [i32], HandleError> {
+            let most = self.0.len().min(self.1.lock().unwrap()[1]);
+            Ok(&mut self.0[..most])
+        }
+        fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+            self.0.allocate(count)
+        }
+        fn truncate(&mut self, count: usize) {
+            self.0.truncate(count);
+        }
+        fn release(&mut self) {
+            self.0 = Vec::new();
+        }
+    }
+    fn check<D: Kernels>(device: &D) {
+        for limits in [[0, 9], [9, 0], [2, 2], [0, 0]] {
+            for call in 0..9 {
+                for on_device in [false, true] {
+                    let most = Arc::new(Mutex::new([9, 9]));
+                    let mut handle = ArrayHandle::from_container(device, Short(vec![1, 2, 3], most.clone()));
+                    if on_device {
+                        device.fill(handle.prepare_for_output(3).unwrap(), 7).unwrap();
+                    }
+                    *most.lock().unwrap() = limits;
+                    match call {
+                        0 => drop(handle.prepare_for_input().map(|_| ())),
+                        1 => drop(handle.prepare_in_place().map(|_| ())),
+                        2 => drop(handle.prepare_for_output(3).and_then(|view| device.fill(view, 8))),
+                        3 => drop(handle.read_portal().map(<[i32]>::len)),
+                        4 => drop(handle.write_portal().map(|values| values.len())),
+                        5 => drop(handle.copy_into(&mut [0; 3])),
+                        6 => drop(handle.release_execution()),
+                        7 => drop(handle.release_control()),
+                        _ => drop(handle.get_values(&[2])),
+                    }
+                    *most.lock().unwrap() = [9, 9];
+                    drop(handle.read_portal().map(<[i32]>::len));
+                    device.fill(handle.prepare_for_output(4).unwrap(), 9).unwrap(); // it is usable in any case
+                    assert_eq!(handle.read_portal().unwrap(), [9; 4], "call {call} of {limits:?}");
+                    drop(handle.into_container());
+                }
+            }
+        }
+    }
+    check(&Serial);
+    check(&Detached::new());
+}
