@@ -168,3 +168,18 @@ fn containers_of_other_lengths_than_promised_are_refused() {
     check(&Serial);
     check(&Detached::new());
 }
+
+#[test]
+fn values_that_come_to_control_just_before_the_device_is_lost_are_seen() {
+    let device = Device(SeparateSpace::new(Hooked::default()));
+    let handle = Arc::new(only_there(&device));
+    // As another thread might, between two looks: it reads, and the device is lost.
+    let (other, space) = (handle.clone(), device.0.clone());
+    let reads = Box::new(move || {
+        other.read_portal().unwrap();
+        space.transport().is_lost.store(true, SeqCst);
+    });
+    *device.0.transport().at_is_lost.lock().unwrap() = Some(reads);
+    assert_eq!(handle.get_values(&[1]).unwrap(), [2]);
+    assert_eq!((handle.is_on_host(), handle.is_on_device()), (true, false));
+}

@@ -341,7 +341,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     }
 
     fn has_data(&self) -> bool {
-        self.is_on_host() || self.is_on_device()
+        // In this order: values that another thread moves from the device to control meanwhile are seen at least once.
+        self.is_on_device() || self.is_on_host()
     }
 
     /// Borrows the container if its values count; it may have room for more.
