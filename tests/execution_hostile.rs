@@ -183,3 +183,29 @@ fn values_that_come_to_control_just_before_the_device_is_lost_are_seen() {
     assert_eq!(handle.get_values(&[1]).unwrap(), [2]);
     assert_eq!((handle.is_on_host(), handle.is_on_device()), (true, false));
 }
+
+#[test]
+fn exchanged_buffers_and_places_outside_are_refused() {
+    let device = Detached::new();
+    let (mut long, mut short) = (ArrayHandle::<u64, _>::empty(&device), ArrayHandle::<u64, _>::empty(&device));
+    {
+        let (mut one, mut other) = (long.prepare_for_output(100).unwrap(), short.prepare_for_output(1).unwrap());
+        std::mem::swap(one.buffer(), other.buffer());
+    }
+    let outside = DeviceError::Failed { code: 3, what: "an access outside of a block" };
+    let is_outside = |error: HandleError| matches!(error, HandleError::Device(error) if error == outside);
+    assert!(is_outside(long.read_portal().unwrap_err()));
+    assert!(is_outside(device.fill(long.prepare_in_place().unwrap(), 7).unwrap_err()));
+    let clone = long.clone();
+    assert!(is_outside(long.prepare_in_place().map(|_| ()).unwrap_err()));
+    drop(clone);
+    assert_eq!(short.read_portal().unwrap().len(), 1);
+
+    let heap = DetachedTransport::default();
+    let mut buffer = heap.allocate(3).unwrap();
+    for at in [3, usize::MAX] {
+        assert_eq!(heap.upload(&[1], &mut buffer, at), Err(outside));
+        assert_eq!(heap.download(&buffer, at..at, &mut [0]), Err(outside));
+    }
+    assert_eq!(heap.duplicate(&buffer, 4).map(drop), Err(outside));
+}

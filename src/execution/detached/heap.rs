@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use super::clock::{Clock, Timeline};
 use super::faults::Faults;
 use crate::array::{Array, UniqueArray};
-use crate::error::Result;
-use crate::execution::{DeviceError, Transport};
+use crate::execution::{DeviceError, HandleError, Transport};
 
 /// The memory of a [`Detached`](super::Detached) device, and what moves bytes in and out.
 ///
@@ -106,7 +105,7 @@ impl Transport for DetachedTransport {
     fn upload(&self, source: &[u8], target: &mut DetachedBuffer, at: usize) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
-        target.hide(at, source);
+        target.hide(at, source)?;
         self.times.upload(source.len());
         Ok(())
     }
@@ -114,7 +113,7 @@ impl Transport for DetachedTransport {
     fn upload_later(&self, source: Array<u8>, target: &mut DetachedBuffer) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
-        target.hide(0, &source);
+        target.hide(0, &source)?;
         self.times.upload_later(source.count());
         Ok(())
     }
@@ -122,15 +121,20 @@ impl Transport for DetachedTransport {
     fn download(&self, source: &DetachedBuffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
         self.faults.settle()?;
         self.faults.download.check("a download")?;
-        self.times.download(range.len());
-        target.copy_from_slice(&source.scrambled[range.clone()]);
+        let bytes = source.part(range.clone())?;
+        if bytes.len() != target.len() {
+            return Err(OUTSIDE);
+        }
+        target.copy_from_slice(bytes);
         scramble(source.key, range.start, target);
+        self.times.download(range.len());
         Ok(())
     }
 
     fn duplicate(&self, source: &DetachedBuffer, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
+        let source_bytes = source.part(0..bytes)?;
         let mut copy = self.allocate(bytes)?;
-        copy.scrambled.copy_from_slice(&source.scrambled[..bytes]);
+        copy.scrambled.copy_from_slice(source_bytes);
         copy.key = source.key;
         self.times.compute(2 * bytes);
         Ok(copy)
@@ -150,20 +154,30 @@ impl Transport for DetachedTransport {
     }
 }
 
+/// Whoever exchanges the buffers of two views of different lengths, or calls the transport by hand, gets to this.
+const OUTSIDE: DeviceError = DeviceError::Failed { code: 3, what: "an access outside of a block" };
+
 impl DetachedBuffer {
+    fn part(&self, range: Range<usize>) -> Result<&[u8], DeviceError> {
+        self.scrambled.get(range).ok_or(OUTSIDE)
+    }
+
     /// Reads bytes in the clear, into memory that is aligned for every element type.
-    pub(super) fn reveal(&self, range: Range<usize>) -> Result<UniqueArray<u8>> {
+    pub(super) fn reveal(&self, range: Range<usize>) -> Result<UniqueArray<u8>, HandleError> {
+        let source = self.part(range.clone())?;
         let mut bytes = UniqueArray::from_array(Array::zeros(range.len())?)?;
-        bytes.copy_from_slice(&self.scrambled[range.clone()]);
+        bytes.copy_from_slice(source);
         scramble(self.key, range.start, &mut bytes);
         Ok(bytes)
     }
 
     /// Writes bytes that are in the clear.
-    pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) {
-        let target = &mut self.scrambled[at..at + bytes.len()];
+    pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        let end = at.checked_add(bytes.len()).ok_or(OUTSIDE)?;
+        let target = self.scrambled.get_mut(at..end).ok_or(OUTSIDE)?;
         target.copy_from_slice(bytes);
         scramble(self.key, at, target);
+        Ok(())
     }
 }
 

@@ -284,7 +284,7 @@ impl Detached {
         }
         let mut result = output.reveal(range.clone())?;
         parallel::serially(|| kernel(&plain, &mut result));
-        output.hide(range.start, &result);
+        output.hide(range.start, &result)?;
         transport.times.compute(bytes);
         Ok(())
     }
