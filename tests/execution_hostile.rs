@@ -1,11 +1,14 @@
 //! Containers, transports and devices of other people that misbehave: no panic of the library's own, and no data lost but
 //! theirs.
 
+mod common;
+
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
+use common::tables::assert_error;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
 
@@ -208,4 +211,104 @@ fn exchanged_buffers_and_places_outside_are_refused() {
         assert_eq!(heap.download(&buffer, at..at, &mut [0]), Err(outside));
     }
     assert_eq!(heap.duplicate(&buffer, 4).map(drop), Err(outside));
+}
+
+/// The emulated device, with another queue.
+#[derive(Clone)]
+struct Queued<Q>(Detached, Arc<Q>);
+
+impl<Q: Queue + Clone + 'static> DeviceAdapter for Queued<Q> {
+    type Memory = <Detached as DeviceAdapter>::Memory;
+    fn memory(&self) -> Self::Memory {
+        self.0.memory()
+    }
+    fn id(&self) -> DeviceId {
+        self.0.id()
+    }
+    fn queue(&self) -> &dyn Queue {
+        &*self.1
+    }
+}
+
+impl<Q: Queue + Clone + 'static> Launch for Queued<Q> {
+    fn launch<S: Element, T: Element, const INPUTS: usize>(
+        &self,
+        inputs: [View<'_, S, Self>; INPUTS],
+        output: ViewMut<'_, T, Self>,
+        grain: usize,
+        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+    ) -> Result<(), HandleError> {
+        self.0.launch(inputs, output, grain, kernel)
+    }
+}
+
+#[test]
+fn a_block_that_was_freed_and_cannot_cross_again_is_not_skipped() {
+    /// Once a block has crossed, somebody needs the device's memory, and the next copy fails.
+    #[derive(Clone)]
+    struct Evicts(Detached, Arc<AtomicBool>);
+    impl Queue for Evicts {
+        fn record(&self, engine: Engine) -> Event {
+            if engine == Engine::Copy && !self.1.swap(true, SeqCst) {
+                assert!(ArrayHandle::<u8, _>::empty(&self.0).prepare_for_output(1000).is_err());
+                self.0.fail_upload(0);
+            }
+            Event::DONE
+        }
+    }
+    let device = Detached::new().with_capacity(999);
+    let device = Queued(device.clone(), Arc::new(Evicts(device, Arc::default())));
+    let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]]).unwrap();
+    let mut stream = table.stream_rows::<i16, _>(&device, StreamOptions { rows: 2, ..Default::default() }).unwrap();
+    assert_error!(stream.next().map(|_| ()), HandleError::Device(_));
+    assert_eq!(stream.next().unwrap().unwrap().rows(), 0..2);
+    assert_eq!(stream.next().unwrap().unwrap().rows(), 2..3);
+    assert!(stream.next().unwrap().is_none());
+    assert_eq!(stream.finish().unwrap().rows, 3);
+}
+
+#[test]
+fn a_clock_that_runs_backwards_is_survived() {
+    #[derive(Clone, Default)]
+    struct Backwards(Arc<AtomicBool>);
+    impl Queue for Backwards {
+        fn times(&self) -> Option<StageTimes> {
+            let time = std::time::Duration::from_secs(u64::from(!self.0.swap(true, SeqCst)));
+            Some(StageTimes { pack: time, copy: time, kernel: time, total: time })
+        }
+    }
+    let device = Queued(Detached::new(), Arc::new(Backwards::default()));
+    let table = HomogenNumericTable::from_rows(&[[1_i16, 2]]).unwrap();
+    let stream = table.stream_rows::<i16, _>(&device, StreamOptions::default()).unwrap();
+    assert_eq!(stream.finish().unwrap().times, StageTimes::default());
+}
+
+#[test]
+fn slots_are_made_when_they_are_needed() {
+    let shape = Shape { rows: usize::MAX, columns: 0 };
+    let table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoAllocate).unwrap();
+    let options = StreamOptions { rows: 1, slots: usize::MAX, ..Default::default() };
+    let mut stream = table.stream_rows::<f64, _>(&Detached::new(), options).unwrap();
+    for row in 0..5 {
+        assert_eq!(stream.next().unwrap().unwrap().rows(), row..row + 1);
+    }
+    assert_eq!(stream.finish().unwrap().blocks, 5);
+}
+
+#[test]
+fn a_table_on_a_device_may_have_room_for_more() {
+    fn check<D: Kernels>(device: &D) {
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            let mut handle = ArrayHandle::<i32, D>::from_container(device, Array::from((0..10).collect::<Vec<_>>()));
+            handle.truncate(6);
+            let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, layout).unwrap();
+            assert_eq!(table.to_table().unwrap().into_array().unwrap()[..], [0, 1, 2, 3, 4, 5]);
+            let row = table.pull_rows::<i16>(2..3).unwrap().into_array().unwrap();
+            assert_eq!(row[..], if layout == DataLayout::RowMajor { [4, 5] } else { [2, 5] });
+            let reversed = Range { start: 2, end: 1 };
+            assert_error!(table.pull_rows::<i32>(reversed), HandleError::Library(Error::RowsOutOfRange { .. }));
+        }
+    }
+    check(&Serial);
+    check(&Detached::new());
 }

@@ -144,13 +144,14 @@ impl<T: Element> HomogenNumericTable<T> {
                 Convert::Execution => true,
             };
         let blocks = self.shape().rows.div_ceil(options.rows);
-        let slots = (0..options.slots.clamp(1, blocks.max(1))).map(|_| Slot::new(device)).collect();
+        let most_slots = options.slots.clamp(1, blocks.max(1));
         Ok(RowStream {
             table: self,
             device: device.clone(),
             options,
             converts_there,
-            slots,
+            most_slots,
+            slots: Vec::new(),
             next_row: 0,
             blocks: 0,
             lent: None,
@@ -170,6 +171,8 @@ pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
     device: D,
     options: StreamOptions,
     converts_there: bool,
+    most_slots: usize,
+    /// As many as have been needed.
     slots: Vec<Slot<T, U, D>>,
     next_row: usize,
     blocks: usize,
@@ -277,16 +280,20 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
             return Ok(None);
         }
         let rows = self.next_row..all_rows.min(self.next_row.saturating_add(self.options.rows));
-        let index = self.blocks % self.slots.len();
+        let index = self.blocks % self.most_slots;
+        if index == self.slots.len() {
+            self.slots.push(Slot::new(&self.device));
+        }
         if self.converts_there {
             self.send_narrow(index, rows.clone())?;
         } else {
             self.send(index, rows.clone())?;
         }
+        // Other threads may have had the copy freed meanwhile, so that this can fail.
+        let view = self.slots[index].values.prepare_for_input()?;
         self.next_row = rows.end;
         self.blocks += 1;
         self.lent = Some(index);
-        let view = self.slots[index].values.prepare_for_input()?;
         self.watch.lend();
         let shape = Shape { rows: rows.len(), columns };
         Ok(Some(StreamBlock { view, rows, shape, layout: self.options.layout }))
@@ -304,10 +311,10 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         self.device.synchronize()?;
         let times = match (self.device.queue().times(), self.times_before) {
             (Some(now), Some(before)) => StageTimes {
-                pack: now.pack - before.pack,
-                copy: now.copy - before.copy,
-                kernel: now.kernel - before.kernel,
-                total: now.total - before.total,
+                pack: now.pack.saturating_sub(before.pack),
+                copy: now.copy.saturating_sub(before.copy),
+                kernel: now.kernel.saturating_sub(before.kernel),
+                total: now.total.saturating_sub(before.total),
             },
             _ => self.watch.times(),
         };
