@@ -83,7 +83,11 @@ pub trait Container<T: Element>: Send + Sync {
     }
 
     /// Makes room for at least `count` values whose old content nobody needs: keeps memory that is large enough, else takes
-    /// new memory that holds zeros, without touching a page of it. `values_mut` copies nothing afterwards.
+    /// new memory that holds zeros, without touching a page of it (with the feature `mmap`). `values_mut` copies nothing
+    /// afterwards.
+    ///
+    /// The handle is locked while values come back from a device: this and `values_mut` must not ask it for anything, nor
+    /// wait in a thread pool whose other work may (`rayon::join` runs such work while it waits).
     ///
     /// # Errors
     /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`], [`HandleError::ReadOnly`],

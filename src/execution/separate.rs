@@ -24,7 +24,8 @@ use crate::element::Element;
 /// Through `&self` a copy may appear, or be moved from `own` to `cache` once control has the values too; views share the
 /// block, so that neither takes it from them. Only `&mut self` writes or drops the only copy.
 ///
-/// Locks: `own`, then the control slot's, then `cache`; held while bytes cross, never while kernels or callers run.
+/// Locks: `own`, then the control slot's, then `cache`; held while bytes cross and while a container makes room for them,
+/// never while kernels run.
 ///
 /// # Examples
 /// See [`SeparateSpace`] for an adapter that names it.

@@ -240,7 +240,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     }
 
     /// Makes room for `count` values that a kernel will write. They count from now on: there is nothing to call when they
-    /// are written. Old values are gone. Memory is recycled if it is large enough; no page of it is touched.
+    /// are written. Old values are gone. Memory is recycled if it is large enough; no page of it is touched
+    /// (with the feature `mmap`).
     ///
     /// Source: Dax `PrepareForOutput`.
     ///
