@@ -411,7 +411,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
 pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
     match error {
         Error::ValueNotRepresentable { row, column, value, target } => {
-            Error::ValueNotRepresentable { row: first_row + row, column, value, target }.into()
+            Error::ValueNotRepresentable { row: first_row.saturating_add(row), column, value, target }.into()
         }
         other => other.into(),
     }

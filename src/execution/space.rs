@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
+use std::thread;
 
 use super::control::lock;
 use super::stats::Counters;
@@ -210,10 +211,10 @@ impl<X: Transport> SeparateSpace<X> {
 
     /// Frees all that somebody could do without. Tells whether there was anything.
     ///
-    /// A cache that is locked is in use right now, and is passed over: so nobody ever waits here.
+    /// A cache that stays locked is in use, perhaps by this very call, and is passed over: so nobody ever waits for long.
     fn free_idle(&self) -> bool {
         let caches: Vec<_> = lock(&self.caches).iter().filter_map(Weak::upgrade).collect();
-        let mut open: Vec<MutexGuard<'_, Cache<X>>> = caches.iter().filter_map(|cache| try_lock(cache)).collect();
+        let mut open: Vec<MutexGuard<'_, Cache<X>>> = caches.iter().filter_map(|cache| lock_soon(cache)).collect();
         // A copy may be shared by clones of a handle. Whoever holds it besides them is a view, which looks at it.
         let mut holders = HashMap::new();
         for copy in open.iter().filter_map(|cache| cache.copy.as_ref()) {
@@ -228,6 +229,17 @@ impl<X: Transport> SeparateSpace<X> {
         drop(open);
         !copies.is_empty() || !spares.is_empty() // and here they are freed
     }
+}
+
+/// Locks what is free at once or in a moment: somebody may only be looking.
+fn lock_soon<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
+    const LOOKS: usize = 100;
+    (0..LOOKS).find_map(|look| {
+        if look > 0 {
+            thread::yield_now();
+        }
+        try_lock(mutex)
+    })
 }
 
 fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {

@@ -59,7 +59,10 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
             let range = index..index.saturating_add(1);
             return Err(Error::ElementsOutOfRange { range, count: self.len }.into());
         }
-        let mut values = vec![T::default(); at.len()];
+        let mut values = Vec::new();
+        let bytes = at.len() * size_of::<T>(); // as many indices take at least as much
+        values.try_reserve_exact(at.len()).map_err(|_| HandleError::HostAlloc { bytes })?;
+        values.resize(at.len(), T::default());
         let mut targets = &mut values[..];
         for run in at.chunk_by(|&index, &next| index + 1 == next) {
             let (target, rest) = targets.split_at_mut(run.len());
