@@ -225,6 +225,7 @@ impl<T: Element> TableWriter<T> {
         // After an append that failed or panicked, bytes of it may lie behind the rows; and so does room that was reserved.
         let cut = output.sink.set_len(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
+        output.reserve(preamble.file_length)?;
         output.write_checksums(&preamble, vec![self.sums])?;
         output.write_front(&preamble, &header)?;
         self.new.commit()
