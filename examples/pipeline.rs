@@ -4,14 +4,13 @@
 //!
 //! ```text
 //! cargo run --release --example pipeline                   # data/iris.csv
-//! cargo run --release --example pipeline data/wine.csv     # or any other CSV file of numbers with a heading line
+//! cargo run --release --example pipeline data/wine.csv     # or any other CSV file; words become categories
 //! ```
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use csv::StringRecord;
-use numeric_table::{RowBlock, RowBlockMut, prelude::*, verify};
+use numeric_table::{CsvSource, RowBlock, RowBlockMut, prelude::*, verify};
 #[cfg(feature = "rayon")]
 use rayon::iter::ParallelIterator;
 
@@ -55,52 +54,15 @@ fn default_path() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/iris.csv"))
 }
 
-/// Reads a CSV file into a table. A last column of words becomes category indices; the words come back as well.
+/// Reads a CSV file into a table. Columns of words become category indices; the words come back as well, column by column.
 fn load(path: &Path) -> Result<(HomogenNumericTable<f32>, Vec<String>)> {
-    let mut reader = csv::Reader::from_path(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let names = reader.headers()?.clone();
-    let records = reader.records().collect::<Result<Vec<_>, _>>()?;
-    let classes = find_classes(&records);
-
-    let shape = Shape { rows: records.len(), columns: names.len() };
-    let mut values = Vec::with_capacity(shape.element_count()?);
-    for (record, line) in records.iter().zip(2..) {
-        for (field, name) in record.iter().zip(&names) {
-            values.push(match classes.iter().position(|class| class == field) {
-                Some(index) => index as f32,
-                None => field.parse().map_err(|error| format!("line {line}, column {name}: {field:?}: {error}"))?,
-            });
-        }
+    let source = CsvSource::open(path)?;
+    let table = source.load()?;
+    let mut classes = Vec::new();
+    for column in 0..table.column_count() {
+        classes.extend_from_slice(source.categories(column)?.unwrap_or_default());
     }
-    let array = Array::from(values); // takes the vector over, as the table takes the array: nothing is copied
-    let mut table = HomogenNumericTable::from_array(array, shape)?;
-    table.set_dictionary(describe(&names, classes.len()))?;
     Ok((table, classes))
-}
-
-/// Lists the words of the last column in the order in which they appear; none if there is a number among them.
-fn find_classes(records: &[StringRecord]) -> Vec<String> {
-    let mut classes: Vec<String> = Vec::new();
-    for word in records.iter().filter_map(|record| record.iter().next_back()) {
-        if word.parse::<f32>().is_ok() {
-            return Vec::new();
-        }
-        if !classes.iter().any(|class| class == word) {
-            classes.push(word.to_owned());
-        }
-    }
-    classes
-}
-
-/// Describes the columns: named, and continuous but for the last one if there are classes.
-fn describe(names: &StringRecord, class_count: usize) -> DataDictionary {
-    let mut features: Vec<_> = names.iter().map(|name| Feature::new(ElementType::F32).named(name)).collect();
-    if class_count > 0
-        && let Some(class) = features.pop()
-    {
-        features.push(class.categorical(class_count));
-    }
-    DataDictionary::from_features(features)
 }
 
 /// Measures every column, in parallel. Blocks are added up in their order, so that every run gives the same digits.

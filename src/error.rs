@@ -212,6 +212,30 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// Something in a CSV file is not what the column or the table needs. It is the first such place in the file.
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    #[error("line {line}{}: {text:?} {reason}", column_of(*column, name.as_deref()))]
+    Csv {
+        /// The line of the file, from 1 on. A field in quotes may span several: it is the first of them.
+        line: u64,
+        /// The column of the file, from 0 on; `None` if it is the whole row.
+        column: Option<usize>,
+        /// The name of that column, if it has one.
+        name: Option<String>,
+        /// What is there, cut to at most 40 characters.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An option for reading or writing a CSV file contradicts another one, or the file.
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    #[error("bad option for a CSV file: {reason}")]
+    CsvOption {
+        /// Which one, and why.
+        reason: String,
+    },
     /// A file cannot be put in the place of another at once: the file system cannot rename, or the old file is mounted.
     /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) writes over it.
     #[error("{}: the file cannot be replaced at once, only written in place: {source}", path.display())]
@@ -221,4 +245,13 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+}
+
+#[cfg(feature = "csv")]
+fn column_of(column: Option<usize>, name: Option<&str>) -> String {
+    match (column, name) {
+        (Some(column), Some(name)) => format!(", column {column} ({name})"),
+        (Some(column), None) => format!(", column {column}"),
+        (None, _) => String::new(),
+    }
 }

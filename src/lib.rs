@@ -28,6 +28,7 @@
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
 //! | arrays that live in memory and on a device; tables there | [`execution`] |
+//! | CSV files | `CsvSource`, `write_csv` (feature `csv`) |
 //! | everything that can go wrong | [`Error`] |
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
@@ -39,6 +40,7 @@
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
+//! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -80,6 +82,11 @@ pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::element::{Element, ElementType};
 pub use crate::error::{Error, Result};
 pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
+#[cfg(feature = "csv")]
+#[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+pub use crate::interop::csv::{
+    CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, CustomKind,
+};
 pub use crate::table::{
     AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
 };

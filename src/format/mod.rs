@@ -52,6 +52,12 @@ pub use options::SaveOptions;
 pub use progress::Progress;
 pub use reader::{FileBlock, FileBlocks, TableReader};
 pub use writer::TableWriter;
+#[cfg(feature = "csv")]
+pub(crate) use {
+    position::read_at,
+    progress::{Hook, Meter},
+    replace::replace,
+};
 
 /// Bytes that are read, or gathered to be written, at once; and summed up while they are in the processor's cache.
 const PIECE_BYTES: usize = 512 << 10;

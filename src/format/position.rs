@@ -45,7 +45,7 @@ fn reserve(_file: &File, _length: u64) -> io::Result<()> {
 
 /// Fills a buffer from a position on. The file ending before that is [`io::ErrorKind::UnexpectedEof`].
 #[cfg(unix)]
-pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
@@ -72,11 +72,11 @@ mod seeking {
         }
     }
 
-    pub(in super::super) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)
     }
 }
 #[cfg(not(unix))]
-pub(super) use seeking::read_at;
+pub(crate) use seeking::read_at;

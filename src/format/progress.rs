@@ -21,10 +21,10 @@ pub struct Progress {
 
 /// Whom to tell; nobody by default.
 #[derive(Clone, Default)]
-pub(super) struct Hook(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
+pub(crate) struct Hook(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
 
 impl Hook {
-    pub(super) fn new(hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hook)))
     }
 }
@@ -40,7 +40,7 @@ impl fmt::Debug for Hook {
 /// No lock is held while the hook runs: it may do parallel work of its own, and a thread that waits for that may take up
 /// another task of the call that is being counted. Nobody waits for a hook either: who finds one running leaves word.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     hook: Hook,
     total: Option<u64>,
     state: Mutex<State>,
@@ -58,7 +58,7 @@ struct State {
 
 impl Meter {
     /// Begins at 0, and says so.
-    pub(super) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
+    pub(crate) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
         let new = Self { hook: hook.clone(), total: total.into(), state: Mutex::default() };
         if let Some(hook) = &new.hook.0 {
             hook(Progress { done: 0, total: new.total });
@@ -66,7 +66,7 @@ impl Meter {
         new
     }
 
-    pub(super) fn add(&self, bytes: u64) {
+    pub(crate) fn add(&self, bytes: u64) {
         let Some(hook) = &self.hook.0 else { return };
         let mut state = self.state();
         state.done += bytes;

@@ -425,7 +425,12 @@ pub struct FileBlock<'b, U> {
     columns: usize,
 }
 
-impl<U> FileBlock<'_, U> {
+impl<'b, U> FileBlock<'b, U> {
+    #[cfg(feature = "csv")]
+    pub(crate) fn new(values: &'b [U], rows: Range<usize>, columns: usize) -> Self {
+        Self { values, rows, columns }
+    }
+
     /// Gives the rows of the file that these are.
     ///
     /// # Examples

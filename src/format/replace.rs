@@ -23,7 +23,7 @@ const NAME_LIMIT: usize = 100;
 ///
 /// # Errors
 /// Those of `write`, [`Replacement::create`] and [`Replacement::commit`].
-pub(super) fn replace(path: &Path, options: &SaveOptions, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+pub(crate) fn replace(path: &Path, options: &SaveOptions, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     let new = Replacement::create(path, options)?;
     write(new.file()?)?;
     new.commit()

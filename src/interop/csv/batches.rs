@@ -1,0 +1,57 @@
+//! The records of a file, one after another: some hundred kilobytes of whole records at hand at a time.
+
+use super::input::Input;
+use super::syntax::{Syntax, walk};
+use crate::error::Result;
+
+/// Walks over a file from a place on, where a record begins.
+#[derive(Debug)]
+pub(super) struct Batches {
+    /// Where what is at hand begins.
+    place: u64,
+    /// Where it ends, and the next bytes begin.
+    next: u64,
+    /// Bytes of a file, if they are not in memory anyway, and where they begin.
+    buffer: Vec<u8>,
+    buffer_place: u64,
+}
+
+impl Batches {
+    pub(super) fn new(start: u64) -> Self {
+        Self { place: start, next: start, buffer: Vec::new(), buffer_place: start }
+    }
+
+    /// Where the bytes at hand begin.
+    pub(super) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The bytes at hand: whole records.
+    pub(super) fn bytes<'a>(&'a self, input: &'a Input) -> &'a [u8] {
+        input.held(self.place..self.next, &self.buffer, self.buffer_place)
+    }
+
+    /// Uses some of them up.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.place = self.next.min(self.place + bytes as u64);
+    }
+
+    /// Has at least one record at hand, or blank lines behind the last one; `false` at the end of the file. After an error
+    /// everything is as it was.
+    pub(super) fn fill(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
+        if self.place < self.next {
+            return Ok(true);
+        }
+        let start = self.next;
+        if start >= input.len() {
+            return Ok(false);
+        }
+        let (end, _) = walk(syntax, input, start, start.saturating_add(step as u64).min(input.len()), step)?;
+        if matches!(input, Input::File { .. }) {
+            input.read(start..end, &mut self.buffer)?;
+            self.buffer_place = start;
+        }
+        self.next = end;
+        Ok(true)
+    }
+}

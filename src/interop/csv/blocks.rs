@@ -1,0 +1,95 @@
+//! Reading a CSV file that is larger than memory, some rows at a time.
+
+use super::CsvSource;
+use super::batches::Batches;
+use super::parse::Parser;
+use super::roles::{Plan, Roles};
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::format::{FileBlock, Meter};
+use crate::shape::Shape;
+
+/// All rows of a CSV file, block by block: see [`CsvSource::blocks`].
+pub struct CsvBlocks<'s, T> {
+    source: &'s CsvSource,
+    plan: Plan<'s, T>,
+    batches: Batches,
+    rows_per_block: usize,
+    values: Array<T>,
+    /// Rows in front of the block.
+    first_row: usize,
+    /// Rows that the block has.
+    rows: usize,
+    /// Whether the block has been handed out, so that another one is next.
+    is_done: bool,
+    meter: Meter,
+}
+
+impl<'s, T: Element> CsvBlocks<'s, T> {
+    pub(super) fn new(source: &'s CsvSource, roles: &'s Roles, rows_per_block: usize) -> Result<Self> {
+        if rows_per_block == 0 {
+            return Err(Error::EmptyBlocks);
+        }
+        let plan = Plan::<T>::new(roles)?;
+        // A field takes a byte at least, but for the last one: no file has more rows.
+        let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
+        let rows = rows_per_block.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+        let values = Array::zeros(Shape { rows, columns: plan.width }.element_count_of(T::TYPE)?)?;
+        let (batches, meter) = (Batches::new(source.start), source.meter());
+        Ok(Self { source, plan, batches, rows_per_block: rows, values, first_row: 0, rows: 0, is_done: false, meter })
+    }
+
+    /// Reads the next block; `None` after the last one. It replaces the one before. After an error the same block is next:
+    /// what is wrong in the file stays an error.
+    ///
+    /// # Errors
+    /// As [`CsvSource::load`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
+    /// let (mut blocks, mut sum) = (source.blocks::<f64>(2)?, 0.0);
+    /// while let Some(block) = blocks.next_block()? {
+    ///     sum += block.iter().sum::<f64>();
+    /// }
+    /// assert_eq!(sum, 21.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn next_block(&mut self) -> Result<Option<FileBlock<'_, T>>> {
+        if std::mem::take(&mut self.is_done) {
+            self.first_row += self.rows;
+            self.rows = 0;
+        }
+        let (source, width) = (self.source, self.plan.width);
+        let values: &mut [T] = if self.values.count() == 0 { &mut [] } else { self.values.mutable_data()? };
+        let mut parser = Parser::new(&source.syntax, &self.plan, source.options.policy);
+        while self.rows < self.rows_per_block && self.batches.fill(&source.syntax, &source.input, source.step)? {
+            let (bytes, place) = (self.batches.bytes(&source.input), self.batches.place());
+            let limit = self.rows_per_block - self.rows;
+            let result = parser.parse(bytes, place, &mut values[self.rows * width..], limit);
+            let (Ok(parsed) | Err((_, parsed))) = result;
+            self.batches.advance(parsed.bytes);
+            self.rows += parsed.rows;
+            if parsed.bytes > 0 {
+                self.meter.add(parsed.bytes as u64);
+            }
+            if let Err((failure, _)) = result {
+                return Err(source.error(failure));
+            }
+        }
+        if self.rows == 0 {
+            return Ok(None);
+        }
+        self.is_done = true;
+        let rows = self.first_row..self.first_row + self.rows;
+        Ok(Some(FileBlock::new(&values[..self.rows * width], rows, width)))
+    }
+}
+
+impl<T> std::fmt::Debug for CsvBlocks<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CsvBlocks").field("source", &self.source).field("first_row", &self.first_row).finish()
+    }
+}

@@ -1,0 +1,249 @@
+//! Which columns a call is about, what they are, and what becomes of their gaps.
+
+use std::fmt;
+use std::ops::{Range, RangeFrom, RangeFull};
+use std::sync::Arc;
+
+use super::bad_option;
+use crate::error::Result;
+
+/// Some columns of a CSV file: by name, by index, or a range of them.
+///
+/// Whoever takes this takes a name, an index, an array or a vector of either, or a range, as it is.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvOptions, CsvSource, prelude::*};
+/// let text = b"id,width,height\n7,1.5,2.5\n";
+/// let select = |options| CsvSource::from_bytes_with(&text[..], options)?.load::<f64>();
+/// assert_eq!(select(CsvOptions::new().columns(["height", "id"]))?.as_slice()?, [2.5, 7.0]); // in this order
+/// assert_eq!(select(CsvOptions::new().columns(1..))?.as_slice()?, [1.5, 2.5]);
+/// assert_eq!(select(CsvOptions::new().columns((0..3).step_by(2).collect::<Vec<usize>>()))?.as_slice()?, [7.0, 2.5]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CsvColumns {
+    /// All columns, in the order of the file.
+    All,
+    /// The columns with these names.
+    Names(Vec<String>),
+    /// The columns with these indices, from 0 on.
+    Indices(Vec<usize>),
+    /// Consecutive columns.
+    Range(Range<usize>),
+    /// All columns from this one on.
+    From(usize),
+}
+
+impl CsvColumns {
+    /// Looks the columns up in a file.
+    pub(super) fn resolve(&self, names: &[Option<String>]) -> Result<Vec<usize>> {
+        let count = names.len();
+        let in_range = |range: Range<usize>| {
+            if range.start > range.end || range.end > count {
+                let Range { start, end } = range;
+                return Err(bad_option(format!("columns {start}..{end} are asked for, and the file has {count}")));
+            }
+            Ok(range.collect())
+        };
+        match self {
+            Self::All => Ok((0..count).collect()),
+            Self::Range(range) => in_range(range.clone()),
+            Self::From(start) => in_range(*start..count.max(*start)),
+            Self::Indices(indices) => match indices.iter().find(|&&index| index >= count) {
+                Some(index) => Err(bad_option(format!("column {index} is asked for, and the file has {count}"))),
+                None => Ok(indices.clone()),
+            },
+            Self::Names(wanted) => wanted.iter().map(|name| find(name, names)).collect(),
+        }
+    }
+}
+
+fn find(name: &str, names: &[Option<String>]) -> Result<usize> {
+    let mut found = names.iter().enumerate().filter(|(_, other)| other.as_deref() == Some(name));
+    match (found.next(), found.next()) {
+        (Some((column, _)), None) => Ok(column),
+        (None, _) => Err(bad_option(format!("no column has the name {name:?}"))),
+        (Some((first, _)), Some((second, _))) => {
+            Err(bad_option(format!("columns {first} and {second} both have the name {name:?}: give an index")))
+        }
+    }
+}
+
+impl From<RangeFull> for CsvColumns {
+    fn from(_: RangeFull) -> Self {
+        Self::All
+    }
+}
+
+impl From<Range<usize>> for CsvColumns {
+    fn from(range: Range<usize>) -> Self {
+        Self::Range(range)
+    }
+}
+
+impl From<RangeFrom<usize>> for CsvColumns {
+    fn from(range: RangeFrom<usize>) -> Self {
+        Self::From(range.start)
+    }
+}
+
+impl From<usize> for CsvColumns {
+    fn from(index: usize) -> Self {
+        Self::Indices(vec![index])
+    }
+}
+
+impl From<Vec<usize>> for CsvColumns {
+    fn from(indices: Vec<usize>) -> Self {
+        Self::Indices(indices)
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for CsvColumns {
+    fn from(indices: [usize; N]) -> Self {
+        Self::Indices(indices.into())
+    }
+}
+
+impl From<&str> for CsvColumns {
+    fn from(name: &str) -> Self {
+        Self::Names(vec![name.to_owned()])
+    }
+}
+
+impl From<String> for CsvColumns {
+    fn from(name: String) -> Self {
+        Self::Names(vec![name])
+    }
+}
+
+impl From<Vec<String>> for CsvColumns {
+    fn from(names: Vec<String>) -> Self {
+        Self::Names(names)
+    }
+}
+
+impl From<&[&str]> for CsvColumns {
+    fn from(names: &[&str]) -> Self {
+        Self::Names(names.iter().map(|&name| name.to_owned()).collect())
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for CsvColumns {
+    fn from(names: [&str; N]) -> Self {
+        names[..].into()
+    }
+}
+
+/// What the fields of a column are, and what becomes of them. Source: DAAL's modifiers.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvKind, CsvOptions, CsvSource, prelude::*};
+/// let text = b"size,day,colour\nS,2024-05-17,red\nL,2024-06-01,blue\n";
+/// let options = CsvOptions::new()
+///     .kind("size", CsvKind::Categorical)
+///     .kind("day", CsvKind::custom(|text| text[..4].parse().map_err(|_| "has no year".to_owned())))
+///     .kind("colour", CsvKind::OneHot);
+/// let source = CsvSource::from_bytes_with(&text[..], options)?;
+/// let table = source.load::<f32>()?;
+/// assert_eq!(table.as_slice()?, [0.0, 2024.0, 1.0, 0.0, 1.0, 2024.0, 0.0, 1.0]);
+/// assert_eq!(table.dictionary().feature(2)?.name.as_deref(), Some("colour=red"));
+/// assert_eq!(source.categories(0)?, Some(&["S".to_owned(), "L".to_owned()][..]));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum CsvKind {
+    /// `Continuous` if every field that is not missing is a number, else `Categorical`. The whole file decides.
+    #[default]
+    Automatic,
+    /// Numbers.
+    Continuous,
+    /// Numbers whose order means something, and whose differences do not.
+    Ordinal,
+    /// Words, numbers among them: each becomes the index of its category, in the order in which they first appear.
+    Categorical,
+    /// Words as under `Categorical`: the column becomes one column for each category, which holds 1 where a row has it and
+    /// 0 where not.
+    OneHot,
+    /// What a function makes of each field: see [`custom`](Self::custom).
+    Custom(CustomKind),
+}
+
+pub(super) type Custom = dyn Fn(&str) -> Result<f64, String> + Send + Sync;
+
+/// A function of the caller.
+#[derive(Clone)]
+pub struct CustomKind(pub(super) Arc<Custom>);
+
+impl CsvKind {
+    /// Numbers that `convert` makes of each field's text, missing ones included, or refuses with a reason. They become
+    /// values of the table under the [policy](super::CsvOptions::policy) in force. It may be called for any row, in any
+    /// order, more than once, by several threads.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvKind, CsvOptions, CsvSource, prelude::*};
+    /// let percent = CsvKind::custom(|text| match text.strip_suffix('%').map(str::parse::<f64>) {
+    ///     Some(Ok(number)) => Ok(number / 100.0),
+    ///     _ => Err("is no percentage".to_owned()),
+    /// });
+    /// let source = CsvSource::from_bytes_with(&b"share\n50%\nhalf\n"[..], CsvOptions::new().kind("share", percent))?;
+    /// assert_eq!(source.load::<f64>().unwrap_err().to_string(), "line 3, column 0 (share): \"half\" is no percentage");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn custom(convert: impl Fn(&str) -> Result<f64, String> + Send + Sync + 'static) -> Self {
+        Self::Custom(CustomKind(Arc::new(convert)))
+    }
+}
+
+impl fmt::Debug for CsvKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Automatic => "Automatic",
+            Self::Continuous => "Continuous",
+            Self::Ordinal => "Ordinal",
+            Self::Categorical => "Categorical",
+            Self::OneHot => "OneHot",
+            Self::Custom(_) => "Custom",
+        })
+    }
+}
+
+impl fmt::Debug for CustomKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CustomKind")
+    }
+}
+
+/// What becomes of a missing value. Nobody guesses: unless something else is asked for, it is an error.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+/// let text = b"a,b\n1,2\n,4\n5,NA\n";
+/// let load = |missing| CsvSource::from_bytes_with(&text[..], CsvOptions::new().missing(missing))?.load::<f64>();
+/// assert_eq!(load(CsvMissing::SkipRow)?.as_slice()?, [1.0, 2.0]);
+/// assert_eq!(load(CsvMissing::Value(-1.0))?.as_slice()?, [1.0, 2.0, -1.0, 4.0, 5.0, -1.0]);
+/// assert!(load(CsvMissing::Nan)?.value::<f64>(1, 0)?.is_nan());
+/// assert!(load(CsvMissing::Error).unwrap_err().to_string().starts_with("line 3, column 0 (a): \"\" is missing"));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum CsvMissing {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It becomes NaN; an error where the table holds integers.
+    Nan,
+    /// The whole row is left out, as if it were not in the file: its words are no categories, and its fields no reason to
+    /// take a column of numbers for words.
+    SkipRow,
+    /// It becomes this value, which the type of the table must hold; of a categorical column too, and in all columns that
+    /// a one-hot encoding gives.
+    Value(f64),
+}

@@ -1,0 +1,94 @@
+//! The bytes of a CSV file, wherever they are.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::format::read_at;
+
+/// Bytes that can be read at any place, by several threads.
+#[derive(Debug)]
+pub(super) enum Input {
+    Memory(Array<u8>),
+    File { file: File, path: PathBuf, length: u64 },
+}
+
+impl Input {
+    /// Opens a file. One that has no places to read at, such as a pipe, is read to its end.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let found = fs::metadata(path).map_err(in_file)?;
+        if found.is_dir() {
+            return Err(in_file(ErrorKind::IsADirectory.into()));
+        }
+        let file = File::open(path).map_err(in_file)?;
+        if !found.is_file() {
+            return Self::read_all(file, path);
+        }
+        let length = file.metadata().map_err(in_file)?.len();
+        Ok(Self::File { file, path: path.to_owned(), length })
+    }
+
+    /// Reads everything. `name` is for errors.
+    pub(super) fn read_all(mut reader: impl Read, name: &Path) -> Result<Self> {
+        let mut bytes = Vec::new();
+        match reader.read_to_end(&mut bytes) {
+            Ok(_) => Ok(Self::Memory(bytes.into())),
+            Err(source) => Err(Error::Io { path: name.to_owned(), source }),
+        }
+    }
+
+    /// The number of bytes.
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File { length, .. } => *length,
+        }
+    }
+
+    /// Shows some of the bytes; `buffer` is room for them, if they have to be read. The range must not go beyond the end.
+    pub(super) fn read<'a>(&'a self, range: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        match self {
+            // What is in memory has addresses, so that these are not cut.
+            Self::Memory(bytes) => Ok(&bytes[range.start as usize..range.end as usize]),
+            Self::File { file, path, .. } => {
+                let refused = || Error::OutOfMemory { bytes: usize::MAX };
+                let length = usize::try_from(range.end - range.start).map_err(|_| refused())?;
+                if buffer.len() < length {
+                    let more = length - buffer.len();
+                    buffer.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes: length })?;
+                    buffer.resize(length, 0);
+                }
+                let target = &mut buffer[..length];
+                read_at(file, target, range.start).map_err(|source| Error::Io { path: path.clone(), source })?;
+                Ok(target)
+            }
+        }
+    }
+
+    /// Shows bytes of which those of a file have been read into a buffer, which begins at a place of it.
+    pub(super) fn held<'a>(&'a self, range: Range<u64>, buffer: &'a [u8], place: u64) -> &'a [u8] {
+        match self {
+            Self::Memory(bytes) => &bytes[range.start as usize..range.end as usize],
+            Self::File { .. } => &buffer[(range.start - place) as usize..(range.end - place) as usize],
+        }
+    }
+
+    /// Counts the lines that end before a place, and one more: the number of the line that it lies on.
+    pub(super) fn line_of(&self, place: u64) -> Result<u64> {
+        const STEP: usize = 256 << 10;
+        let (mut lines, mut after_return, mut buffer) = (1, false, Vec::new());
+        for start in (0..place).step_by(STEP) {
+            let bytes = self.read(start..place.min(start + STEP as u64), &mut buffer)?;
+            for end in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+                let before = if end > 0 { bytes[end - 1] == b'\r' } else { after_return };
+                lines += u64::from(bytes[end] == b'\r' || !before);
+            }
+            after_return = bytes.last() == Some(&b'\r');
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,311 @@
+//! From the text of a number to the value of an element type that is nearest to it.
+//!
+//! Which texts are numbers, and the nearest `f64` and `f32`: `fast-float2`. Integers are read digit by digit, so that no
+//! float stands between the text and the value. Both 16-bit floats are rounded from the `f64`, whose own rounding is undone
+//! where it would decide a tie.
+
+use std::cmp::Ordering;
+
+use crate::convert::rule::{Exact, Loss};
+use crate::convert::{ConversionPolicy, cast};
+use crate::element::{Element, ElementType};
+
+/// Why a text is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    NotANumber,
+    NotRepresentable,
+}
+
+/// Tells whether a text is a number, a NaN or an infinity.
+pub(super) fn is_number(text: &[u8]) -> bool {
+    fast_float2::parse::<f64, _>(text).is_ok()
+}
+
+/// The value of the number that the bytes begin with, and how many bytes it takes; `None` if that takes more than a glance.
+/// Whatever follows is for the caller to look at: the text of a number that goes on differently may begin with another.
+#[inline(always)]
+pub(super) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
+    match T::TYPE {
+        ElementType::F64 => {
+            let (value, length) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
+            value.is_finite().then(|| (cast(value), length))
+        }
+        ElementType::F32 => {
+            let (value, length) = fast_float2::parse_partial::<f32, _>(bytes).ok()?;
+            value.is_finite().then(|| (cast(value), length))
+        }
+        ElementType::F16 | ElementType::Bf16 => {
+            let (value, length) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
+            let rounded: T = cast(value);
+            let is_finite = cast::<T, f64>(rounded).is_finite();
+            (is_finite && !may_be_tie::<T>(value)).then_some((rounded, length))
+        }
+        _ => glance_at_integer(bytes),
+    }
+}
+
+#[inline(always)]
+fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
+    const MOST_DIGITS: usize = 18; // of these, every number is below 2^63
+    let is_negative = bytes.first() == Some(&b'-');
+    let start = usize::from(is_negative);
+    let (mut magnitude, mut at) = (0_i64, start);
+    while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        if at - start == MOST_DIGITS {
+            return None;
+        }
+        magnitude = magnitude * 10 + i64::from(digit);
+        at += 1;
+    }
+    let number = Exact::Integer(i128::from(if is_negative { -magnitude } else { magnitude }));
+    (at > start && T::loss(number) == Loss::None).then(|| (T::nearest(number), at))
+}
+
+/// The value of a text that is a number and nothing else.
+pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Refusal> {
+    let value = fast_float2::parse::<f64, _>(text).map_err(|_| Refusal::NotANumber)?;
+    let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // as `inf` and `nan` are
+    if !T::TYPE.is_float() {
+        return if is_spelled { spelled_integer(value, policy) } else { integer(text, policy) };
+    }
+    let nearest: T = match T::TYPE {
+        ElementType::F64 => cast(value),
+        ElementType::F32 => cast(fast_float2::parse::<f32, _>(text).map_err(|_| Refusal::NotANumber)?),
+        _ => cast(away_from_tie::<T>(text, value)),
+    };
+    let overflows = !is_spelled && cast::<T, f64>(nearest).is_infinite();
+    if overflows && policy != ConversionPolicy::Saturate { Err(Refusal::NotRepresentable) } else { Ok(nearest) }
+}
+
+/// Converts a number of the caller's under a policy for texts: floats may be rounded.
+pub(super) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Option<T> {
+    let loss = T::loss(Exact::Float(number));
+    let is_permitted = match policy {
+        ConversionPolicy::Saturate => true,
+        ConversionPolicy::Exact if !T::TYPE.is_float() => loss == Loss::None,
+        _ => matches!(loss, Loss::None | Loss::Inexact),
+    };
+    is_permitted.then(|| cast(number))
+}
+
+fn spelled_integer<T: Element>(value: f64, policy: ConversionPolicy) -> Result<T, Refusal> {
+    if policy == ConversionPolicy::Saturate { Ok(cast(value)) } else { Err(Refusal::NotRepresentable) }
+}
+
+fn integer<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Refusal> {
+    let decimal = Decimal::of(text);
+    let (whole, has_fraction) = decimal.truncate();
+    let number = Exact::Integer(if decimal.is_negative { -whole } else { whole });
+    let is_permitted = match policy {
+        ConversionPolicy::Saturate => true,
+        ConversionPolicy::Checked => T::loss(number) == Loss::None,
+        ConversionPolicy::Exact => T::loss(number) == Loss::None && !has_fraction,
+    };
+    if is_permitted { Ok(T::nearest(number)) } else { Err(Refusal::NotRepresentable) }
+}
+
+/// The digits of a number, as they are written.
+struct Decimal<'a> {
+    is_negative: bool,
+    /// The digits in front of the point and behind it.
+    digits: [&'a [u8]; 2],
+    exponent: i64,
+}
+
+impl<'a> Decimal<'a> {
+    /// Takes the text of a finite number apart.
+    fn of(text: &'a [u8]) -> Self {
+        let is_negative = text.first() == Some(&b'-');
+        let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        let (mantissa, exponent) = split(text, |byte| matches!(byte, b'e' | b'E'));
+        let (whole, fraction) = split(mantissa, |byte| byte == b'.');
+        Self { is_negative, digits: [whole, fraction], exponent: small(exponent) }
+    }
+
+    /// The digits, from the first one on that is not zero, and the power of ten of that one.
+    fn significant(&self) -> (impl Iterator<Item = u8> + 'a, i64) {
+        let [whole, fraction] = self.digits;
+        let all = || whole.iter().chain(fraction).map(|digit| digit - b'0');
+        let zeros = all().take_while(|&digit| digit == 0).count();
+        (all().skip(zeros), self.exponent.saturating_add(whole.len() as i64 - 1 - zeros as i64))
+    }
+
+    /// What is in front of the point, without the sign, and whether anything is behind it. Beyond all integer types, some
+    /// number that is as well.
+    fn truncate(&self) -> (i128, bool) {
+        const BEYOND: i128 = 1 << 100;
+        let (mut digits, first) = self.significant();
+        let mut whole = 0;
+        for _ in 0..first.saturating_add(1) {
+            match digits.next() {
+                None if whole == 0 => break,
+                digit => whole = whole * 10 + i128::from(digit.unwrap_or(0)),
+            }
+            if whole > BEYOND {
+                return (whole, false);
+            }
+        }
+        (whole, digits.any(|digit| digit != 0))
+    }
+}
+
+fn split(text: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
+    match text.iter().position(|&byte| is_separator(byte)) {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, &[]),
+    }
+}
+
+/// An exponent; beyond what decides anything, some number that is as well.
+fn small(text: &[u8]) -> i64 {
+    const BEYOND: i64 = 1 << 60;
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let push = |number: i64, digit: &u8| number.saturating_mul(10).saturating_add(i64::from(digit - b'0')).min(BEYOND);
+    let magnitude = digits.iter().fold(0, push);
+    if text.first() == Some(&b'-') { -magnitude } else { magnitude }
+}
+
+/// Tells whether a value may lie in the middle between two 16-bit floats. Those have at most 11 bits, and middles one more.
+#[inline(always)]
+fn may_be_tie<T: Element>(value: f64) -> bool {
+    const LOW_BITS: u64 = (1 << 40) - 1;
+    value.to_bits() & LOW_BITS == 0 && cast::<T, f64>(cast(value)) != value
+}
+
+/// A number on the same side of every middle between 16-bit floats as the text is. The nearest `f64` may be such a middle
+/// where the text is a little more or less.
+fn away_from_tie<T: Element>(text: &[u8], value: f64) -> f64 {
+    if !value.is_finite() || !may_be_tie::<T>(value) {
+        return value;
+    }
+    let (further, nearer) =
+        if value > 0.0 { (value.next_up(), value.next_down()) } else { (value.next_down(), value.next_up()) };
+    match compare_magnitudes(text, value) {
+        Ordering::Greater => further,
+        Ordering::Equal => value,
+        Ordering::Less => nearer,
+    }
+}
+
+/// Compares the magnitude of a text's number with that of a value of few bits, exactly.
+fn compare_magnitudes(text: &[u8], value: f64) -> Ordering {
+    // Of the values that matter, the smallest have 2^-140 as their last bit, and all have less than 16 bits: fewer digits
+    // than these are exact. Others are rounded to the same 16-bit float on whatever side they are.
+    let exact = format!("{:.160e}", value.abs());
+    let (exact, decimal) = (Decimal::of(exact.as_bytes()), Decimal::of(text));
+    let ((ours, our_power), (theirs, their_power)) = (exact.significant(), decimal.significant());
+    let (mut ours, mut theirs) = (ours, theirs);
+    if our_power != their_power {
+        return their_power.cmp(&our_power);
+    }
+    loop {
+        match (theirs.next(), ours.next()) {
+            (None, None) => return Ordering::Equal,
+            (their, our) => match their.unwrap_or(0).cmp(&our.unwrap_or(0)) {
+                Ordering::Equal => {}
+                order => return order,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::{bf16, f16};
+
+    use super::*;
+
+    fn exact<T: Element>(text: &str) -> Result<T, Refusal> {
+        value(text.as_bytes(), ConversionPolicy::Exact)
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // The middle between 1 and the next f16 is 1 + 2^-11.
+        assert_eq!(exact::<f16>("1.00048828125"), Ok(f16::from_bits(0x3C00)));
+        assert_eq!(exact::<f16>("1.00048828125000000000000000000000000000001"), Ok(f16::from_bits(0x3C01)));
+        assert_eq!(exact::<f16>("-1.00048828125000000000000000000000000000001"), Ok(f16::from_bits(0xBC01)));
+        assert_eq!(exact::<f16>("1.00146484374999999999999999999999999999999"), Ok(f16::from_bits(0x3C01)));
+        assert_eq!(exact::<f16>("1.00146484375"), Ok(f16::from_bits(0x3C02)));
+        assert_eq!(exact::<bf16>("100390625000000000000000000001e-29"), Ok(bf16::from_bits(0x3F81)));
+        assert_eq!(exact::<bf16>("1.00390625"), Ok(bf16::from_bits(0x3F80)));
+        // The end of the range, and half the smallest value.
+        assert_eq!(exact::<f16>("65519.99999999999999999999999999"), Ok(f16::MAX));
+        assert_eq!(exact::<f16>("65520"), Err(Refusal::NotRepresentable));
+        let half = "2.98023223876953125e-8";
+        assert_eq!(exact::<f16>(half), Ok(f16::from_bits(0)));
+        assert_eq!(exact::<f16>(&half.replace("e-8", "0000000000000000000001e-8")), Ok(f16::from_bits(1)));
+    }
+
+    #[test]
+    fn every_half_and_every_middle_is_read_back() {
+        fn check<T: Element>(make: impl Fn(u16) -> T) {
+            let finite = |bits: u16| Some(cast::<T, f64>(make(bits))).filter(|value| value.is_finite());
+            for bits in 0..0x7FFF_u16 {
+                let (Some(low), Some(high)) = (finite(bits), finite(bits + 1)) else { continue };
+                assert_eq!(exact::<T>(&format!("{low:e}")), Ok(make(bits)));
+                let even = make(bits + (bits & 1));
+                let middle = format!("{:.170e}", (low + high) / 2.0);
+                assert_eq!(exact::<T>(&middle), Ok(even), "{middle}");
+                let more = middle.replace('e', "00001e");
+                assert_eq!(exact::<T>(&more), Ok(make(bits + 1)), "{more}");
+                let less = format!("-{:.170e}", (low + high) / 2.0 * (1.0 - f64::EPSILON));
+                assert_eq!(exact::<T>(&less), Ok(make(bits | 0x8000)), "{less}");
+            }
+        }
+        check(f16::from_bits);
+        check(bf16::from_bits);
+    }
+
+    #[test]
+    fn integers_do_not_go_through_floats() {
+        assert_eq!(exact::<u64>("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(exact::<u64>("18446744073709551616"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<i64>("-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(exact::<i64>("-9223372036854775809"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<i64>("9007199254740993.000"), Ok(9_007_199_254_740_993));
+        assert_eq!(exact::<i64>("9007199254740993000e-3"), Ok(9_007_199_254_740_993));
+        assert_eq!(exact::<i64>(".9007199254740993e16"), Ok(9_007_199_254_740_993));
+        assert_eq!(exact::<u8>("2.55e+2"), Ok(255));
+        assert_eq!(exact::<u8>("0e99999999999999999999"), Ok(0));
+        assert_eq!(exact::<u8>("1e99999999999999999999"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u8>("1e-99999999999999999999"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u8>("-0.0"), Ok(0));
+        assert_eq!(exact::<u8>("1.5"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u8>("inf"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u8>("one"), Err(Refusal::NotANumber));
+    }
+
+    #[test]
+    fn policies_decide_about_what_does_not_fit() {
+        let value = |text: &str, policy| value::<i8>(text.as_bytes(), policy);
+        assert_eq!(value("-128.9", ConversionPolicy::Checked), Ok(-128));
+        assert_eq!(value("-129", ConversionPolicy::Checked), Err(Refusal::NotRepresentable));
+        assert_eq!(value("-1e400", ConversionPolicy::Saturate), Ok(-128));
+        assert_eq!(value("inf", ConversionPolicy::Saturate), Ok(127));
+        assert_eq!(value("nan", ConversionPolicy::Saturate), Ok(0));
+        assert_eq!(exact::<f64>("1e400"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<f32>("1e39"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<f64>("-Infinity"), Ok(f64::NEG_INFINITY));
+    }
+
+    #[test]
+    fn a_glance_gives_what_a_long_look_gives() {
+        fn check<T: Element>() {
+            for text in ["0", "-0", "7", "-7", "12.5", "1e2", ".5", "5.", "300", "65520", "1e400", "-129", "x", "", "-"]
+            {
+                let Some((glanced, length)) = glance::<T>(text.as_bytes()) else { continue };
+                if length == text.len() {
+                    assert_eq!(exact::<T>(text), Ok(glanced), "{text} as {}", T::TYPE);
+                }
+            }
+        }
+        check::<f64>();
+        check::<f32>();
+        check::<f16>();
+        check::<bf16>();
+        check::<u8>();
+        check::<i64>();
+    }
+}

@@ -1,0 +1,324 @@
+//! How a CSV file is read.
+
+use std::sync::Arc;
+
+use super::syntax::Syntax;
+use super::{CsvColumns, CsvKind, CsvMissing, bad_option};
+use crate::convert::ConversionPolicy;
+use crate::element::ElementType;
+use crate::error::Result;
+#[cfg(doc)]
+use crate::{CsvSource, FeatureType};
+
+/// Whether the first record of a CSV file gives the names of the columns.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+/// let rows = |text: &'static [u8], header| -> Result<usize, Error> {
+///     Ok(CsvSource::from_bytes_with(text, CsvOptions::new().header(header))?.load::<f64>()?.row_count())
+/// };
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Automatic)?, 2); // numbers are no names,
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Yes)?, 1); // unless one says so
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvHeader {
+    /// It does if none of its fields is a number.
+    #[default]
+    Automatic,
+    /// It does.
+    Yes,
+    /// It is a row as the others are.
+    No,
+}
+
+/// How a CSV file is read.
+///
+/// Blank lines are no rows. Spaces and tabs around a field that is not in quotes do not belong to it. A quote within a
+/// field that does not begin with one is a character as others are. Lines end with LF, CRLF or CR.
+///
+/// A number is what `float` of Python takes, spaces around it included, but for underscores and digits that are not ASCII:
+/// `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in any case. It becomes the nearest value of the type that is asked for,
+/// rounded once, whatever the number of digits.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+/// let text = b"# measured in May\nlength;width;name\n1.5;?;\"a;b\"\n2.5;3;c\n";
+/// let options = CsvOptions::new()
+///     .delimiter(b';')
+///     .comment(b'#')
+///     .missing_texts(["?"])
+///     .missing(CsvMissing::Nan)
+///     .columns(["width", "length"]);
+/// let table = CsvSource::from_bytes_with(&text[..], options)?.load::<f32>()?;
+/// assert_eq!(table.as_slice()?[1..], [1.5, 3.0, 2.5]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CsvOptions {
+    delimiter: u8,
+    quote: Option<u8>,
+    comment: Option<u8>,
+    pub(super) header: CsvHeader,
+    pub(super) kept: CsvColumns,
+    pub(super) dropped: Vec<CsvColumns>,
+    pub(super) kinds: Vec<(CsvColumns, CsvKind)>,
+    pub(super) categories: Vec<(CsvColumns, Arc<[String]>)>,
+    pub(super) missing_texts: Vec<String>,
+    pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
+    pub(super) policy: ConversionPolicy,
+    pub(super) element_type: ElementType,
+}
+
+impl CsvOptions {
+    /// Fields between commas, quoted by `"`, no comments; a header if the first record looks like one; all columns, the
+    /// kind of each decided by its fields; `NA` and nothing at all are missing, and an error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"1,2\n"[..], CsvOptions::new())?; // as `CsvSource::from_bytes`
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            delimiter: b',',
+            quote: Some(b'"'),
+            comment: None,
+            header: CsvHeader::Automatic,
+            kept: CsvColumns::All,
+            dropped: Vec::new(),
+            kinds: Vec::new(),
+            categories: Vec::new(),
+            missing_texts: vec![String::new(), "NA".to_owned()],
+            missing: Vec::new(),
+            policy: ConversionPolicy::Exact,
+            element_type: ElementType::F64,
+        }
+    }
+
+    /// Chooses what separates fields: one ASCII character that numbers do not contain.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"1\t2\n"[..], CsvOptions::new().delimiter(b'\t'))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn delimiter(self, delimiter: u8) -> Self {
+        Self { delimiter, ..self }
+    }
+
+    /// Chooses what fields are quoted by, if they may be: within quotes, delimiters and line ends are characters as others
+    /// are, and two quotes are one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"'1','2'\n"[..], CsvOptions::new().quote(Some(b'\'')))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn quote(self, quote: Option<u8>) -> Self {
+        Self { quote, ..self }
+    }
+
+    /// Has lines that begin with this character ignored.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"1,2\n# 3,4\n"[..], CsvOptions::new().comment(b'#'))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn comment(self, comment: u8) -> Self {
+        Self { comment: Some(comment), ..self }
+    }
+
+    /// Says whether the first record gives the names of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes_with(&b"red\nblue\n"[..], CsvOptions::new().header(CsvHeader::No))?;
+    /// assert_eq!(source.load::<u8>()?.as_slice()?, [0, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn header(self, header: CsvHeader) -> Self {
+        Self { header, ..self }
+    }
+
+    /// Chooses which columns the table has, in which order. The fields of others are not looked at.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"1,oops,3\n"[..], CsvOptions::new().columns([2, 0]))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [3.0, 1.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(self, columns: impl Into<CsvColumns>) -> Self {
+        Self { kept: columns.into(), ..self }
+    }
+
+    /// Leaves columns out. Source: DAAL's `ColumnFilter`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"id,a,b\n7,1,2\n"[..], CsvOptions::new().without("id"))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn without(mut self, columns: impl Into<CsvColumns>) -> Self {
+        self.dropped.push(columns.into());
+        self
+    }
+
+    /// Says what columns are. What is said later wins. If the kinds of all columns are stated, and none of them has to
+    /// find its categories first, then [`CsvSource::blocks`] reads the file once.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvKind, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().kind(.., CsvKind::Continuous).kind(1, CsvKind::Categorical);
+    /// let source = CsvSource::from_bytes_with(&b"1,20\n2,10\n"[..], options)?;
+    /// assert_eq!(source.load::<u8>()?.as_slice()?, [1, 0, 2, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn kind(mut self, columns: impl Into<CsvColumns>, kind: CsvKind) -> Self {
+        self.kinds.push((columns.into(), kind));
+        self
+    }
+
+    /// States the categories of columns, in the order of their indices; another word is an error. A column of kind
+    /// [`CsvKind::Automatic`] becomes categorical by that.
+    ///
+    /// With the categories of one file, the same words of another become the same indices.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().header(CsvHeader::No).categories(0, ["low", "mid", "high"]);
+    /// let source = CsvSource::from_bytes_with(&b"high\nlow\n"[..], options)?;
+    /// assert_eq!(source.load::<u8>()?.as_slice()?, [2, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn categories<S: Into<String>>(
+        mut self,
+        columns: impl Into<CsvColumns>,
+        names: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.categories.push((columns.into(), names.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Says which texts mean that a value is missing, in quotes or not. `[]` for none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().missing_texts(["-999"]).missing(CsvMissing::SkipRow);
+    /// let source = CsvSource::from_bytes_with(&b"1,2\n-999,4\n"[..], options)?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_texts<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
+        Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Says what becomes of missing values, in all columns for which nothing else is said later.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"1,NA\n"[..], CsvOptions::new().missing(CsvMissing::Value(0.0)))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 0.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing(self, missing: CsvMissing) -> Self {
+        self.missing_in(.., missing)
+    }
+
+    /// Says what becomes of missing values in some columns. What is said later wins.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().missing_in(1, CsvMissing::Value(0.0));
+    /// let load = |text: &'static [u8]| CsvSource::from_bytes_with(text, options.clone())?.load::<f64>();
+    /// assert_eq!(load(b"1,NA\n")?.as_slice()?, [1.0, 0.0]);
+    /// assert!(load(b"NA,1\n").is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_in(mut self, columns: impl Into<CsvColumns>, missing: CsvMissing) -> Self {
+        self.missing.push((columns.into(), missing));
+        self
+    }
+
+    /// Chooses what becomes of numbers that the type of the table does not hold.
+    ///
+    /// | policy | integers | floats |
+    /// | --- | --- | --- |
+    /// | `Exact` (default) | a fraction, NaN, or out of range is an error | rounded to nearest even; a finite number that would become infinite is an error |
+    /// | `Checked` | truncated toward zero; NaN or out of range is an error | the same |
+    /// | `Saturate` | truncated, clamped, NaN to 0 | rounded to nearest even, overflow to infinity |
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// let load = |policy| CsvSource::from_bytes_with(&b"1.9,300\n"[..], CsvOptions::new().policy(policy))?.load::<u8>();
+    /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
+    /// assert!(load(ConversionPolicy::Checked).unwrap_err().to_string().contains("column 1"));
+    /// assert!(load(ConversionPolicy::Exact).unwrap_err().to_string().contains("column 0"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn policy(self, policy: ConversionPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Chooses the element type of tables that are loaded by [`CsvSource::load_any`]; `f64` if nothing is said.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// let options = CsvOptions::new().element_type(ElementType::I64);
+    /// let table = CsvSource::from_bytes_with(&b"9007199254740993\n"[..], options)?.load_any()?;
+    /// assert_eq!(table.value::<i64>(0, 0)?, 9_007_199_254_740_993); // no f64 holds this
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn element_type(self, element_type: ElementType) -> Self {
+        Self { element_type, ..self }
+    }
+
+    /// Makes sure that the special characters can be told from each other, and from numbers.
+    pub(super) fn syntax(&self) -> Result<Syntax> {
+        let special = [("delimiter", Some(self.delimiter)), ("quote", self.quote), ("comment", self.comment)];
+        for (index, &(name, byte)) in special.iter().enumerate() {
+            let Some(byte) = byte else { continue };
+            let in_numbers = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-');
+            if !byte.is_ascii() || in_numbers || matches!(byte, b'\n' | b'\r') {
+                return Err(bad_option(format!("{:?} cannot be the {name}", char::from(byte))));
+            }
+            if let Some((other, _)) = special[..index].iter().find(|(_, other)| *other == Some(byte)) {
+                return Err(bad_option(format!("{:?} cannot be both {other} and {name}", char::from(byte))));
+            }
+            if name == "quote" && matches!(byte, b' ' | b'\t') {
+                return Err(bad_option("a space cannot be the quote"));
+            }
+        }
+        Ok(Syntax::new(self.delimiter, self.quote, self.comment))
+    }
+}
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

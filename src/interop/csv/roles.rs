@@ -1,0 +1,297 @@
+//! What each column of a file is for: options, looked up in the file's columns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::columns::Custom;
+use super::number::{value, value_of};
+use super::syntax::Syntax;
+use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
+use crate::convert::rule::Exact;
+use crate::convert::{ConversionPolicy, cast};
+use crate::dictionary::{DataDictionary, Feature};
+use crate::element::{Element, ElementType};
+use crate::error::Result;
+
+/// The words of a column, and the indices that stand for them.
+#[derive(Debug, Default)]
+pub(super) struct Categories {
+    pub(super) names: Vec<String>,
+    pub(super) indices: HashMap<Vec<u8>, usize>,
+}
+
+impl Categories {
+    /// Adds a word, unless it is there.
+    pub(super) fn add(&mut self, word: &str) {
+        if !self.indices.contains_key(word.as_bytes()) {
+            self.indices.insert(word.as_bytes().to_vec(), self.names.len());
+            self.names.push(word.to_owned());
+        }
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Categories {
+    fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
+        let mut categories = Self::default();
+        words.into_iter().for_each(|word| categories.add(word.as_ref()));
+        categories
+    }
+}
+
+/// What one column of the file is for.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: Option<String>,
+    pub(super) kind: CsvKind,
+    pub(super) missing: CsvMissing,
+    /// If it is of words, and they are known.
+    pub(super) categories: Option<Arc<Categories>>,
+    pub(super) is_kept: bool,
+}
+
+impl Column {
+    /// Whether the file has to be looked through for its words, if it is one of words.
+    pub(super) fn wants_words(&self) -> bool {
+        self.is_kept && self.categories.is_none() && self.is_words()
+    }
+
+    /// Whether the file has to be looked through to tell what it is.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_kept && matches!(self.kind, CsvKind::Automatic)
+    }
+
+    /// Whether its fields are taken for words.
+    pub(super) fn is_words(&self) -> bool {
+        matches!(self.kind, CsvKind::Categorical | CsvKind::OneHot)
+    }
+
+    /// How many columns of the table it becomes.
+    fn width(&self) -> usize {
+        match &self.categories {
+            Some(categories) if matches!(self.kind, CsvKind::OneHot) => categories.names.len(),
+            _ => 1,
+        }
+    }
+}
+
+/// What all columns of a file are for.
+#[derive(Clone, Debug)]
+pub(super) struct Roles {
+    pub(super) columns: Vec<Column>,
+    /// The columns that the table has, in its order.
+    pub(super) kept: Vec<usize>,
+    pub(super) missing_texts: Arc<[String]>,
+}
+
+impl Roles {
+    /// Looks the options up.
+    pub(super) fn new(names: Vec<Option<String>>, options: &CsvOptions) -> Result<Self> {
+        let count = names.len();
+        let mut is_dropped = vec![false; count];
+        for columns in &options.dropped {
+            columns.resolve(&names)?.into_iter().for_each(|column| is_dropped[column] = true);
+        }
+        let mut kept = options.kept.resolve(&names)?;
+        kept.retain(|&column| !is_dropped[column]);
+        let mut is_kept = vec![false; count];
+        for &column in &kept {
+            if std::mem::replace(&mut is_kept[column], true) {
+                return Err(bad_option(format!("column {column} is asked for twice")));
+            }
+        }
+        let mut kinds = vec![CsvKind::Automatic; count];
+        for (columns, kind) in &options.kinds {
+            columns.resolve(&names)?.into_iter().for_each(|column| kinds[column] = kind.clone());
+        }
+        let mut missing = vec![CsvMissing::Error; count];
+        for (columns, policy) in &options.missing {
+            columns.resolve(&names)?.into_iter().for_each(|column| missing[column] = *policy);
+        }
+        let mut categories = vec![None; count];
+        for (columns, words) in &options.categories {
+            let stated: Arc<Categories> = Arc::new(words.iter().collect());
+            if stated.names.len() < words.len() {
+                return Err(bad_option("a category is stated twice"));
+            }
+            for column in columns.resolve(&names)? {
+                match kinds[column] {
+                    CsvKind::Automatic => kinds[column] = CsvKind::Categorical,
+                    CsvKind::Categorical | CsvKind::OneHot => {}
+                    _ => {
+                        return Err(bad_option(format!(
+                            "column {column} is not categorical, but categories are stated"
+                        )));
+                    }
+                }
+                categories[column] = Some(stated.clone());
+            }
+        }
+        let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept);
+        let columns = parts.map(|((((name, kind), missing), categories), is_kept)| Column {
+            name,
+            kind,
+            missing,
+            categories,
+            is_kept,
+        });
+        Ok(Self { columns: columns.collect(), kept, missing_texts: options.missing_texts.clone().into() })
+    }
+
+    /// Whether all is known that the fields of the file decide.
+    pub(super) fn are_settled(&self) -> bool {
+        !self.columns.iter().any(|column| column.is_open() || column.wants_words())
+    }
+
+    /// Takes everything that is open for numbers.
+    pub(super) fn into_numbers(mut self) -> Self {
+        for column in self.columns.iter_mut().filter(|column| column.is_open()) {
+            column.kind = CsvKind::Continuous;
+        }
+        self
+    }
+
+    /// Whether rows may be left out.
+    pub(super) fn may_skip(&self) -> bool {
+        self.columns.iter().any(|column| column.is_kept && column.missing == CsvMissing::SkipRow)
+    }
+
+    pub(super) fn is_missing(&self, text: &[u8]) -> bool {
+        self.missing_texts.iter().any(|missing| missing.as_bytes() == text)
+    }
+
+    /// How many columns the table has.
+    pub(super) fn width(&self) -> usize {
+        self.kept.iter().fold(0, |width, &column| width.saturating_add(self.columns[column].width()))
+    }
+
+    /// The column of the file that a column of the table comes from.
+    pub(super) fn column_of(&self, target: usize) -> Option<&Column> {
+        let mut end = 0;
+        let mut columns = self.kept.iter().map(|&column| &self.columns[column]);
+        columns.find(|column| {
+            end += column.width();
+            target < end
+        })
+    }
+
+    /// Whether a record is left out because a value is missing. One that is too short or too long is not.
+    pub(super) fn skips(&self, syntax: &Syntax, bytes: &[u8], start: usize, scratch: &mut Vec<u8>) -> bool {
+        let (mut at, mut is_skipped) = (start, false);
+        for (index, column) in self.columns.iter().enumerate() {
+            let field = syntax.field(bytes, at, scratch);
+            is_skipped |= column.is_kept && column.missing == CsvMissing::SkipRow && self.is_missing(field.text);
+            let is_last = index + 1 == self.columns.len();
+            if !field.is_closed || is_last == (bytes.get(field.end) == Some(&syntax.delimiter)) {
+                return false;
+            }
+            at = field.end + 1;
+        }
+        is_skipped
+    }
+
+    /// Describes the columns of the table.
+    pub(super) fn dictionary(&self, element_type: ElementType) -> DataDictionary {
+        let mut features = Vec::new();
+        for column in self.kept.iter().map(|&column| &self.columns[column]) {
+            let feature = Feature { name: column.name.clone(), ..Feature::new(element_type) };
+            match (&column.kind, &column.categories) {
+                (CsvKind::OneHot, Some(categories)) => {
+                    let prefix = column.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+                    let names = categories.names.iter().map(|word| format!("{prefix}{word}"));
+                    features.extend(names.map(|name| Feature::new(element_type).named(name).categorical(2)));
+                }
+                (_, Some(categories)) => features.push(feature.categorical(categories.names.len())),
+                (CsvKind::Ordinal, None) => features.push(feature.ordinal()),
+                _ => features.push(feature),
+            }
+        }
+        match features.split_first() {
+            Some((first, others)) if others.iter().all(|other| other == first) => {
+                DataDictionary::uniform(first.clone(), features.len())
+            }
+            _ => DataDictionary::from_features(features),
+        }
+    }
+}
+
+/// What becomes of a missing value in a table of `T`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Gap<T> {
+    Error,
+    NoNan,
+    Skip,
+    Value(T),
+}
+
+/// What becomes of the fields of one column.
+#[derive(Clone)]
+pub(super) enum Action {
+    Ignore,
+    Number { target: usize },
+    Category { target: usize, categories: Arc<Categories> },
+    OneHot { target: usize, categories: Arc<Categories> },
+    Custom { target: usize, convert: Arc<Custom> },
+}
+
+/// What becomes of the fields of every column, in a table of `T`.
+pub(super) struct Plan<'r, T> {
+    pub(super) roles: &'r Roles,
+    /// One for each column of the file.
+    pub(super) columns: Vec<(Action, Gap<T>)>,
+    pub(super) width: usize,
+    /// The missing texts that are numbers of `T`.
+    pub(super) missing_numbers: Vec<T>,
+    pub(super) may_skip: bool,
+}
+
+impl<'r, T: Element> Plan<'r, T> {
+    /// Lays the columns of the table out. What is still open is taken for numbers.
+    pub(super) fn new(roles: &'r Roles) -> Result<Self> {
+        let mut columns = vec![(Action::Ignore, Gap::Error); roles.columns.len()];
+        let mut target = 0_usize;
+        for &index in &roles.kept {
+            let column = &roles.columns[index];
+            let action = match (&column.kind, column.categories.clone()) {
+                (CsvKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
+                (CsvKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
+                (_, Some(categories)) => Action::Category { target, categories },
+                _ => Action::Number { target },
+            };
+            columns[index] = (action, gap(column.missing)?);
+            target = target.saturating_add(column.width());
+        }
+        let numbers =
+            roles.missing_texts.iter().filter_map(|text| value::<T>(text.as_bytes(), ConversionPolicy::Exact).ok());
+        Ok(Self { roles, columns, width: target, missing_numbers: numbers.collect(), may_skip: roles.may_skip() })
+    }
+}
+
+fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
+    Ok(match missing {
+        CsvMissing::Error => Gap::Error,
+        CsvMissing::SkipRow => Gap::Skip,
+        CsvMissing::Nan if T::TYPE.is_float() => Gap::Value(cast(f64::NAN)),
+        CsvMissing::Nan => Gap::NoNan,
+        CsvMissing::Value(value) => match value_of(value, ConversionPolicy::Exact) {
+            Some(value) => Gap::Value(value),
+            None => {
+                return Err(bad_option(format!("{} does not hold {value}, which stands for missing values", T::TYPE)));
+            }
+        },
+    })
+}
+
+/// The largest index such that a type holds it and all below.
+pub(super) fn largest_index<T: Element>() -> usize {
+    let largest = match T::TYPE {
+        ElementType::F64 => 1 << 53,
+        ElementType::F32 => 1 << 24,
+        ElementType::F16 => 1 << 11,
+        ElementType::Bf16 => 1 << 8,
+        _ => match T::nearest(Exact::Integer(i128::MAX)).exact() {
+            Exact::Integer(largest) => largest,
+            Exact::Float(_) => 0, // not of integers
+        },
+    };
+    usize::try_from(largest).unwrap_or(usize::MAX)
+}

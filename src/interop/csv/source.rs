@@ -1,0 +1,444 @@
+//! CSV files as sources of tables.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::batches::Batches;
+use super::blocks::CsvBlocks;
+use super::describe::{Findings, settle};
+use super::input::Input;
+use super::number::is_number;
+use super::parse::Failure;
+use super::roles::Roles;
+use super::survey::Survey;
+use super::syntax::Syntax;
+use super::{CsvHeader, CsvOptions, PIECE_BYTES, SAMPLE, excerpt, load};
+use crate::array::Array;
+use crate::dictionary::DataDictionary;
+use crate::element::{Element, ElementType, match_element};
+use crate::error::{Error, Result};
+use crate::format::{Hook, Meter, Progress};
+use crate::table::{HomogenNumericTable, NumericTable};
+
+/// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.
+///
+/// Loading is parallel, in the caller's rayon pool, and takes the memory of the table plus less than a megabyte for each
+/// thread. (A record that is longer than that is read whole.) Results, and the error if there is one, are the same whatever
+/// the number of threads and the size of blocks.
+///
+/// Source: DAAL's `FileDataSource<CSVFeatureManager>`, which takes bad numbers for 0.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvSource, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("flowers.csv");
+/// std::fs::write(&path, "length,width,species\n5.1,3.5,setosa\n7.0,3.2,versicolor\n4.9,3.0,setosa\n")?;
+///
+/// let source = CsvSource::open(&path)?;
+/// let table = source.load::<f32>()?;
+/// assert_eq!(table.as_slice()?, [5.1, 3.5, 0.0, 7.0, 3.2, 1.0, 4.9, 3.0, 0.0]);
+/// assert_eq!(table.dictionary().feature(1)?.name.as_deref(), Some("width"));
+/// assert_eq!(table.category_count(2)?, Some(2));
+/// assert_eq!(source.categories(2)?, Some(&["setosa".to_owned(), "versicolor".to_owned()][..]));
+///
+/// std::fs::write(&path, "length,width\n5.1,3.5\n7.0,3.2\n4.9,oops\n")?;
+/// let options = numeric_table::CsvOptions::new().kind(.., numeric_table::CsvKind::Continuous);
+/// let error = CsvSource::open_with(&path, options)?.load::<f32>().unwrap_err();
+/// assert_eq!(error.to_string(), "line 4, column 1 (width): \"oops\" is not a number");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CsvSource {
+    pub(super) input: Input,
+    pub(super) options: CsvOptions,
+    pub(super) syntax: Syntax,
+    /// Where the records begin.
+    pub(super) start: u64,
+    /// What is known, and guessed, from the options and the first records.
+    guess: Roles,
+    /// What is known from the whole file.
+    settled: OnceLock<Roles>,
+    survey: OnceLock<Survey>,
+    hook: Hook,
+    /// Bytes that are worked on at once.
+    pub(super) step: usize,
+}
+
+impl CsvSource {
+    /// Opens a file and reads its first records.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is broken; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("numbers.csv");
+    /// std::fs::write(&path, "1,2\n3,4\n")?;
+    /// assert_eq!(CsvSource::open(&path)?.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, CsvOptions::new())
+    }
+
+    /// As [`open`](Self::open), with options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::CsvOption`] if an option contradicts another one, or the file.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("numbers.csv");
+    /// std::fs::write(&path, "1;2\n3;4\n")?;
+    /// assert_eq!(CsvSource::open_with(&path, CsvOptions::new().delimiter(b';'))?.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_with(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
+        Self::new(Input::open(path.as_ref())?, options, PIECE_BYTES)
+    }
+
+    /// Reads text that is in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or whatever lends
+    /// bytes, by [`Array::from_owner`].
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// assert_eq!(CsvSource::from_bytes(&b"1,2\n3,4\n"[..])?.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_bytes(bytes: impl Into<Array<u8>>) -> Result<Self> {
+        Self::from_bytes_with(bytes, CsvOptions::new())
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), with options.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with), but for [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+    /// let text = String::from("2023,2024\n3,4\n");
+    /// let source = CsvSource::from_bytes_with(text.into_bytes(), CsvOptions::new().header(CsvHeader::Yes))?;
+    /// assert_eq!(source.load::<i16>()?.as_slice()?, [3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_bytes_with(bytes: impl Into<Array<u8>>, options: CsvOptions) -> Result<Self> {
+        Self::new(Input::Memory(bytes.into()), options, PIECE_BYTES)
+    }
+
+    /// Reads everything that a reader gives into memory. A file is better [opened](Self::open): it need not fit there.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let source = CsvSource::from_reader(std::io::Cursor::new("1,2\n3,4\n"))?;
+    /// assert_eq!(source.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_reader(reader: impl Read) -> Result<Self> {
+        Self::from_reader_with(reader, CsvOptions::new())
+    }
+
+    /// As [`from_reader`](Self::from_reader), with options.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with), with `(reader)` as the path of [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// let source = CsvSource::from_reader_with(&b"1 2\n3 4\n"[..], CsvOptions::new().delimiter(b' '))?;
+    /// assert_eq!(source.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_reader_with(reader: impl Read, options: CsvOptions) -> Result<Self> {
+        Self::new(Input::read_all(reader, Path::new("(reader)"))?, options, PIECE_BYTES)
+    }
+
+    /// Has `hook` told how far [`load`](Self::load) or [`blocks`](Self::blocks) has got, in bytes of the file whose values
+    /// have been read: at the beginning, and after some hundred kilobytes each, from whatever thread works on it, but by one
+    /// at a time. Looking the file through beforehand is not counted; if the kinds of columns turn out to be others than the
+    /// first records made them seem, it begins again at 0.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// use numeric_table::{CsvSource, prelude::*};
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = done.clone();
+    /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n"[..])?
+    ///     .on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
+    /// source.load::<i16>()?;
+    /// assert_eq!(done.load(Ordering::Relaxed), 8); // bytes
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Loads the whole file into a row-major table of `T`, in parallel.
+    ///
+    /// A file of numbers is read twice: once to count rows, and once for its values. If there are words, it is read once
+    /// more in between, to list the categories.
+    ///
+    /// # Errors
+    /// [`Error::Csv`] with the first field that is not what its column needs, or the first row with too few or too many
+    /// fields; [`Error::CsvOption`] if `T` does not hold a value that stands for missing ones; [`Error::Io`];
+    /// [`Error::OutOfMemory`]; [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"1.5,2\n3,4\n"[..])?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.5, 2.0, 3.0, 4.0]);
+    /// let error = source.load::<u8>().unwrap_err();
+    /// assert_eq!(error.to_string(), "line 1, column 0: \"1.5\" is not representable as u8");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        load::load(self)
+    }
+
+    /// Loads the whole file into a table of the type that the [options](CsvOptions::element_type) name, `f64` by default.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let table = CsvSource::from_bytes(&b"1.5,2\n3,4\n"[..])?.load_any()?;
+    /// assert_eq!((table.element_type(), table.shape()), (ElementType::F64, Shape { rows: 2, columns: 2 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {
+        match_element!(self.options.element_type, T => Ok(Box::new(self.load::<T>()?)))
+    }
+
+    /// Walks over all rows, so many at a time, in one buffer that is used again for every block. The last block may be
+    /// shorter. The values are those that [`load`](Self::load) gives.
+    ///
+    /// The file is read block by block. Unless the options state what all columns are, and no column has to find its
+    /// categories first, it is looked through beforehand, in parallel.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::CsvOption`]; [`Error::Io`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
+    /// let mut blocks = source.blocks::<f32>(2)?;
+    /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
+    /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
+    /// assert!(blocks.next_block()?.is_none());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn blocks<T: Element>(&self, rows_per_block: usize) -> Result<CsvBlocks<'_, T>> {
+        CsvBlocks::new(self, self.roles()?, rows_per_block)
+    }
+
+    /// Describes the columns of the tables that this gives, in an element type. Looks the file through, if the options and
+    /// what has been loaded do not decide it.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let dictionary = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.dictionary(ElementType::F32)?;
+    /// assert_eq!(dictionary.index_of("colour"), Some(1));
+    /// assert_eq!(dictionary.feature(1)?.feature_type, FeatureType::Categorical);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
+        Ok(self.roles()?.dictionary(element_type))
+    }
+
+    /// Gives the names of the categories that the values of a column of the table are indices of; of a column that a
+    /// one-hot encoding gives, those of all its columns; `None` if it holds numbers. Dictionaries, and so table files, have
+    /// the number of categories only: keep the names where you keep the table.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`]; as [`dictionary`](Self::dictionary).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?;
+    /// assert_eq!(source.categories(1)?, Some(&["red".to_owned(), "blue".to_owned()][..]));
+    /// assert_eq!(source.categories(0)?, None);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn categories(&self, column: usize) -> Result<Option<&[String]>> {
+        let roles = self.roles()?;
+        match roles.column_of(column) {
+            Some(column) => Ok(column.categories.as_ref().map(|categories| &categories.names[..])),
+            None => Err(Error::ColumnOutOfRange { column, column_count: roles.width() }),
+        }
+    }
+
+    /// Gives the names of all columns of the file, in its order, whether tables have them or not.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes_with(&b"id,,size\n1,2,3\n"[..], CsvOptions::new().without("id"))?;
+    /// assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("id"), None, Some("size")]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn column_names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.guess.columns.iter().map(|column| column.name.as_deref())
+    }
+
+    /// Looks at the first records.
+    pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
+        let syntax = options.syntax()?;
+        let mut batches = Batches::new(skip_mark(&input)?);
+        let mut names = Vec::new();
+        while batches.fill(&syntax, &input, step)? {
+            let bytes = batches.bytes(&input);
+            let at = syntax.skip_blank(bytes, 0);
+            if at == bytes.len() {
+                batches.advance(at); // blank lines only, so far
+                continue;
+            }
+            let first = read_first(&syntax, bytes, at, options.header);
+            let in_file = |failure: Failure| Failure { place: failure.place + batches.place(), ..failure };
+            let (found, header_end) = first.map_err(|failure| error(&input, in_file(failure), None))?;
+            names = found;
+            batches.advance(header_end);
+            break;
+        }
+        let start = batches.place();
+        let mut guess = Roles::new(names, &options)?;
+        if batches.fill(&syntax, &input, step)? {
+            let mut findings = Findings::new(&guess);
+            findings.look_at(&syntax, &guess, batches.bytes(&input), SAMPLE);
+            findings.mark_words(&mut guess);
+        }
+        let (settled, survey, hook) = (OnceLock::new(), OnceLock::new(), Hook::default());
+        Ok(Self { input, options, syntax, start, guess, settled, survey, hook, step })
+    }
+
+    /// What is known so far: at best of the whole file, at least of its first records.
+    pub(super) fn guess(&self) -> &Roles {
+        self.settled.get().unwrap_or(&self.guess)
+    }
+
+    /// What is known of the whole file.
+    pub(super) fn roles(&self) -> Result<&Roles> {
+        if self.guess().are_settled() {
+            return Ok(self.guess());
+        }
+        let settled = settle(&self.syntax, &self.input, self.survey()?, self.guess.clone())?;
+        Ok(self.settled.get_or_init(|| settled))
+    }
+
+    /// Remembers that everything that was open has been found to be numbers.
+    pub(super) fn settle_as_numbers(&self) {
+        self.settled.get_or_init(|| self.guess.clone().into_numbers());
+    }
+
+    /// Where the file can be cut.
+    pub(super) fn survey(&self) -> Result<&Survey> {
+        if let Some(survey) = self.survey.get() {
+            return Ok(survey);
+        }
+        let survey = Survey::new(&self.syntax, &self.input, self.start, self.step)?;
+        Ok(self.survey.get_or_init(|| survey))
+    }
+
+    /// Bytes of records.
+    pub(super) fn length(&self) -> u64 {
+        self.input.len() - self.start
+    }
+
+    pub(super) fn meter(&self) -> Meter {
+        Meter::start(&self.hook, self.length())
+    }
+
+    /// Says on which line something is wrong.
+    pub(super) fn error(&self, failure: Failure) -> Error {
+        let column = failure.column.and_then(|column| self.guess.columns.get(column));
+        error(&self.input, failure, column.and_then(|column| column.name.clone()))
+    }
+}
+
+fn error(input: &Input, failure: Failure, name: Option<String>) -> Error {
+    let Failure { place, column, text, reason } = failure;
+    match input.line_of(place) {
+        Ok(line) => Error::Csv { line, column, name, text, reason },
+        Err(error) => error,
+    }
+}
+
+/// Where the text begins: behind the mark that says that it is UTF-8, if it is there.
+fn skip_mark(input: &Input) -> Result<u64> {
+    let mut buffer = Vec::new();
+    let start = input.read(0..input.len().min(3), &mut buffer)?;
+    if start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF]) {
+        let reason = "begins a file in UTF-16; it must be UTF-8".to_owned();
+        return Err(Error::Csv { line: 1, column: None, name: None, text: "\u{FEFF}".to_owned(), reason });
+    }
+    Ok(if start == [0xEF, 0xBB, 0xBF] { 3 } else { 0 })
+}
+
+/// Reads the first record: a name or `None` for each column, and where the header ends, 0 if there is none.
+fn read_first(
+    syntax: &Syntax,
+    bytes: &[u8],
+    start: usize,
+    header: CsvHeader,
+) -> Result<(Vec<Option<String>>, usize), Failure> {
+    let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), start, Vec::new(), false);
+    let mut broken = None;
+    loop {
+        let field = syntax.field(bytes, at, &mut scratch);
+        let fail = |reason: &str| {
+            let (column, text) = (Some(names.len()), excerpt(field.text));
+            Failure { place: at as u64, column, text, reason: reason.to_owned() }
+        };
+        if !field.is_closed {
+            return Err(fail("begins with a quote that is not closed"));
+        }
+        has_numbers |= is_number(field.number_text());
+        let name = match std::str::from_utf8(field.text) {
+            Ok(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
+            Err(_) => {
+                broken.get_or_insert(fail("is not UTF-8"));
+                None
+            }
+        };
+        names.push(name);
+        if bytes.get(field.end) != Some(&syntax.delimiter) {
+            break;
+        }
+        at = field.end + 1;
+    }
+    let is_header = match header {
+        CsvHeader::Automatic => !has_numbers,
+        CsvHeader::Yes => true,
+        CsvHeader::No => false,
+    };
+    match broken {
+        Some(failure) if is_header => Err(failure),
+        _ if is_header => Ok((names, syntax.record_end(bytes, start, true).unwrap_or(bytes.len()))),
+        _ => Ok((vec![None; names.len()], 0)),
+    }
+}

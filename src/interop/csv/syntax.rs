@@ -1,0 +1,210 @@
+//! Where fields and records begin and end.
+//!
+//! A record is a line, unless one of its fields begins with a quote: such a field ends at the next quote that is not
+//! doubled, and whatever follows that up to the next delimiter belongs to it as well. Semantics: the `csv` crate and
+//! Python's `csv`, which a test compares this with.
+
+use super::input::Input;
+use crate::error::Result;
+
+/// The special characters.
+#[derive(Clone, Debug)]
+pub(super) struct Syntax {
+    pub(super) delimiter: u8,
+    pub(super) quote: Option<u8>,
+    pub(super) comment: Option<u8>,
+    /// Which bytes end a field that is not in quotes.
+    is_end: [bool; 256],
+}
+
+/// The text of one field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) is_quoted: bool,
+    /// Where it ends: at a delimiter, a line end, or the end of all bytes.
+    pub(super) end: usize,
+    /// Whether its quotes are closed.
+    pub(super) is_closed: bool,
+}
+
+impl<'a> Field<'a> {
+    /// The text in which a number is looked for: in quotes, there may be space of any kind around it.
+    pub(super) fn number_text(&self) -> &'a [u8] {
+        if self.is_quoted { self.text.trim_ascii() } else { self.text }
+    }
+}
+
+impl Syntax {
+    pub(super) fn new(delimiter: u8, quote: Option<u8>, comment: Option<u8>) -> Self {
+        let mut is_end = [false; 256];
+        for byte in [delimiter, b'\n', b'\r'] {
+            is_end[usize::from(byte)] = true;
+        }
+        Self { delimiter, quote, comment, is_end }
+    }
+
+    /// Where a field ends, outside of quotes.
+    #[inline]
+    fn plain_end(&self, bytes: &[u8], start: usize) -> usize {
+        let found = bytes[start..].iter().position(|&byte| self.is_end[usize::from(byte)]);
+        found.map_or(bytes.len(), |length| start + length)
+    }
+
+    /// Cuts out the field that begins at a place. `scratch` is room for its text, if that does not lie in one piece.
+    #[inline]
+    pub(super) fn field<'a>(&self, bytes: &'a [u8], start: usize, scratch: &'a mut Vec<u8>) -> Field<'a> {
+        if self.quote.is_some_and(|quote| bytes.get(start) == Some(&quote)) {
+            return self.quoted_field(bytes, start, scratch);
+        }
+        let end = self.plain_end(bytes, start);
+        Field { text: self.trim(&bytes[start..end]), is_quoted: false, end, is_closed: true }
+    }
+
+    fn quoted_field<'a>(&self, bytes: &'a [u8], start: usize, scratch: &'a mut Vec<u8>) -> Field<'a> {
+        let quote = self.quote.unwrap_or(b'"');
+        let mut at = start + 1;
+        let mut is_whole = true; // nothing is in the scratch yet
+        loop {
+            let Some(length) = memchr::memchr(quote, &bytes[at..]) else {
+                // Not closed: all that is left.
+                return Field { text: &bytes[start..], is_quoted: true, end: bytes.len(), is_closed: false };
+            };
+            let close = at + length;
+            if bytes.get(close + 1) == Some(&quote) {
+                if is_whole {
+                    scratch.clear();
+                }
+                is_whole = false;
+                scratch.extend_from_slice(&bytes[at..=close]); // with one of the two
+                at = close + 2;
+                continue;
+            }
+            let end = self.plain_end(bytes, close + 1);
+            if is_whole && end == close + 1 {
+                return Field { text: &bytes[at..close], is_quoted: true, end, is_closed: true };
+            }
+            if is_whole {
+                scratch.clear();
+            }
+            scratch.extend_from_slice(&bytes[at..close]);
+            scratch.extend_from_slice(&bytes[close + 1..end]);
+            return Field { text: scratch, is_quoted: true, end, is_closed: true };
+        }
+    }
+
+    /// Where a field ends; `None` if its quotes are not closed.
+    #[inline]
+    pub(super) fn field_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        let Some(quote) = self.quote.filter(|quote| bytes.get(start) == Some(quote)) else {
+            return Some(self.plain_end(bytes, start));
+        };
+        let mut at = start + 1;
+        loop {
+            let close = at + memchr::memchr(quote, &bytes[at..])?;
+            if bytes.get(close + 1) != Some(&quote) {
+                return Some(self.plain_end(bytes, close + 1));
+            }
+            at = close + 2;
+        }
+    }
+
+    /// Where the record that begins at a place ends, behind its line end; `None` if it goes on behind the bytes. `is_all`
+    /// says that nothing comes behind them.
+    pub(super) fn record_end(&self, bytes: &[u8], start: usize, is_all: bool) -> Option<usize> {
+        let mut at = start;
+        while let Some(end) = self.field_end(bytes, at) {
+            match (bytes.get(end), bytes.get(end + 1)) {
+                (None, _) => break,
+                (Some(b'\n'), _) => return Some(end + 1),
+                (Some(b'\r'), Some(b'\n')) => return Some(end + 2),
+                (Some(b'\r'), Some(_)) => return Some(end + 1),
+                (Some(b'\r'), None) => break, // a line feed may follow
+                _ => at = end + 1,
+            }
+        }
+        is_all.then_some(bytes.len())
+    }
+
+    /// Skips blank lines and comments. Gives where the next record begins, or the end of the bytes.
+    #[inline]
+    pub(super) fn skip_blank(&self, bytes: &[u8], mut at: usize) -> usize {
+        while let Some(&byte) = bytes.get(at) {
+            if byte == b'\n' || byte == b'\r' {
+                at += 1;
+            } else if self.comment == Some(byte) {
+                let length = memchr::memchr2(b'\n', b'\r', &bytes[at..]);
+                at = length.map_or(bytes.len(), |length| at + length);
+            } else {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Cuts off spaces and tabs on both sides, unless they separate fields.
+    #[inline]
+    fn trim<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
+        let is_space = |byte: u8| (byte == b' ' || byte == b'\t') && byte != self.delimiter;
+        while let [first, rest @ ..] = text
+            && is_space(*first)
+        {
+            text = rest;
+        }
+        while let [rest @ .., last] = text
+            && is_space(*last)
+        {
+            text = rest;
+        }
+        text
+    }
+
+    /// Counts the fields of the record that begins at a place.
+    pub(super) fn count_fields(&self, bytes: &[u8], start: usize) -> usize {
+        let (mut count, mut at) = (1, start);
+        while let Some(end) = self.field_end(bytes, at)
+            && bytes.get(end) == Some(&self.delimiter)
+        {
+            (count, at) = (count + 1, end + 1);
+        }
+        count
+    }
+}
+
+/// Walks over records, one by one, from the beginning of one on, until the next one begins at `until` or behind it. Gives
+/// where that is, and how many records there were.
+pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: usize) -> Result<(u64, usize)> {
+    let (mut record, mut count, mut window, mut buffer) = (from, 0, step as u64, Vec::new());
+    while record < until {
+        let end = record.saturating_add(window).min(input.len());
+        let bytes = input.read(record..end, &mut buffer)?;
+        let is_all = end == input.len();
+        let mut at = 0;
+        while record + (at as u64) < until {
+            let start = syntax.skip_blank(bytes, at);
+            if start == bytes.len() {
+                // In a comment, perhaps, which must be seen to begin; behind a line end otherwise.
+                at = if is_all { start } else { last_line(bytes, at) };
+                break;
+            }
+            if record + start as u64 >= until {
+                at = start;
+                break;
+            }
+            let Some(next) = syntax.record_end(bytes, start, is_all) else { break };
+            (at, count) = (next, count + 1);
+        }
+        // One that is longer than the window is looked at again, in a larger one.
+        window = if at == 0 { window.saturating_mul(2) } else { step as u64 };
+        record += at as u64;
+        if is_all && at == 0 {
+            break;
+        }
+    }
+    Ok((record, count))
+}
+
+/// Where the last line among blank ones and comments begins.
+fn last_line(bytes: &[u8], from: usize) -> usize {
+    memchr::memrchr2(b'\n', b'\r', &bytes[from..]).map_or(from, |length| from + length + 1)
+}

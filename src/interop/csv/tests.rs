@@ -1,0 +1,233 @@
+//! Cutting files at every place: nothing depends on it. The model is the `csv` crate, one record at a time.
+
+use proptest::prelude::*;
+
+use super::batches::Batches;
+use super::input::Input;
+use super::survey::Survey;
+use super::syntax::Syntax;
+use super::*;
+use crate::error::{Error, Result};
+use crate::table::{HomogenNumericTable, NumericTable};
+
+/// Records as the model reads them, and whether all quotes are closed.
+fn model_records(text: &[u8], comment: Option<u8>) -> Vec<Vec<Vec<u8>>> {
+    let mut reader = ::csv::ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).flexible(true).comment(comment).from_reader(text);
+    reader.byte_records().map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect()).collect()
+}
+
+/// Records as the syntax sees them; `None` for a field whose quotes are not closed.
+fn our_records(syntax: &Syntax, text: &[u8]) -> Vec<Vec<Option<Vec<u8>>>> {
+    let (mut records, mut at, mut scratch) = (Vec::new(), syntax.skip_blank(text, 0), Vec::new());
+    while at < text.len() {
+        let end = syntax.record_end(text, at, true).unwrap();
+        let mut record = Vec::new();
+        loop {
+            let field = syntax.field(text, at, &mut scratch);
+            assert_eq!(syntax.field_end(text, at), field.is_closed.then_some(field.end));
+            record.push(field.is_closed.then(|| field.text.to_vec()));
+            at = field.end + 1;
+            if text.get(field.end) != Some(&syntax.delimiter) {
+                break;
+            }
+        }
+        assert!(end == at.min(text.len()) || (end == at + 1 && text[at] == b'\n'));
+        records.push(record);
+        at = syntax.skip_blank(text, end);
+    }
+    records
+}
+
+fn texts(alphabet: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(prop::sample::select(alphabet), 0..50)
+}
+
+fn check_records(text: &[u8], comment: Option<u8>) {
+    let syntax = Syntax::new(b',', Some(b'"'), comment);
+    let ours = our_records(&syntax, text);
+    let model = model_records(text, comment);
+    assert_eq!(ours.len(), model.len());
+    for (ours, model) in ours.iter().zip(&model) {
+        assert_eq!(ours.len(), model.len());
+        for (ours, model) in ours.iter().zip(model) {
+            assert!(ours.as_ref().is_none_or(|ours| ours == model), "{ours:?} is not {model:?}");
+        }
+    }
+    let input = Input::Memory(text.to_vec().into());
+    for step in 1..text.len() + 3 {
+        let survey = Survey::new(&syntax, &input, 0, step).unwrap();
+        assert_eq!(survey.rows(), model.len(), "cut after {step} bytes");
+        let (mut next, mut rows) = (0, 0);
+        for piece in survey.runs().concat() {
+            assert_eq!((piece.bytes.start, piece.rows.start), (next, rows));
+            let bytes = &text[piece.bytes.start as usize..piece.bytes.end as usize];
+            let range = piece.rows.clone();
+            assert_eq!(our_records(&syntax, bytes), ours[range], "cut after {step} bytes, at {:?}", piece.bytes);
+            (next, rows) = (piece.bytes.end, piece.rows.end);
+        }
+        assert_eq!((next, rows), (text.len() as u64, ours.len()));
+
+        let (mut batches, mut read) = (Batches::new(0), Vec::new());
+        while batches.fill(&syntax, &input, step).unwrap() {
+            let bytes = batches.bytes(&input);
+            read.extend(our_records(&syntax, bytes));
+            let length = bytes.len();
+            batches.advance(length);
+        }
+        assert_eq!(read, ours);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn records_are_those_of_the_csv_crate_wherever_the_file_is_cut(text in texts(b"a1,,\"\"\n\n\r")) {
+        check_records(&text, None);
+    }
+
+    #[test]
+    fn comments_are_those_of_the_csv_crate(mut text in texts(b"a,\"\n\n##")) {
+        text.push(b'\n'); // the crate takes a comment that the text ends in for a record
+        check_records(&text, Some(b'#'));
+    }
+
+    #[test]
+    fn values_are_those_of_a_plain_model_wherever_the_file_is_cut(
+        width in 1..4_usize,
+        fields in prop::collection::vec(prop::sample::select(FIELDS), 0..40),
+        end in prop::sample::select(&["\n", "\r\n", "\r"][..]),
+        words in 0..3_usize,
+        skip in any::<bool>(),
+    ) {
+        let fields: Vec<&str> =
+            fields.into_iter().filter(|field| words > 0 || field.parse::<f64>().is_ok() || MISSING.contains(field)).collect();
+        let mut text: String = "x,y,z"[..2 * width - 1].to_owned() + end;
+        for row in fields.chunks(width) {
+            text += &row.join(",");
+            text += end;
+        }
+        check_values(&text, width, if skip { CsvMissing::SkipRow } else { CsvMissing::Nan });
+    }
+}
+
+const MISSING: &[&str] = &["\"\"", "NA", "\"NA\""];
+const FIELDS: &[&str] = &[
+    "1",
+    "-2.5",
+    "1e3",
+    "0.1",
+    " 7 ",
+    "\"8\"",
+    "123456789012345678901234567890",
+    "1e-400",
+    "nan",
+    "-inf",
+    "\"\"",
+    "NA",
+    "\"NA\"",
+    "red",
+    "blue",
+    "\"a,b\"",
+    "\"a\"\"b\"",
+    "\"a\nb\"",
+    "a\"b",
+];
+
+/// What a table should hold, or the number of the row that is too short.
+fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, usize> {
+    let records = model_records(text.as_bytes(), None);
+    let records: Vec<Vec<String>> = records[1..]
+        .iter()
+        .map(|record| record.iter().map(|field| String::from_utf8(field.clone()).unwrap().trim().to_owned()).collect())
+        .collect();
+    let is_missing = |field: &String| field.is_empty() || field == "NA";
+    let stays =
+        |record: &&Vec<String>| record.len() != width || missing == CsvMissing::Nan || !record.iter().any(is_missing);
+    let kept: Vec<&Vec<String>> = records.iter().filter(stays).collect();
+    let mut values = vec![0.0; kept.len() * width];
+    for column in 0..width {
+        let fields = || kept.iter().map(|record| record.get(column).filter(|field| !is_missing(field)));
+        let are_numbers = fields().flatten().all(|field| field.parse::<f64>().is_ok());
+        let mut words: Vec<&String> = Vec::new();
+        for (row, field) in fields().enumerate() {
+            values[row * width + column] = match field {
+                None => f64::NAN,
+                Some(field) if are_numbers => field.parse().unwrap(),
+                Some(field) => {
+                    let known = words.iter().position(|word| *word == field);
+                    known.unwrap_or_else(|| {
+                        words.push(field);
+                        words.len() - 1
+                    }) as f64
+                }
+            };
+        }
+    }
+    match records.iter().position(|record| record.len() != width) {
+        Some(short) => Err(short),
+        None => Ok(values),
+    }
+}
+
+/// Everything that reading some text gives: the values, or the error.
+fn outcome(result: Result<Vec<f64>>) -> Result<Vec<u64>, String> {
+    let canonical = |value: &f64| if value.is_nan() { u64::MAX } else { value.to_bits() };
+    result.map(|values| values.iter().map(canonical).collect()).map_err(|error| error.to_string())
+}
+
+fn check_values(text: &str, width: usize, missing: CsvMissing) {
+    let model = model_values(text, width, missing);
+    let options = CsvOptions::new().header(CsvHeader::Yes).missing(missing);
+    let source = |step| CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options.clone(), step).unwrap();
+    let values = |table: HomogenNumericTable<f64>| table.as_slice().unwrap().to_vec();
+    let expected = outcome(source(1 << 20).load::<f64>().map(values));
+    match (&model, &expected) {
+        (Ok(model), Ok(_)) => assert_eq!(&outcome(Ok(model.clone())), &expected),
+        (Err(_), Err(error)) => assert!(error.contains("field"), "{error}"),
+        _ => panic!("{expected:?}, and the model says {model:?}"),
+    }
+    for step in 1..text.len().min(25) {
+        assert_eq!(outcome(source(step).load::<f64>().map(values)), expected, "cut after {step} bytes");
+        let source = source(step);
+        let blocks = || -> Result<Vec<f64>> {
+            let (mut blocks, mut values) = (source.blocks::<f64>(step)?, Vec::new());
+            while let Some(block) = blocks.next_block()? {
+                assert_eq!(block.rows().start * width, values.len());
+                values.extend_from_slice(&block);
+            }
+            Ok(values)
+        };
+        assert_eq!(outcome(blocks()), expected, "in blocks of {step} rows");
+    }
+}
+
+#[test]
+fn a_column_whose_first_word_comes_late_is_categorical_all_the_same() {
+    let mut text = "a,b\n".to_owned();
+    for row in 0..3 * SAMPLE {
+        text += &format!("{row},{}\n", row % 7);
+    }
+    text += "late,1\n";
+    for step in [64, 1000, 1 << 20] {
+        let source = CsvSource::new(Input::Memory(text.clone().into_bytes().into()), CsvOptions::new(), step).unwrap();
+        let table = source.load::<f32>().unwrap();
+        assert_eq!(table.category_count(0).unwrap(), Some(3 * SAMPLE + 1));
+        assert_eq!(table.category_count(1).unwrap(), None);
+        assert_eq!(source.categories(0).unwrap().unwrap()[3 * SAMPLE], "late");
+        assert_eq!(table.as_slice().unwrap()[2 * 3 * SAMPLE..], [(3 * SAMPLE) as f32, 1.0]);
+        // In 8 bits, there is no room for so many categories: the first one too many is the error.
+        let error = source.load::<u8>().unwrap_err();
+        assert!(matches!(error, Error::Csv { line: 258, column: Some(0), .. }), "{error}");
+    }
+}
+
+#[test]
+fn errors_in_fields_are_short() {
+    assert_eq!(excerpt(b"short"), "short");
+    assert_eq!(excerpt(&[b'x'; 40]), "x".repeat(40));
+    assert_eq!(excerpt(&[b'x'; 41]), "x".repeat(37) + "...");
+    assert_eq!(excerpt("ü".repeat(1000).as_bytes()), "ü".repeat(37) + "...");
+    assert_eq!(excerpt(b"\xFF"), "\u{FFFD}");
+}

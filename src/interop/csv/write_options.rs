@@ -1,0 +1,157 @@
+//! How a table is written as CSV.
+
+use std::sync::Arc;
+
+use super::CsvOptions;
+use crate::error::Result;
+use crate::format::SaveOptions;
+
+/// How a table is written as CSV.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvWriteOptions, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 0.0], [f64::NAN, 1.0]])?;
+/// let mut text = Vec::new();
+/// let options = CsvWriteOptions::new().delimiter(b';').missing("NA").categories(1, ["red", "light;blue"]);
+/// table.write_csv_to(&mut text, options)?;
+/// assert_eq!(text, b"1.5;red\nNA;\"light;blue\"\n");
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CsvWriteOptions {
+    pub(super) delimiter: u8,
+    pub(super) header: Option<bool>,
+    pub(super) missing: String,
+    pub(super) categories: Vec<(usize, Arc<[String]>)>,
+    pub(super) save: SaveOptions,
+}
+
+impl CsvWriteOptions {
+    /// Commas; a header if any column has a name; `NaN` for NaN; category indices as numbers; a durable file.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let mut text = Vec::new();
+    /// HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.write_csv_to(&mut text, CsvWriteOptions::new())?;
+    /// assert_eq!(text, b"1,2\n3,4\n");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            delimiter: b',',
+            header: None,
+            missing: "NaN".to_owned(),
+            categories: Vec::new(),
+            save: SaveOptions::new(),
+        }
+    }
+
+    /// Chooses what separates fields: one ASCII character that numbers do not contain, and that is not the quote `"`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let mut text = Vec::new();
+    /// let options = CsvWriteOptions::new().delimiter(b'\t');
+    /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_to(&mut text, options)?;
+    /// assert_eq!(text, b"1\t2\n");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn delimiter(self, delimiter: u8) -> Self {
+        Self { delimiter, ..self }
+    }
+
+    /// Chooses whether the first line gives the names of the columns; those without a name have none there either.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let mut text = Vec::new();
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
+    /// table.set_dictionary([Feature::new(ElementType::I32), Feature::new(ElementType::I32).named("b")].into_iter().collect())?;
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new())?;
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().header(false))?;
+    /// assert_eq!(text, b",b\n1,2\n1,2\n");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn header(self, is_written: bool) -> Self {
+        Self { header: Some(is_written), ..self }
+    }
+
+    /// Chooses what is written for NaN.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let mut text = Vec::new();
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN]])?;
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().missing(""))?;
+    /// assert_eq!(text, b"1,\n");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing(self, text: impl Into<String>) -> Self {
+        Self { missing: text.into(), ..self }
+    }
+
+    /// Has the names of categories written in the place of the indices that a column of the table holds. Names that are
+    /// numbers, or mean that a value is missing, are read back as such.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvSource, CsvWriteOptions, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?;
+    /// let (table, mut text) = (source.load::<f32>()?, Vec::new());
+    /// let names = source.categories(1)?.unwrap_or_default();
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().categories(1, names))?;
+    /// assert_eq!(text, b"size,colour\n1,red\n2,blue\n");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn categories<S: AsRef<str>>(mut self, column: usize, names: impl IntoIterator<Item = S>) -> Self {
+        self.categories.push((column, names.into_iter().map(|name| name.as_ref().to_owned()).collect()));
+        self
+    }
+
+    /// Chooses whether writing a file waits until it is on the disk: see [`SaveOptions::durable`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("scratch.csv");
+    /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_with(&path, CsvWriteOptions::new().durable(false))?;
+    /// assert_eq!(std::fs::read(&path)?, b"1,2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn durable(self, is_durable: bool) -> Self {
+        Self { save: self.save.durable(is_durable), ..self }
+    }
+
+    /// Chooses whether an old file is written over instead of being replaced: see [`SaveOptions::in_place`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("scratch.csv");
+    /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_with(&path, CsvWriteOptions::new().in_place(true))?;
+    /// assert_eq!(std::fs::read(&path)?, b"1,2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn in_place(self, is_in_place: bool) -> Self {
+        Self { save: self.save.in_place(is_in_place), ..self }
+    }
+
+    /// Makes sure that fields can be told from each other.
+    pub(super) fn check(&self) -> Result<()> {
+        CsvOptions::new().delimiter(self.delimiter).syntax().map(drop)
+    }
+}
+
+impl Default for CsvWriteOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
