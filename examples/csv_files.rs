@@ -4,11 +4,8 @@
 //! cargo run --release --example csv_files
 //! ```
 
-mod common;
-
 use std::path::Path;
 
-use common::heading;
 use numeric_table::{CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -22,21 +19,21 @@ Perth,1829,6417.9,warm
 ";
 
 fn main() -> Result<()> {
-    heading("numbers stay numbers, words become category indices");
+    println!("\nnumbers stay numbers, words become category indices");
     show(CsvOptions::new().missing(CsvMissing::Nan))?;
 
-    heading("some columns, one of them one-hot, without rows that have gaps");
+    println!("\nsome columns, one of them one-hot, without rows that have gaps");
     let chosen = CsvOptions::new().without("city").kind("climate", CsvKind::OneHot).missing(CsvMissing::SkipRow);
     show(chosen)?;
 
-    heading("a column that a function reads");
+    println!("\na column that a function reads");
     let century = CsvKind::custom(|text| match text.parse::<f64>() {
         Ok(year) => Ok((year / 100.0).ceil()),
         Err(_) => Err("is no year".to_owned()),
     });
     show(CsvOptions::new().columns(["founded"]).kind("founded", century))?;
 
-    heading("what does not fit is an error that says where");
+    println!("\nwhat does not fit is an error that says where");
     for (name, options) in [
         ("a gap", CsvOptions::new()),
         ("words where numbers should be", CsvOptions::new().kind(.., CsvKind::Continuous)),
@@ -52,7 +49,7 @@ fn main() -> Result<()> {
     let error = CsvSource::from_bytes_with(CITIES.as_bytes(), years)?.load::<u8>().err();
     println!("years in 8 bits: {}", error.map_or("fine".to_owned(), |error| error.to_string()));
 
-    heading("a file larger than memory, in one buffer");
+    println!("\na file larger than memory, in one buffer");
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv"));
     let source = CsvSource::open_with(path, CsvOptions::new().kind(.., CsvKind::Continuous))?; // read once
     let (mut blocks, mut count, mut sum) = (source.blocks::<u8>(500)?, 0, 0_u64);
@@ -62,7 +59,7 @@ fn main() -> Result<()> {
     }
     println!("digits.csv: {count} blocks of at most 500 rows, sum of all values {sum}");
 
-    heading("writing: the shortest digits that are read back as the same values");
+    println!("\nwriting: the shortest digits that are read back as the same values");
     let source = CsvSource::from_bytes_with(CITIES.as_bytes(), CsvOptions::new().missing(CsvMissing::Nan))?;
     let table = source.load::<f32>()?;
     let mut options = CsvWriteOptions::new().delimiter(b';').missing("NA");

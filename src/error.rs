@@ -11,6 +11,7 @@ use crate::array::AnyValue;
 use crate::block::BlockKind;
 use crate::block::ReadWriteMode;
 use crate::element::ElementType;
+use crate::interop::CopyReason;
 use crate::shape::Shape;
 
 /// The result of every call that can fail.
@@ -196,6 +197,20 @@ pub enum Error {
         /// The element type that it does not fit in.
         target: ElementType,
     },
+    /// A copy was forbidden, and cannot be avoided.
+    #[error("a copy is needed, and was forbidden: {reason}")]
+    CopyRequired {
+        /// What stands in the way.
+        reason: CopyReason,
+    },
+    /// Another library or format has no such element type.
+    #[error("{target} has no element type {element}: convert the table first")]
+    UnsupportedElementType {
+        /// The element type of the table.
+        element: ElementType,
+        /// The library or format, by its name.
+        target: &'static str,
+    },
     /// An archive or a file is damaged, or is none of ours.
     #[error("bad format at byte {offset}: {reason}")]
     Format {
@@ -235,6 +250,12 @@ pub enum Error {
     CsvOption {
         /// Which one, and why.
         reason: String,
+    },
+    /// A reader or writer that the caller handed in has failed.
+    #[error("the stream failed: {source}")]
+    Stream {
+        /// What it says.
+        source: io::Error,
     },
     /// A file cannot be put in the place of another at once: the file system cannot rename, or the old file is mounted.
     /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) writes over it.

@@ -29,6 +29,9 @@
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
 //! | arrays that live in memory and on a device; tables there | [`execution`] |
 //! | CSV files | `CsvSource`, `write_csv` (feature `csv`) |
+//! | files of others | NumPy: [`load_npy`](HomogenNumericTable#method.load_npy), [`save_npy`](HomogenNumericTable#method.save_npy); [`CopyPolicy`] |
+//! | minimum, mean, variance ... of each column | [`BasicStatistics`] |
+//! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
@@ -38,6 +41,7 @@
 //!
 //! * `rayon` (default): parallel row blocks, and fills, copies and conversions from 4 MiB on, in the caller's pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
+//! * `npy` (default): NumPy's `.npy` files are read, mapped and written.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
@@ -45,7 +49,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `array`, `convert` and `format::map`; every other module forbids it.
+// `unsafe` is confined to `array`, `convert`, `format::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -55,20 +59,23 @@ pub mod convert;
 #[forbid(unsafe_code)]
 mod dictionary;
 #[forbid(unsafe_code)]
+mod display;
+#[forbid(unsafe_code)]
 mod element;
 #[forbid(unsafe_code)]
 mod error;
 #[forbid(unsafe_code)]
 pub mod execution;
 mod format; // forbids it in all of its files but one
-#[forbid(unsafe_code)]
-mod interop;
+mod interop; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod parallel;
 #[forbid(unsafe_code)]
 mod serde;
 #[forbid(unsafe_code)]
 mod shape;
+#[forbid(unsafe_code)]
+mod statistics;
 #[forbid(unsafe_code)]
 pub mod table;
 
@@ -79,6 +86,7 @@ pub use crate::block::{
 };
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
+pub use crate::display::TableDisplay;
 pub use crate::element::{Element, ElementType};
 pub use crate::error::{Error, Result};
 pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
@@ -87,6 +95,10 @@ pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReade
 pub use crate::interop::csv::{
     CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, CustomKind,
 };
+pub use crate::interop::{CopyPolicy, CopyReason};
+#[cfg(feature = "npy")]
+pub use crate::interop::{load_npy_any, read_npy_any};
+pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::{
     AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
 };

@@ -7,7 +7,7 @@
 mod fast;
 mod half;
 pub(crate) mod kernel;
-mod level;
+pub(crate) mod level;
 pub(crate) mod rule;
 
 use std::fmt;

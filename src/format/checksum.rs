@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// Sums of the chunks in a run of consecutive bytes.
 #[derive(Debug)]
-pub(super) struct RunSums {
+pub(crate) struct RunSums {
     /// Bytes per chunk; 0: no sums.
     chunk_size: u64,
     /// The position in the payload of the next byte.

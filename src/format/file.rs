@@ -1,7 +1,7 @@
 //! A table file whose description has been checked against its real length.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -37,16 +37,7 @@ impl TableFile {
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
     pub(super) fn open(path: &Path) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
-        // Before opening: opening a pipe would wait for a writer.
-        let found = fs::metadata(path).map_err(in_file)?;
-        if found.is_dir() {
-            return Err(in_file(ErrorKind::IsADirectory.into()));
-        }
-        if !found.is_file() {
-            return Err(in_file(not_a_file()));
-        }
-        let file = File::open(path).map_err(in_file)?;
-        let real_length = file.metadata().map_err(in_file)?.len();
+        let (file, real_length) = open_regular(path).map_err(in_file)?;
 
         let mut start = [0; PREAMBLE_BYTES];
         let start = &mut start[..real_length.min(PREAMBLE_BYTES as u64) as usize];
@@ -202,7 +193,23 @@ impl Run<'_> {
     }
 }
 
-fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
+/// Opens a file for reading, if it is one; gives its length in bytes.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    // Before opening: opening a pipe would wait for a writer.
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !found.is_file() {
+        return Err(not_a_file());
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+/// Fills a buffer from a position in a file on. Its length has been looked at before.
+pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
     read_at(file, buffer, offset).map_err(|source| match source.kind() {
         ErrorKind::UnexpectedEof => {
             let reason = "the file became shorter while it was read".to_owned();

@@ -1,5 +1,7 @@
 //! Mapping: the table's array is the file itself. The only unsafe code of this module.
 
+use std::fs::File;
+use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
@@ -24,6 +26,15 @@ impl<T: Element> AsRef<[T]> for MappedValues<T> {
     fn as_ref(&self) -> &[T] {
         bytemuck::cast_slice(&self.map[self.payload.clone()])
     }
+}
+
+/// Maps the first bytes of a file, for reading.
+///
+/// # Safety
+/// The file is as long as that, and nobody writes to it or makes it shorter as long as the map is alive.
+pub(crate) unsafe fn map_file(file: &File, length: usize) -> io::Result<Mmap> {
+    // SAFETY: the caller's promise.
+    unsafe { MmapOptions::new().len(length).map(file) }
 }
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -66,7 +77,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let Range { start, end } = file.payload();
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
         // SAFETY: the caller promises that nobody changes the file. `open` has found that it is as long as it should be.
-        let map = unsafe { MmapOptions::new().len(end).map(file.file()) }
+        let map = unsafe { map_file(file.file(), end) }
             .map_err(|source| Error::Io { path: file.path().to_owned(), source })?;
         // The map begins at a page, and values lie at a multiple of 4096 bytes in it: aligned for every element type.
         let values = MappedValues { map, payload: start..end, values: PhantomData };

@@ -52,15 +52,23 @@ pub use options::SaveOptions;
 pub use progress::Progress;
 pub use reader::{FileBlock, FileBlocks, TableReader};
 pub use writer::TableWriter;
-#[cfg(feature = "csv")]
+
+// What other formats of whole tables are read and written with.
+#[cfg(all(feature = "npy", feature = "mmap"))]
+pub(crate) use map::map_file;
+#[cfg(feature = "npy")]
 pub(crate) use {
-    position::read_at,
-    progress::{Hook, Meter},
-    replace::replace,
+    file::{open_regular, read},
+    output::{Lines, Output, Payload, for_each_piece},
+    stored::Stored,
 };
+#[cfg(feature = "csv")]
+pub(crate) use {position::read_at, progress::Hook};
+#[cfg(any(feature = "csv", feature = "npy"))]
+pub(crate) use {progress::Meter, replace::replace};
 
 /// Bytes that are read, or gathered to be written, at once; and summed up while they are in the processor's cache.
-const PIECE_BYTES: usize = 512 << 10;
+pub(crate) const PIECE_BYTES: usize = 512 << 10;
 
 /// Bytes that are written at once if they lie in memory as the file has them: calls of the system take turns at a file, and
 /// a few long ones are faster than many short ones.
@@ -77,7 +85,7 @@ const COLUMN_BYTES: usize = 16 << 10;
 const RUN_BYTES: usize = SaveOptions::CHUNK_SIZE as usize;
 
 /// Into runs of how many bytes to cut work on so many bytes.
-fn run_length(bytes: usize) -> usize {
+pub(crate) fn run_length(bytes: usize) -> usize {
     bytes.div_ceil(crate::parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
 }
 
@@ -90,7 +98,7 @@ fn zeroed(count: usize) -> crate::Result<Vec<u8>> {
 }
 
 /// Turns the bytes of values from this machine's order into that of files, or back. Nothing to do on most machines.
-fn swap_if_big_endian(bytes: &mut [u8], element_size: usize) {
+pub(crate) fn swap_if_big_endian(bytes: &mut [u8], element_size: usize) {
     if cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(element_size).for_each(<[u8]>::reverse);
     }

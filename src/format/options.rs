@@ -140,7 +140,7 @@ impl SaveOptions {
         self.is_in_place
     }
 
-    pub(super) fn hook(&self) -> &Hook {
+    pub(crate) fn hook(&self) -> &Hook {
         &self.hook
     }
 }

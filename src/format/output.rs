@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::table::{DataLayout, NumericTable, Region, Shape, TableView};
 
 /// Values in the order of a file: rows, or columns in the place of rows if the file's layout has them one after another.
-pub(super) trait Lines<T>: Sync {
+pub(crate) trait Lines<T>: Sync {
     fn shape(&self) -> Shape;
     /// All values, if they lie in memory in this order.
     fn as_slice(&self) -> Option<&[T]>;
@@ -63,18 +63,18 @@ pub(super) struct Content<'a, T> {
 }
 
 /// A file that is being written, and what the caller calls it.
-pub(super) struct Output<'a, S> {
-    pub(super) sink: &'a S,
-    pub(super) path: &'a Path,
+pub(crate) struct Output<'a, S> {
+    pub(crate) sink: &'a S,
+    pub(crate) path: &'a Path,
 }
 
 impl<S: Sink> Output<'_, S> {
-    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
+    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.sink.write_at(bytes, offset).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
 
     /// Reserves room for the whole file, if it is known how long it will be.
-    pub(super) fn reserve(&self, length: u64) -> Result<()> {
+    pub(crate) fn reserve(&self, length: u64) -> Result<()> {
         self.sink.reserve(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
 
@@ -136,24 +136,28 @@ impl<'a, T: Element> Plan<'a, T> {
         let Self { lines, header, preamble } = self;
         output.reserve(preamble.file_length)?;
         let meter = Meter::start(hook, preamble.payload_length);
-        let runs = Payload { output, preamble, meter: Some(&meter) }.write(*lines, 0)?;
+        let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
+        let runs = Payload { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
         output.write_checksums(preamble, runs)?;
         output.write_front(preamble, header)
     }
 }
 
 /// The values of a file that is being written.
-pub(super) struct Payload<'a, S> {
-    pub(super) output: &'a Output<'a, S>,
-    pub(super) preamble: &'a Preamble,
-    pub(super) meter: Option<&'a Meter>,
+pub(crate) struct Payload<'a, S> {
+    pub(crate) output: &'a Output<'a, S>,
+    /// Where the values begin in the file.
+    pub(crate) offset: u64,
+    /// Bytes per checksum; 0 for none.
+    pub(crate) chunk_size: u32,
+    pub(crate) meter: Option<&'a Meter>,
 }
 
 impl<S: Sink> Payload<'_, S> {
     /// Writes values from a position in the payload on, in parallel if there are many, and sums them up.
-    pub(super) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
+    pub(crate) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
         let count = lines.shape().element_count_of(T::TYPE)?;
-        let is_only_written = self.preamble.chunk_size == 0 && lines.as_slice().is_some();
+        let is_only_written = self.chunk_size == 0 && lines.as_slice().is_some();
         let length = match is_only_written {
             true => count, // several threads would only wait for each other
             false => run_length(count * size_of::<T>()) / size_of::<T>(),
@@ -164,35 +168,47 @@ impl<S: Sink> Payload<'_, S> {
 
     /// Writes consecutive values, piece by piece, and sums them up while they are at hand.
     fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
-        let size = size_of::<T>();
-        let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);
-        let (step, mut buffer) = match in_memory {
-            Some(_) => (WRITE_BYTES / size, Array::new()),
-            None => (PIECE_BYTES / size, Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?),
-        };
-        let mut position = position + (run.start * size) as u64;
-        let mut sums = RunSums::new(self.preamble.chunk_size, position, run.len() * size)?;
-        for start in run.clone().step_by(step) {
-            let piece = start..run.end.min(start + step);
-            let bytes: &[u8] = match in_memory {
-                Some(values) => bytemuck::cast_slice(&values[piece]),
-                None => {
-                    let target = &mut buffer.mutable_data()?[..piece.len()];
-                    gather(lines, piece, target)?;
-                    let bytes = bytemuck::cast_slice_mut(target);
-                    swap_if_big_endian(bytes, size);
-                    bytes
-                }
-            };
+        let mut position = position + (run.start * size_of::<T>()) as u64;
+        let mut sums = RunSums::new(self.chunk_size, position, run.len() * size_of::<T>())?;
+        for_each_piece(lines, run, |bytes| {
             sums.update(bytes);
-            self.output.write(bytes, self.preamble.payload_offset + position)?;
+            self.output.write(bytes, self.offset + position)?;
             position += bytes.len() as u64;
             if let Some(meter) = self.meter {
                 meter.add(bytes.len() as u64);
             }
-        }
+            Ok(())
+        })?;
         Ok(sums)
     }
+}
+
+/// Hands out the bytes of consecutive values, as they are in files, piece by piece.
+pub(crate) fn for_each_piece<T: Element>(
+    lines: &dyn Lines<T>,
+    run: Range<usize>,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let size = size_of::<T>();
+    let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);
+    let (step, mut buffer) = match in_memory {
+        Some(_) => (WRITE_BYTES / size, Array::new()),
+        None => (PIECE_BYTES / size, Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?),
+    };
+    for start in run.clone().step_by(step) {
+        let piece = start..run.end.min(start + step);
+        match in_memory {
+            Some(values) => take(bytemuck::cast_slice(&values[piece]))?,
+            None => {
+                let target = &mut buffer.mutable_data()?[..piece.len()];
+                gather(lines, piece, target)?;
+                let bytes = bytemuck::cast_slice_mut(target);
+                swap_if_big_endian(bytes, size);
+                take(bytes)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Copies consecutive values: the end of a line, whole lines, and the start of one.

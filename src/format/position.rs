@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 /// Something that bytes are written to.
-pub(super) trait Sink: Sync {
+pub(crate) trait Sink: Sync {
     /// Writes all bytes at a position, or fails.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 

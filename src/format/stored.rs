@@ -13,19 +13,19 @@ use crate::table::{DataLayout, TableView};
 
 /// Room for values of any one type, used again and again.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(crate) struct Stored {
     /// The library's own memory, which is aligned for every element type.
     memory: Array<u8>,
     element_type: ElementType,
 }
 
 impl Stored {
-    pub(super) const fn new(element_type: ElementType) -> Self {
+    pub(crate) const fn new(element_type: ElementType) -> Self {
         Self { memory: Array::new(), element_type }
     }
 
     /// Lends room for the bytes of so many values, taking more memory if need be.
-    pub(super) fn room(&mut self, count: usize) -> Result<&mut [u8]> {
+    pub(crate) fn room(&mut self, count: usize) -> Result<&mut [u8]> {
         let shape = Shape { rows: count, columns: 1 };
         let bytes = shape.element_count_of(self.element_type)? * self.element_type.size_in_bytes();
         if self.memory.count() < bytes {
@@ -36,7 +36,7 @@ impl Stored {
     }
 
     /// Converts the values of a shape, whose bytes have been read into the room, into rows one after another.
-    pub(super) fn convert(&mut self, shape: Shape, layout: DataLayout, target: AnySliceMut<'_>) -> Result<()> {
+    pub(crate) fn convert(&mut self, shape: Shape, layout: DataLayout, target: AnySliceMut<'_>) -> Result<()> {
         let (element_type, count) = (self.element_type, shape.element_count()?);
         let bytes = self.room(count)?;
         swap_if_big_endian(bytes, element_type.size_in_bytes());

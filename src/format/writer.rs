@@ -184,8 +184,9 @@ impl<T: Element> TableWriter<T> {
             let ahead = end + end.min(RESERVED_AHEAD);
             self.reserved = if output.reserve(ahead).is_ok() { ahead } else { end };
         }
-        let runs = match (Payload { output: &output, preamble: &self.start, meter: None }).write::<T>(&lines, position)
-        {
+        let (offset, chunk_size) = (self.start.payload_offset, self.start.chunk_size);
+        let payload = Payload { output: &output, offset, chunk_size, meter: None };
+        let runs = match payload.write::<T>(&lines, position) {
             Ok(runs) => runs,
             Err(error) => {
                 // What was written of the rows must not take the room, on a full disk, that the rest of the file needs.

@@ -1,6 +1,72 @@
-//! Doors to other libraries and formats, one module each.
+//! Doors to other libraries and to their files, each behind its feature.
+//!
+//! No door changes an element type unless asked. Whether a door copies is the caller's choice where there is one: a
+//! [`CopyPolicy`].
 
 #[cfg(feature = "csv")]
+#[forbid(unsafe_code)]
 pub(crate) mod csv;
 #[cfg(feature = "ndarray")]
+#[forbid(unsafe_code)]
 mod ndarray;
+#[cfg(feature = "npy")]
+mod npy; // forbids unsafe code in all of its files but one
+
+#[cfg(feature = "npy")]
+pub use npy::{load_npy_any, read_npy_any};
+
+use std::fmt;
+
+/// Whether values may, may not or must be copied on their way in or out.
+///
+/// Source: the array API's `copy` keyword (`False`, `None`, `True`), which NumPy 2 has as well.
+///
+/// # Examples
+/// ```
+/// # #[cfg(feature = "npy")] {
+/// use numeric_table::{CopyPolicy, prelude::*};
+/// let mut bytes = Vec::new();
+/// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.write_npy(&mut bytes)?;
+/// let bytes = Array::copy_of(&bytes)?; // memory of the library is aligned for every element type
+/// let shared = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Never)?;
+/// assert!(shared.array()?.shares_memory_with(&bytes));
+/// let copied = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Always)?;
+/// assert!(!copied.array()?.shares_memory_with(&bytes));
+/// # }
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CopyPolicy {
+    /// Share the memory, or fail with [`Error::CopyRequired`](crate::Error::CopyRequired) and its reason.
+    Never,
+    /// Share the memory if that is possible, else copy.
+    #[default]
+    IfNeeded,
+    /// Copy, so that the result depends on nobody's memory.
+    Always,
+}
+
+/// Why values cannot be used where they are.
+///
+/// # Examples
+/// ```
+/// use numeric_table::CopyReason;
+/// assert_eq!(CopyReason::ByteOrder.to_string(), "the bytes of each value are in the other order");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CopyReason {
+    /// The values do not begin at an address that is aligned for their type.
+    Alignment,
+    /// The bytes of each value are in the other order than this machine's.
+    ByteOrder,
+}
+
+impl fmt::Display for CopyReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Alignment => "the values are not aligned for their type",
+            Self::ByteOrder => "the bytes of each value are in the other order",
+        })
+    }
+}

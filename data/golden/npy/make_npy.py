@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Makes the golden .npy files: python3 make_npy.py [FOLDER]. Needs NumPy.
+
+The files hold what `golden(dtype)` gives, or a part of it. Names say what is in a file:
+dtype, C or Fortran order, version of the format. They were made once, with NumPy 2.4.6, and are read for ever.
+"""
+import os
+import sys
+
+import numpy as np
+
+NUMBERS = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+
+
+def golden(dtype):
+    """Six values, limits among them: bit patterns that stand in tests/npy_files.rs as well."""
+    dtype = np.dtype(dtype)
+    size = dtype.itemsize
+    top = 1 << (8 * size - 1)
+    patterns = [0, 1, top - 1, top, top + 1, 2 * top - 1]
+    return np.array(patterns, f"u{size}").view(dtype.newbyteorder("=")).reshape(3, 2).astype(dtype)
+
+
+def save(name, array, version):
+    with open(os.path.join(folder, name + ".npy"), "wb") as file:
+        np.lib.format.write_array(file, array, version=version)
+
+
+folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+for number in NUMBERS:
+    save(number + "_c_v1", golden("<" + number), (1, 0))
+    save(number + "_f_v1", np.asfortranarray(golden("<" + number)), (1, 0))
+    if number[1] != "1":
+        save(number + "_c_v1_big_endian", golden(">" + number), (1, 0))
+for version in [(2, 0), (3, 0)]:
+    save(f"i2_c_v{version[0]}", golden("<i2"), version)
+    save(f"i2_f_v{version[0]}", np.asfortranarray(golden("<i2")), version)
+save("f8_f_v1_big_endian", np.asfortranarray(golden(">f8")), (1, 0))
+save("f4_one_dimension", golden("<f4")[:, 0].copy(), (1, 0))
+save("f4_no_rows", golden("<f4")[:0], (1, 0))
+save("f4_no_columns", golden("<f4")[:, :0], (1, 0))
+# What tables do not hold.
+save("refused_bool", golden("u1") > 0, (1, 0))
+save("refused_complex", np.ones((3, 2), "c8"), (1, 0))
+save("refused_text", np.array([["a", "b"]]), (1, 0))
+save("refused_structure", np.zeros(3, [("a", "f4"), ("ä", "i2")]), (3, 0))
+save("refused_dates", np.zeros((3, 2), "M8[s]"), (1, 0))
+save("refused_no_dimension", np.array(1.5), (1, 0))
+save("refused_three_dimensions", np.zeros((3, 2, 2)), (1, 0))
+save("refused_objects", np.array([[None, 1]]), (1, 0))

@@ -1,0 +1,156 @@
+//! Columns of text below each other, aligned.
+//!
+//! Widths are counted in characters; those that take two places, or none, in a terminal are not known here.
+
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+use super::number::{Number, write_all};
+use crate::dictionary::DataDictionary;
+
+/// Stands where something is left out.
+pub(super) const DOTS: &str = "...";
+/// Characters between two columns.
+pub(super) const SPACE: usize = 2;
+/// Characters of a name, at most.
+const NAME_LIMIT: usize = 24;
+
+/// Lines of cells, with a heading above and a name in front of each.
+pub(crate) struct Grid {
+    /// Names of the lines.
+    index: Column,
+    /// Lines have been left out in front of this one.
+    gap: Option<usize>,
+    columns: Vec<Column>,
+}
+
+/// One column: all of its cells are of the same width when they are written.
+pub(super) struct Column {
+    heading: String,
+    /// Stands below the heading.
+    note: String,
+    cells: Vec<String>,
+    is_left: bool,
+}
+
+impl Column {
+    pub(super) fn new(heading: String, note: String, cells: Vec<String>) -> Self {
+        Self { heading, note, cells, is_left: false }
+    }
+
+    /// Stands for columns that are left out.
+    pub(super) fn dots(count: usize) -> Self {
+        Self::new(DOTS.to_owned(), String::new(), vec![DOTS.to_owned(); count])
+    }
+
+    /// In characters.
+    fn width(&self) -> usize {
+        let texts = self.cells.iter().chain([&self.heading, &self.note]);
+        texts.map(|text| text.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl Grid {
+    /// Lines with names, to the left; lines are left out in front of `gap`.
+    pub(crate) fn new(names: impl Iterator<Item = String>, gap: Option<usize>) -> Self {
+        let index = Column { is_left: true, ..Column::new(String::new(), String::new(), names.collect()) };
+        Self { index, gap, columns: Vec::new() }
+    }
+
+    /// In characters: of the names alone.
+    pub(super) fn index_width(&self) -> usize {
+        self.width_of(&self.index)
+    }
+
+    /// In characters; where lines are left out, every column has dots.
+    pub(super) fn width_of(&self, column: &Column) -> usize {
+        column.width().max(if self.gap.is_some() { DOTS.len() } else { 0 })
+    }
+
+    pub(super) fn add(&mut self, column: Column) {
+        self.columns.push(column);
+    }
+
+    pub(crate) fn add_counts(&mut self, heading: &str, counts: impl Iterator<Item = u64>) {
+        let cells = counts.map(|count| count.to_string()).collect();
+        self.add(Column::new(heading.to_owned(), String::new(), cells));
+    }
+
+    pub(crate) fn add_numbers(&mut self, heading: &str, numbers: impl Iterator<Item = f64>, precision: Option<usize>) {
+        let numbers: Vec<Number> = numbers.map(Number::new).collect();
+        self.add(Column::new(heading.to_owned(), String::new(), write_all(&numbers, precision, false)));
+    }
+
+    /// Writes all lines, without a line end behind the last.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = std::iter::once(&self.index).chain(&self.columns);
+        let columns: Vec<(&Column, usize)> = all.map(|column| (column, self.width_of(column))).collect();
+        write_line(f, &columns, |column| &column.heading)?;
+        if self.columns.iter().any(|column| !column.note.is_empty()) {
+            f.write_char('\n')?;
+            write_line(f, &columns, |column| &column.note)?;
+        }
+        let count = self.index.cells.len();
+        for line in 0..=count {
+            if self.gap == Some(line) {
+                f.write_char('\n')?;
+                write_line(f, &columns, |_| DOTS)?;
+            }
+            if line < count {
+                f.write_char('\n')?;
+                write_line(f, &columns, |column| column.cells.get(line).map_or("", String::as_str))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes one line, and no spaces behind its last cell.
+fn write_line<'a>(
+    f: &mut fmt::Formatter<'_>,
+    columns: &[(&'a Column, usize)],
+    cell: impl Fn(&'a Column) -> &'a str,
+) -> fmt::Result {
+    let mut owed = 0;
+    for &(column, width) in columns {
+        let text = cell(column);
+        let room = width - text.chars().count().min(width);
+        let (before, behind) = if column.is_left { (0, room) } else { (room, 0) };
+        owed += before;
+        if !text.is_empty() {
+            write!(f, "{:owed$}{text}", "")?;
+            owed = 0;
+        }
+        owed += behind + SPACE;
+    }
+    Ok(())
+}
+
+/// The first and the last of so many lines, if there are more than a limit; else all of them, and none.
+pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize>) {
+    if count <= limit {
+        return (0..count, count..count);
+    }
+    (0..limit.div_ceil(2), count - limit / 2..count)
+}
+
+/// What a column is called: its name, so that it does no harm to a terminal, or its number.
+pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> String {
+    let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
+    let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };
+    let mut text = String::new();
+    for character in name.chars().take(NAME_LIMIT + 1) {
+        if is_harmless(character) { text.push(character) } else { text.extend(character.escape_default()) }
+    }
+    if text.chars().count() > NAME_LIMIT {
+        text = text.chars().take(NAME_LIMIT - DOTS.len()).chain(DOTS.chars()).collect();
+    }
+    text
+}
+
+/// Neither a control character nor one that turns the direction of writing or takes no place.
+fn is_harmless(character: char) -> bool {
+    let turns =
+        matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}');
+    !character.is_control() && !turns
+}

@@ -1,0 +1,307 @@
+//! Tables as text, for people: what is in them, at a glance, in a terminal.
+//!
+//! `grid`: aligned columns of text; `number`: the numbers of one column. Here: which rows and columns of a table are shown.
+
+mod grid;
+mod number;
+
+pub(crate) use grid::{Grid, cut_rows, name_of};
+
+use std::fmt;
+
+use crate::block::BlockAccess;
+use crate::dictionary::{DataDictionary, FeatureType};
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
+use grid::{Column, DOTS, SPACE};
+use number::{Number, write_all};
+
+/// A table as text: its shape and type, the names of its columns, its first and last rows. Made by `display()` of tables
+/// and views, which are printed as it is made from the start.
+///
+/// What does not fit is left out, with `...` in its place: rows in the middle, and columns in the middle. Numbers of a column
+/// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 characters,
+/// `{:#}` shows everything. A table without memory, or one that is leased to a writable block, says so.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5, 0.0], [4.9, f32::NAN, 0.0], [6.25, 3.4, 2.0]])?;
+/// let features = ["length", "width", "species"].map(|name| Feature::new(ElementType::F32).named(name));
+/// let [length, width, species] = features;
+/// table.set_dictionary(DataDictionary::from_features([length, width, species.categorical(3)]))?;
+/// assert_eq!(table.to_string(), "
+/// 3 x 3 f32, row major
+///    length  width       species
+///                   3 categories
+/// 0    5.10    3.5             0
+/// 1    4.90    NaN             0
+/// 2    6.25    3.4             2
+/// ".trim_matches('\n'));
+/// assert_eq!(table.display().rows(2).width(24).to_string(), "
+/// 3 x 3 f32, row major
+///      length  ...
+/// 0      5.10  ...
+/// ...     ...  ...
+/// 2      6.25  ...
+/// ".trim_matches('\n'));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct TableDisplay<'t> {
+    source: Box<dyn Source + 't>,
+    rows: usize,
+    width: usize,
+    precision: Option<usize>,
+}
+
+impl<'t> TableDisplay<'t> {
+    fn new(source: impl Source + 't) -> Self {
+        Self { source: Box::new(source), rows: 10, width: 80, precision: None }
+    }
+
+    /// Chooses how many rows are shown, the first and the last ones: 10 if nobody chooses.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::<u8>::full(Shape { rows: 100, columns: 1 }, 7)?;
+    /// assert_eq!(table.display().rows(3).to_string().lines().count(), 1 + 1 + 2 + 1 + 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rows(self, rows: usize) -> Self {
+        Self { rows, ..self }
+    }
+
+    /// Chooses how many characters a line has at most: 80 if nobody chooses. One column is shown, whatever its width.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::<u8>::full(Shape { rows: 1, columns: 100 }, 7)?;
+    /// let text = table.display().width(27).to_string();
+    /// assert!(text.lines().all(|line| line.len() <= 27) && text.ends_with("0  7  7  7  ...   7   7   7"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn width(self, width: usize) -> Self {
+        Self { width, ..self }
+    }
+
+    /// Chooses how many decimals floats have.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[0.123_f64]])?;
+    /// assert!(table.display().precision(1).to_string().ends_with("0  0.1"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn precision(self, decimals: usize) -> Self {
+        Self { precision: Some(decimals), ..self }
+    }
+
+    /// One column of the rows that are shown.
+    fn column(&self, column: usize, rows: &[usize], precision: Option<usize>) -> Column {
+        let dictionary = self.source.dictionary();
+        let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
+        let kind = feature.map(|feature| feature.feature_type).unwrap_or_default();
+        let note = match (kind, feature.and_then(|feature| feature.category_count)) {
+            (FeatureType::Categorical, Some(1)) => "1 category".to_owned(),
+            (FeatureType::Categorical, Some(count)) => format!("{count} categories"),
+            (FeatureType::Categorical, None) => "categories".to_owned(),
+            (FeatureType::Ordinal, _) => "ordinal".to_owned(),
+            (FeatureType::Continuous, _) => String::new(),
+        };
+        let numbers: Result<Vec<Number>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
+        let cells = match numbers {
+            Ok(numbers) => write_all(&numbers, precision, kind != FeatureType::Continuous),
+            Err(_) => vec!["?".to_owned(); rows.len()], // a user's kind of table that cannot read all it has
+        };
+        Column::new(name_of(dictionary, column), note, cells)
+    }
+
+    /// As many columns as fit: from both ends, the first one in any case.
+    fn add_columns(&self, grid: &mut Grid, rows: &[usize], width: usize, precision: Option<usize>) {
+        let count = self.source.shape().columns;
+        let (mut left, mut right): (Vec<Column>, Vec<Column>) = (Vec::new(), Vec::new());
+        let mut used = grid.index_width();
+        while left.len() + right.len() < count && (left.is_empty() || used <= width) {
+            let is_left = left.len() <= right.len();
+            let column = if is_left { left.len() } else { count - 1 - right.len() };
+            let column = self.column(column, rows, precision);
+            used = used.saturating_add(SPACE + grid.width_of(&column));
+            if is_left { left.push(column) } else { right.push(column) }
+        }
+        let are_all = left.len() + right.len() == count && used <= width;
+        // Room for the dots.
+        while !are_all && left.len() + right.len() > 1 && used.saturating_add(SPACE + DOTS.len()) > width {
+            let last = if left.len() > right.len() { left.pop() } else { right.pop() };
+            used -= last.map_or(0, |column| SPACE + grid.width_of(&column));
+        }
+        let are_hidden = left.len() + right.len() < count;
+        left.into_iter().for_each(|column| grid.add(column));
+        if are_hidden {
+            grid.add(Column::dots(rows.len()));
+        }
+        right.into_iter().rev().for_each(|column| grid.add(column));
+    }
+}
+
+impl fmt::Display for TableDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.write_heading(f)?;
+        let shape = self.source.shape();
+        if shape.columns == 0 {
+            return Ok(());
+        }
+        let (rows, width) = if f.alternate() { (usize::MAX, usize::MAX) } else { (self.rows, self.width) };
+        let (width, precision) = (f.width().unwrap_or(width), f.precision().or(self.precision));
+        let refusal = if shape.rows == 0 { None } else { self.source.number(0, 0).err() };
+        let (first, last) = if refusal.is_some() { (0..0, 0..0) } else { cut_rows(shape.rows, rows) };
+        let gap = (refusal.is_none() && first.len() + last.len() < shape.rows).then_some(first.len());
+        let shown: Vec<usize> = first.chain(last).collect();
+        let mut grid = Grid::new(shown.iter().map(usize::to_string), gap);
+        self.add_columns(&mut grid, &shown, width, precision);
+        f.write_str("\n")?;
+        grid.write(f)?;
+        match refusal {
+            None | Some(Error::NotAllocated) => Ok(()), // the heading has said so
+            Some(error) => write!(f, "\n({error})"),
+        }
+    }
+}
+
+impl fmt::Debug for TableDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, width, precision, .. } = self;
+        let mut debug = f.debug_struct("TableDisplay");
+        debug.field("rows", rows).field("width", width).field("precision", precision).finish_non_exhaustive()
+    }
+}
+
+/// Something that can be shown as a table.
+trait Source {
+    fn shape(&self) -> Shape;
+    fn dictionary(&self) -> Option<&DataDictionary>;
+    fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    fn number(&self, row: usize, column: usize) -> Result<Number>;
+}
+
+impl<N: NumericTable + ?Sized> Source for &N {
+    fn shape(&self) -> Shape {
+        NumericTable::shape(*self)
+    }
+
+    fn dictionary(&self) -> Option<&DataDictionary> {
+        Some(NumericTable::dictionary(*self))
+    }
+
+    fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, element_type) = (NumericTable::shape(*self), self.element_type());
+        write!(f, "{shape} {element_type}, {}", self.data_layout())?;
+        match self.data_memory_status() {
+            MemoryStatus::NotAllocated if shape.rows > 0 => f.write_str(", not allocated"),
+            _ => Ok(()),
+        }
+    }
+
+    fn number(&self, row: usize, column: usize) -> Result<Number> {
+        match_element!(self.element_type(), T => Ok(Number::new(self.value::<T>(row, column)?)))
+    }
+}
+
+impl<T: Element> Source for TableView<'_, T> {
+    fn shape(&self) -> Shape {
+        TableView::shape(self)
+    }
+
+    fn dictionary(&self) -> Option<&DataDictionary> {
+        None
+    }
+
+    fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", TableView::shape(self), T::TYPE)
+    }
+
+    fn number(&self, row: usize, column: usize) -> Result<Number> {
+        let value = self.rows(row..row + 1)?.columns(column..column + 1)?;
+        Ok(Number::new(value.get(0, 0).unwrap_or_default()))
+    }
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Makes text of the table, with choices: how many rows, how wide.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6], [7, 8]])?;
+    /// assert_eq!(table.display().rows(2).to_string(), "
+    /// 4 x 2 i32, row major
+    ///        0    1
+    /// 0      1    2
+    /// ...  ...  ...
+    /// 3      7    8
+    /// ".trim_matches('\n'));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn display(&self) -> TableDisplay<'_> {
+        TableDisplay::new(self)
+    }
+}
+
+impl dyn NumericTable {
+    /// Makes text of a table of any kind, with choices: how many rows, how wide.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1, 2]])?);
+    /// assert_eq!(table.display().width(100).to_string(), "1 x 2 i32, row major\n   0  1\n0  1  2");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn display(&self) -> TableDisplay<'_> {
+        TableDisplay::new(self)
+    }
+}
+
+impl<'t, T: Element> TableView<'t, T> {
+    /// Makes text of the view, with choices: how many rows, how wide.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// let view = table.view()?.rows(1..3)?;
+    /// assert_eq!(view.display().rows(1).to_string(), "2 x 2 i32\n       0    1\n0      3    4\n...  ...  ...");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn display(&self) -> TableDisplay<'t> {
+        TableDisplay::new(*self)
+    }
+}
+
+/// As [`TableDisplay`] without choices.
+impl<T: Element> fmt::Display for HomogenNumericTable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.display().fmt(f)
+    }
+}
+
+/// As [`TableDisplay`] without choices.
+impl fmt::Display for dyn NumericTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.display().fmt(f)
+    }
+}
+
+/// As [`TableDisplay`] without choices.
+impl<T: Element> fmt::Display for TableView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.display().fmt(f)
+    }
+}

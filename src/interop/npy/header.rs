@@ -1,0 +1,324 @@
+//! What a `.npy` file says about itself: its first bytes, and the dictionary that follows.
+//!
+//! Decoding trusts nothing: whoever gets a [`Header`] may compute with its shape without looking.
+//! Source: NumPy Enhancement Proposal 1, and `numpy/lib/format.py`.
+
+use std::io::{ErrorKind, Read};
+
+use super::literal::{Parser, Refusal, Value};
+use crate::element::ElementType;
+use crate::error::{Error, Result};
+use crate::interop::CopyReason;
+use crate::shape::Shape;
+use crate::table::DataLayout;
+
+const MAGIC: [u8; 6] = *b"\x93NUMPY";
+/// NumPy lets values begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+/// No header that NumPy writes for plain numbers is longer: longer ones describe structures.
+const LENGTH_LIMIT: usize = u16::MAX as usize;
+/// NumPy leaves room for as many digits, so that an array can grow in its file.
+const DIGITS: usize = 21;
+
+/// The description of one array of numbers, of one or two dimensions.
+///
+/// Invariant: the values of the shape can be addressed on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) element_type: ElementType,
+    pub(super) is_big_endian: bool,
+    pub(super) layout: DataLayout,
+    pub(super) shape: Shape,
+    /// Bytes in front of the values.
+    pub(super) length: usize,
+}
+
+impl Header {
+    /// Reads a header from the start of a file or stream, and not a byte more.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with what is wrong where; `failed` of what `source` fails with.
+    pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
+        let mut start = [0; 12];
+        fill(source, &mut start[..8], 0, check_magic, failed)?;
+        let size = match start[6..8] {
+            [1, 0] => 2,
+            [2 | 3, 0] => 4,
+            _ => {
+                let (major, minor) = (start[6], start[7]);
+                let reason = format!("version {major}.{minor} is unknown: there are 1.0, 2.0 and 3.0");
+                return Err(Error::Format { offset: 6, reason });
+            }
+        };
+        fill(source, &mut start[8..8 + size], 8, |_| Ok(()), failed)?;
+        // Little-endian, and what is not there is zero.
+        let [.., a, b, c, d] = start;
+        let text_length = u32::from_le_bytes([a, b, c, d]) as usize;
+        if text_length > LENGTH_LIMIT {
+            let reason = format!("a header of {text_length} bytes is longer than that of any array of numbers");
+            return Err(Error::Format { offset: 8, reason });
+        }
+        let mut text = vec![0; text_length];
+        fill(source, &mut text, (8 + size) as u64, |_| Ok(()), failed)?;
+        Self::parse(&text, 8 + size)
+    }
+
+    /// Reads the text of a header, which begins at a position in the file.
+    fn parse(text: &[u8], start: usize) -> Result<Self> {
+        let refuse = |Refusal { at, reason }| Error::Format { offset: (start + at) as u64, reason };
+        let (mut descr, mut order, mut shape) = (None, None, None);
+        let entries = Parser::new(text).dictionary(|key, value, at| match (key, value) {
+            (b"descr", Value::Text(text)) => put(&mut descr, element(text), key, at),
+            (b"descr", Value::List) => Err(Refusal {
+                at,
+                reason: "a structured array has values of several types in one row: save its fields one by one".into(),
+            }),
+            (b"fortran_order", Value::Flag(flag)) => put(&mut order, Ok(flag), key, at),
+            (b"shape", Value::Tuple(sizes)) => put(&mut shape, shape_of(&sizes), key, at),
+            (b"descr" | b"fortran_order" | b"shape", _) => {
+                Err(Refusal { at, reason: format!("this is no value for '{}'", key.escape_ascii()) })
+            }
+            _ => Err(Refusal { at, reason: format!("unknown key '{}'", key[..key.len().min(32)].escape_ascii()) }),
+        });
+        entries.map_err(refuse)?;
+        let (Some((element_type, is_big_endian)), Some(is_fortran), Some(shape)) = (descr, order, shape) else {
+            let reason = "'descr', 'fortran_order' or 'shape' is missing".to_owned();
+            return Err(Error::Format { offset: start as u64, reason });
+        };
+        shape.element_count_of(element_type).map_err(|_| Error::Format {
+            offset: start as u64,
+            reason: format!("{shape} {element_type} values are too large for this machine"),
+        })?;
+        let layout = if is_fortran { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
+        Ok(Self { element_type, is_big_endian, layout, shape, length: start + text.len() })
+    }
+
+    /// The size of all values in bytes.
+    pub(super) fn payload_length(&self) -> usize {
+        // By the invariant there is no overflow.
+        self.shape.rows * self.shape.columns * self.element_type.size_in_bytes()
+    }
+
+    /// Makes sure that the values fill a file of some length to its end.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn check_file_length(&self, real_length: u64) -> Result<()> {
+        let end = self.length as u64 + self.payload_length() as u64;
+        let described = format_args!("{} {} values end at byte {end}", self.shape, self.element_type).to_string();
+        if real_length < end {
+            let reason = format!("the file is cut off: {described}, and it has {real_length}");
+            return Err(Error::Format { offset: real_length, reason });
+        }
+        if real_length > end {
+            let reason = format!(
+                "bytes behind the array: {}; {described}; arrays that were saved one after another are read by `read_npy`",
+                real_length - end
+            );
+            return Err(Error::Format { offset: end, reason });
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the values are of one type.
+    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
+        match self.element_type {
+            found if found == expected => Ok(()),
+            found => Err(Error::ElementTypeMismatch { expected, found }),
+        }
+    }
+
+    /// Why values that begin at an address cannot be used where they are, if so.
+    pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
+        let size = self.element_type.size_in_bytes();
+        if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
+            return Some(CopyReason::ByteOrder);
+        }
+        // Every element type is aligned to its size, or less.
+        (self.payload_length() > 0 && !address.is_multiple_of(size)).then_some(CopyReason::Alignment)
+    }
+
+    /// Writes the header of a little-endian array, byte by byte as NumPy does.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`.
+    pub(super) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
+        let descr = match element_type {
+            ElementType::F16 => "<f2",
+            ElementType::F32 => "<f4",
+            ElementType::F64 => "<f8",
+            ElementType::I8 => "|i1",
+            ElementType::I16 => "<i2",
+            ElementType::I32 => "<i4",
+            ElementType::I64 => "<i8",
+            ElementType::U8 => "|u1",
+            ElementType::U16 => "<u2",
+            ElementType::U32 => "<u4",
+            ElementType::U64 => "<u8",
+            ElementType::Bf16 => {
+                return Err(Error::UnsupportedElementType { element: element_type, target: "NumPy" });
+            }
+        };
+        let Shape { rows, columns } = shape;
+        let (order, growing) = match layout {
+            DataLayout::RowMajor => ("False", rows),
+            DataLayout::ColumnMajor => ("True", columns),
+        };
+        let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
+        let room = DIGITS.saturating_sub(growing.to_string().len());
+        let length = (10 + text.len() + room + 1).next_multiple_of(ALIGNMENT) - 10;
+        text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
+        text.push('\n');
+        let mut bytes = [&MAGIC[..], &[1, 0]].concat();
+        bytes.extend((length as u16).to_le_bytes()); // two numbers of 20 digits are not long
+        bytes.extend(text.as_bytes());
+        Ok(bytes)
+    }
+}
+
+/// Fills a buffer that begins at a position in the file. `check` sees what could be read before that is found too short.
+fn fill(
+    source: &mut impl Read,
+    buffer: &mut [u8],
+    position: u64,
+    check: impl FnOnce(&[u8]) -> Result<()>,
+    failed: &dyn Fn(std::io::Error) -> Error,
+) -> Result<()> {
+    let mut count = 0;
+    while count < buffer.len() {
+        match source.read(&mut buffer[count..]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    check(&buffer[..count])?;
+    if count < buffer.len() {
+        let reason = "it is cut off within its header".to_owned();
+        return Err(Error::Format { offset: position + count as u64, reason });
+    }
+    Ok(())
+}
+
+/// Makes sure that something begins as NumPy's files do; if not, says what it may be.
+fn check_magic(start: &[u8]) -> Result<()> {
+    if start.starts_with(&MAGIC) {
+        return Ok(());
+    }
+    let reason = match start {
+        [] => "there is nothing",
+        _ if MAGIC.starts_with(start) => {
+            let reason = "it is cut off within its first 6 bytes".to_owned();
+            return Err(Error::Format { offset: start.len() as u64, reason });
+        }
+        [0x89, b'N', b'T', b'B', ..] => "this is a table file of this library: `load` reads it",
+        [b'P', b'K', 3, 4, ..] => "this is a zip file, perhaps .npz: unpack its .npy files",
+        [0x1f, 0x8b, ..] => "this is compressed with gzip: decompress it first",
+        [0x80, 2..=5, ..] => "this is a Python pickle, which would run code: it is never loaded",
+        _ => "this is not a .npy file",
+    };
+    Err(Error::Format { offset: 0, reason: reason.to_owned() })
+}
+
+fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize) -> Result<(), Refusal> {
+    let value = value.map_err(|reason| Refusal { at, reason })?;
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Refusal { at, reason: format!("the key '{}' stands there twice", key.escape_ascii()) }),
+    }
+}
+
+/// Two dimensions are rows and columns; one is a column.
+fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
+    let size = |size: u64| usize::try_from(size).map_err(|_| format!("{size} is more than this machine can count"));
+    match *sizes {
+        [rows, columns] => Ok(Shape { rows: size(rows)?, columns: size(columns)? }),
+        [rows] => Ok(Shape { rows: size(rows)?, columns: 1 }),
+        [] => Err("an array of 0 dimensions is one number, not a table; in Python: a.reshape(1, 1)".to_owned()),
+        _ => Err(format!(
+            "an array of {} dimensions is no table, which has 2; in Python: a.reshape(len(a), -1)",
+            sizes.len()
+        )),
+    }
+}
+
+/// The element type, and whether its bytes are big-endian.
+fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
+    let (order, code) = match descr {
+        [order @ (b'<' | b'>' | b'=' | b'|'), code @ ..] => (Some(*order), code),
+        code => (None, code),
+    };
+    let element_type = match code {
+        b"f2" => ElementType::F16,
+        b"f4" => ElementType::F32,
+        b"f8" => ElementType::F64,
+        b"i1" => ElementType::I8,
+        b"i2" => ElementType::I16,
+        b"i4" => ElementType::I32,
+        b"i8" => ElementType::I64,
+        b"u1" => ElementType::U8,
+        b"u2" => ElementType::U16,
+        b"u4" => ElementType::U32,
+        b"u8" => ElementType::U64,
+        _ => return Err(refusal(descr, code)),
+    };
+    match order {
+        _ if element_type.size_in_bytes() == 1 => Ok((element_type, false)),
+        Some(b'<') => Ok((element_type, false)),
+        Some(b'>') => Ok((element_type, true)),
+        _ => Err(format!("the type '{}' does not say in which order its bytes are", descr.escape_ascii())),
+    }
+}
+
+/// Says what an element type is that tables have not.
+fn refusal(descr: &[u8], code: &[u8]) -> String {
+    let what = match code {
+        b"b1" => "truth values; in Python: a.astype('u1')",
+        b"V2" => "raw bytes; if they are bfloat16, in Python: a.astype('f4')",
+        [b'f', ..] => "long floats, which differ between machines; in Python: a.astype('f8')",
+        [b'c', ..] => "complex numbers; in Python: a.real and a.imag",
+        [b'O', ..] => "Python objects, which would run code when loaded: they never are",
+        [b'S' | b'a' | b'U', ..] => "text",
+        [b'M' | b'm', ..] => "dates or durations; in Python: a.astype('i8')",
+        [b'V', ..] => "raw bytes",
+        _ => "a type that NumPy does not write for numbers",
+    };
+    format!("the type '{}' is not one of a table: {what}", descr[..descr.len().min(32)].escape_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text of 10 bytes more, so that the positions are those in a file.
+    fn parse(text: &str) -> Result<Header> {
+        Header::parse(text.as_bytes(), 10)
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for &element_type in ElementType::ALL {
+            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                for shape in [Shape::new(3, 2), Shape::new(0, usize::MAX), Shape::new(1 << 55, 1)] {
+                    let Ok(bytes) = Header::encode(element_type, layout, shape) else {
+                        assert_eq!(element_type, ElementType::Bf16);
+                        continue;
+                    };
+                    assert!(bytes.len().is_multiple_of(64) && bytes.ends_with(b" \n"));
+                    let header = Header::read(&mut &bytes[..], &|source| Error::Stream { source }).unwrap();
+                    let length = bytes.len();
+                    assert_eq!(header, Header { element_type, is_big_endian: false, layout, shape, length });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_stand_in_any_order_and_python_2_wrote_long_numbers() {
+        let header = parse("{ \"shape\":(3L , 2L) , 'fortran_order':True,'descr' : '>i2' }").unwrap();
+        assert_eq!(header.shape, Shape::new(3, 2));
+        assert!(header.is_big_endian && header.layout == DataLayout::ColumnMajor);
+        assert_eq!(parse("{'descr': 'u1', 'fortran_order': False, 'shape': (7,)}").unwrap().shape, Shape::new(7, 1));
+    }
+}

@@ -1,0 +1,244 @@
+//! The dictionary in the header of a `.npy` file: a Python literal, read by a small strict parser.
+//!
+//! It knows what NumPy writes there: one dictionary whose keys are strings, and whose values are strings, `True` and
+//! `False`, and tuples of whole numbers (Python 2 wrote `3L`). Nothing nests, so that nothing recurses; nothing is ever
+//! evaluated.
+
+/// NumPy's arrays have no more dimensions.
+const DIMENSION_LIMIT: usize = 64;
+
+/// What stands behind a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Value<'a> {
+    Text(&'a [u8]),
+    Flag(bool),
+    Tuple(Vec<u64>),
+    /// A number by itself, as in `(3)`.
+    Number,
+    /// A list, of which only the first bracket was read.
+    List,
+}
+
+/// What is wrong, and where in the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) at: usize,
+    pub(super) reason: String,
+}
+
+/// A position in the text.
+pub(super) struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Reads the whole text as one dictionary. `entry` gets each key and its value, with the position of the value, and may
+    /// refuse it.
+    pub(super) fn dictionary(
+        mut self,
+        mut entry: impl FnMut(&'a [u8], Value<'a>, usize) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        self.expect(b'{', "a dictionary")?;
+        while self.peek() != Some(b'}') {
+            let key = self.string("a key")?;
+            self.expect(b':', "':'")?;
+            self.skip_space();
+            let (at, value) = (self.at, self.value()?);
+            entry(key, value, at)?;
+            if self.peek() == Some(b',') {
+                self.at += 1;
+            } else if self.peek() != Some(b'}') {
+                return Err(self.unexpected("',' or '}'"));
+            }
+        }
+        self.at += 1;
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.unexpected("nothing behind the dictionary")),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value<'a>, Refusal> {
+        match self.peek() {
+            Some(b'\'' | b'"' | b'u') => self.string("a string").map(Value::Text),
+            Some(b'(') => self.tuple(),
+            Some(b'[') => Ok(Value::List),
+            Some(b'0'..=b'9') => self.number().map(|_| Value::Number),
+            Some(b'T') if self.takes(b"True") => Ok(Value::Flag(true)),
+            Some(b'F') if self.takes(b"False") => Ok(Value::Flag(false)),
+            _ => Err(self.unexpected("a string, True, False or a tuple")),
+        }
+    }
+
+    fn tuple(&mut self) -> Result<Value<'a>, Refusal> {
+        self.at += 1;
+        let mut numbers = Vec::new();
+        let mut ends_with_comma = false;
+        while self.peek() != Some(b')') {
+            if numbers.len() == DIMENSION_LIMIT {
+                return Err(self.refusal(format!("more than {DIMENSION_LIMIT} dimensions, which is NumPy's limit")));
+            }
+            numbers.push(self.number()?);
+            ends_with_comma = self.peek() == Some(b',');
+            if ends_with_comma {
+                self.at += 1;
+            } else if self.peek() != Some(b')') {
+                return Err(self.unexpected("',' or ')'"));
+            }
+        }
+        self.at += 1;
+        Ok(if numbers.len() == 1 && !ends_with_comma { Value::Number } else { Value::Tuple(numbers) })
+    }
+
+    fn number(&mut self) -> Result<u64, Refusal> {
+        self.skip_space();
+        let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (text, start) = (&self.text[self.at..self.at + digits], self.at);
+        let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+        match (text, number) {
+            ([] | [b'0', _, ..], _) => Err(self.unexpected("a whole number")),
+            (_, None) => Err(self.refusal("a number is more than can be counted".to_owned())),
+            (_, Some(number)) => {
+                self.at = start + digits + usize::from(self.text.get(start + digits) == Some(&b'L'));
+                Ok(number)
+            }
+        }
+    }
+
+    fn string(&mut self, what: &str) -> Result<&'a [u8], Refusal> {
+        self.skip_space();
+        if self.text.get(self.at) == Some(&b'u') && matches!(self.text.get(self.at + 1), Some(b'\'' | b'"')) {
+            self.at += 1;
+        }
+        let quote = match self.peek() {
+            Some(quote @ (b'\'' | b'"')) => quote,
+            _ => return Err(self.unexpected(what)),
+        };
+        let text = &self.text[self.at + 1..];
+        let Some(length) = text.iter().position(|&byte| byte == quote) else {
+            return Err(self.refusal("a string does not end".to_owned()));
+        };
+        let text = &text[..length];
+        if text.iter().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r')) {
+            return Err(self.refusal("a string with a backslash or a line end, which NumPy does not write".to_owned()));
+        }
+        self.at += length + 2;
+        Ok(text)
+    }
+
+    fn takes(&mut self, word: &[u8]) -> bool {
+        let is_next = self.text[self.at..].starts_with(word);
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
+    }
+
+    fn expect(&mut self, byte: u8, what: &str) -> Result<(), Refusal> {
+        if self.peek() != Some(byte) {
+            return Err(self.unexpected(what));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next byte that is no space.
+    fn peek(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')).count();
+    }
+
+    fn unexpected(&self, expected: &str) -> Refusal {
+        let found = match self.text.get(self.at) {
+            Some(&byte) => format!("'{}'", byte.escape_ascii()),
+            None => "the end".to_owned(),
+        };
+        self.refusal(format!("expected {expected}, found {found}"))
+    }
+
+    fn refusal(&self, reason: String) -> Refusal {
+        Refusal { at: self.at, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<(String, String)>, String> {
+        let mut entries = Vec::new();
+        let result = Parser::new(text.as_bytes()).dictionary(|key, value, _| {
+            entries.push((String::from_utf8_lossy(key).into_owned(), format!("{value:?}")));
+            Ok(())
+        });
+        result.map(|()| entries).map_err(|refusal| format!("{}: {}", refusal.at, refusal.reason))
+    }
+
+    fn value(text: &str) -> Result<String, String> {
+        parse(&format!("{{'k': {text}}}")).map(|mut entries| entries.remove(0).1)
+    }
+
+    #[test]
+    fn values_of_every_kind_are_read() {
+        let good = [
+            ("'<f4'", "Text([60, 102, 52])"),
+            ("u\"a'b\"", "Text([97, 39, 98])"),
+            ("''", "Text([])"),
+            ("True", "Flag(true)"),
+            ("\t False \r\n", "Flag(false)"),
+            ("()", "Tuple([])"),
+            ("(3,)", "Tuple([3])"),
+            ("( 3L , 18446744073709551615L , )", "Tuple([3, 18446744073709551615])"),
+            ("(0, 10)", "Tuple([0, 10])"),
+            ("(3)", "Number"),
+            ("3L", "Number"),
+        ];
+        for (text, expected) in good {
+            assert_eq!(value(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(parse(" { } \n"), Ok(vec![]));
+        assert_eq!(parse("{'a':True,\"b\":False,}").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn everything_else_is_refused_where_it_stands() {
+        let bad = [
+            ("", "0: expected a dictionary, found the end"),
+            ("[]", "0: expected a dictionary, found '['"),
+            ("{", "1: expected a key, found the end"),
+            ("{a: 1}", "1: expected a key, found 'a'"),
+            ("{'a' 1}", "5: expected ':', found '1'"),
+            ("{'a': }", "6: expected a string, True, False or a tuple, found '}'"),
+            ("{'a': Truely}", "10: expected ',' or '}', found 'l'"),
+            ("{'a': true}", "6: expected a string, True, False or a tuple, found 't'"),
+            ("{'a': 'b}", "6: a string does not end"),
+            ("{'a': '\\x3c'}", "6: a string with a backslash or a line end, which NumPy does not write"),
+            ("{'a': (1 2)}", "9: expected ',' or ')', found '2'"),
+            ("{'a': (-1,)}", "7: expected a whole number, found '-'"),
+            ("{'a': (,)}", "7: expected a whole number, found ','"),
+            ("{'a': (07,)}", "7: expected a whole number, found '0'"),
+            ("{'a': (1.0,)}", "8: expected ',' or ')', found '.'"),
+            ("{'a': ((1,),)}", "7: expected a whole number, found '('"),
+            ("{'a': (18446744073709551616,)}", "7: a number is more than can be counted"),
+            ("{'a': (1,", "9: expected a whole number, found the end"),
+            ("{'a': __import__('os')}", "6: expected a string, True, False or a tuple, found '_'"),
+            ("{'a': True} x", "12: expected nothing behind the dictionary, found 'x'"),
+            ("{'a': True}\0", "11: expected nothing behind the dictionary, found '\\x00'"),
+            ("{,}", "1: expected a key, found ','"),
+            ("{'a': 'b' 'c'}", "10: expected ',' or '}', found '\\''"),
+        ];
+        for (text, expected) in bad {
+            assert_eq!(parse(text).unwrap_err(), expected, "{text}");
+        }
+        let many = format!("{{'a': ({})}}", "1,".repeat(65));
+        assert!(parse(&many).unwrap_err().contains("more than 64 dimensions"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Mapping: the table's array is the NumPy file itself. The only unsafe code of this module.
+
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use super::values::NpyFile;
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::format::map_file;
+use crate::interop::CopyPolicy;
+use crate::table::HomogenNumericTable;
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Maps a table from a NumPy file, which must hold `T`: O(1), whatever its size; values are read from the disk when they
+    /// are first looked at. A file that cannot be used as it is, because its values are big-endian or not aligned, is loaded
+    /// instead; [`map_npy_with`](Self::map_npy_with) can forbid that. NumPy itself writes files that can be mapped.
+    ///
+    /// The memory is immutable: the first write to the table copies it. The map lives as long as any array that shares it.
+    ///
+    /// # Errors
+    /// As [`load_npy`](Self::load_npy).
+    ///
+    /// # Safety
+    /// As long as the table, or any array that shares its memory, is alive, nobody may write to the file or make it
+    /// shorter: not this program, and no other. Values would change under references to them, and reading behind the
+    /// new end would end the program. Replacing the file, as [`save_npy`](Self::save_npy) does, is fine, and so is removing
+    /// it. `numpy.save` writes over the old file, and is not.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save_npy(&path)?;
+    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// let table = unsafe { HomogenNumericTable::<i16>::map_npy(&path) }?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+    /// assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated); // mapped, not loaded
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "npy", feature = "mmap"))))]
+    pub unsafe fn map_npy(path: impl AsRef<Path>) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::map_npy_with(path, CopyPolicy::IfNeeded) }
+    }
+
+    /// As [`map_npy`](Self::map_npy), but says whether the values may be loaded: `Never` maps or fails, `IfNeeded` loads what
+    /// cannot be mapped, `Always` is [`load_npy`](Self::load_npy).
+    ///
+    /// # Errors
+    /// As [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`].
+    ///
+    /// # Safety
+    /// As [`map_npy`](Self::map_npy).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("big_endian.npy");
+    /// let header = format!("{:<117}\n", "{'descr': '>i2', 'fortran_order': False, 'shape': (1, 2), }");
+    /// std::fs::write(&path, [b"\x93NUMPY\x01\0\x76\0", header.as_bytes(), &[0, 1, 0, 2]].concat())?;
+    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// let map = |policy| unsafe { HomogenNumericTable::<i16>::map_npy_with(&path, policy) };
+    /// assert!(matches!(map(CopyPolicy::Never), Err(Error::CopyRequired { reason: CopyReason::ByteOrder })));
+    /// assert_eq!(map(CopyPolicy::IfNeeded)?.as_slice()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "npy", feature = "mmap"))))]
+    pub unsafe fn map_npy_with(path: impl AsRef<Path>, policy: CopyPolicy) -> Result<Self> {
+        let file = NpyFile::open(path.as_ref())?;
+        let header = file.header;
+        header.check_type(T::TYPE)?;
+        // A map begins at a page, so that values are aligned in memory as they are in the file.
+        match (policy, header.copy_reason(header.length)) {
+            (CopyPolicy::Never, Some(reason)) => return Err(Error::CopyRequired { reason }),
+            (CopyPolicy::Always, _) | (_, Some(_)) => return file.load(),
+            (_, None) => {}
+        }
+        let length = header.length.saturating_add(header.payload_length());
+        // SAFETY: the caller promises that nobody changes the file. `open` has found that it is so long.
+        let map = unsafe { map_file(&file.file, length) };
+        let map = map.map_err(|source| Error::Io { path: file.path.clone(), source })?;
+        let bytes = Array::<u8>::from_owner(Mapped(map));
+        Self::from_array_in(bytes.slice(header.length..)?.reinterpret::<T>()?, header.shape, header.layout)
+    }
+}
+
+/// A mapped file, as the owner of an array of its bytes.
+struct Mapped(Mmap);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,159 @@
+//! Tables from `.npy` files, streams and bytes.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::header::Header;
+use super::values::{NpyFile, load, read_stream};
+use crate::array::Array;
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::interop::CopyPolicy;
+use crate::table::{HomogenNumericTable, NumericTable};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Loads a table from a NumPy file, which must hold `T`, into memory of the library. Fortran order becomes column-major,
+    /// one dimension one column.
+    ///
+    /// Safe with hostile files: a load that fails has taken at most twice the file's real size, plus 1 MiB. The format has no
+    /// checksums: damaged values are not noticed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong where, or what a table cannot hold;
+    /// [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save_npy(&path)?;
+    /// assert_eq!(HomogenNumericTable::<i16>::load_npy(&path)?.as_slice()?, [1, 2, 3, 4]);
+    /// assert!(matches!(HomogenNumericTable::<f32>::load_npy(&path), Err(Error::ElementTypeMismatch { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn load_npy(path: impl AsRef<Path>) -> Result<Self> {
+        let file = NpyFile::open(path.as_ref())?;
+        file.header.check_type(T::TYPE)?;
+        file.load()
+    }
+
+    /// Loads a table from a NumPy file of any element type, converted as [`convert`](Self::convert) does, piece by piece while
+    /// it is read.
+    ///
+    /// # Errors
+    /// As [`load_npy`](Self::load_npy), but any element type will do; [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// HomogenNumericTable::from_rows(&[[1.9_f64, -7.0], [300.0, 4.0]])?.save_npy(&path)?;
+    /// assert_eq!(HomogenNumericTable::<u8>::load_npy_as(&path)?.as_slice()?, [1, 0, 255, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn load_npy_as(path: impl AsRef<Path>) -> Result<Self> {
+        NpyFile::open(path.as_ref())?.load()
+    }
+
+    /// Reads one array from a stream, and not a byte behind it: what `numpy.save` has written into one file several times is
+    /// read by as many calls. For a file by its name, [`load_npy`](Self::load_npy) is faster.
+    ///
+    /// # Errors
+    /// As [`load_npy`](Self::load_npy), with [`Error::Stream`] for what the stream fails with. A stream that ends too early is
+    /// [`Error::Format`]; no more memory has been taken then than twice what it gave, plus 1 MiB.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let (mut bytes, one) = (Vec::new(), HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?);
+    /// one.write_npy(&mut bytes)?;
+    /// one.slice_rows(1..2)?.write_npy(&mut bytes)?;
+    /// let mut stream = &bytes[..];
+    /// assert_eq!(HomogenNumericTable::<i16>::read_npy(&mut stream)?, one);
+    /// assert_eq!(HomogenNumericTable::<i16>::read_npy(&mut stream)?.as_slice()?, [3, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn read_npy(mut source: impl Read) -> Result<Self> {
+        let header = Header::read(&mut source, &in_stream)?;
+        header.check_type(T::TYPE)?;
+        read_stream(&header, &mut source)
+    }
+
+    /// Makes a table of the bytes of a NumPy file that are in memory, without copying the values if that is possible: if
+    /// they are aligned for `T`, and in the order of this machine. That the memory is shared is told by
+    /// [`data_memory_status`](NumericTable::data_memory_status): `UserAllocated`; a copy is `InternallyAllocated`.
+    ///
+    /// # Errors
+    /// As [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`]. Bytes behind the array are refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// let mut bytes = Vec::new();
+    /// HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.write_npy(&mut bytes)?;
+    /// let table = HomogenNumericTable::<u8>::from_npy(bytes, CopyPolicy::Never)?; // the memory of the `Vec`
+    /// assert_eq!((table.as_slice()?, table.data_memory_status()), (&[1, 2, 3, 4][..], MemoryStatus::UserAllocated));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn from_npy(bytes: impl Into<Array<u8>>, policy: CopyPolicy) -> Result<Self> {
+        let bytes = bytes.into();
+        let header = Header::read(&mut &bytes[..], &in_stream)?;
+        header.check_file_length(bytes.count() as u64)?;
+        header.check_type(T::TYPE)?;
+        let values = bytes.slice(header.length..)?;
+        match (policy, header.copy_reason(values.as_ptr().addr())) {
+            (CopyPolicy::Never, Some(reason)) => Err(Error::CopyRequired { reason }),
+            (CopyPolicy::Always, _) | (_, Some(_)) => load(&header, &values[..]),
+            (_, None) => Self::from_array_in(values.reinterpret::<T>()?, header.shape, header.layout),
+        }
+    }
+}
+
+/// Loads a table of whatever element type a NumPy file holds.
+///
+/// # Errors
+/// As [`HomogenNumericTable::load_npy`], but any element type will do.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{load_npy_any, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("array.npy");
+/// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save_npy(&path)?;
+/// assert_eq!(load_npy_any(&path)?.element_type(), ElementType::I16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
+    let file = NpyFile::open(path.as_ref())?;
+    match_element!(file.header.element_type, T => Ok(Box::new(file.load::<T>()?)))
+}
+
+/// Reads one array of whatever element type from a stream, as [`HomogenNumericTable::read_npy`] does.
+///
+/// # Errors
+/// As [`HomogenNumericTable::read_npy`], but any element type will do.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, read_npy_any};
+/// let mut bytes = Vec::new();
+/// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.write_npy(&mut bytes)?;
+/// assert_eq!(read_npy_any(&bytes[..])?.value::<f64>(0, 1)?, 2.0);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
+    let header = Header::read(&mut source, &in_stream)?;
+    match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source)?)))
+}
+
+fn in_stream(source: std::io::Error) -> Error {
+    Error::Stream { source }
+}

@@ -1,0 +1,155 @@
+//! Reading many values: in pieces that stay in the processor's cache, several runs of pieces at a time if there are many.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::header::Header;
+use crate::array::{AnySliceMut, Array};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::format::{PIECE_BYTES, Stored, open_regular, read, run_length, swap_if_big_endian};
+use crate::parallel;
+use crate::shape::Shape;
+use crate::table::{DataLayout, HomogenNumericTable};
+
+/// Bytes that are taken from a stream before it has given any.
+const FIRST_BYTES: usize = 256 << 10;
+
+/// Something that bytes of values are read from, by several threads.
+pub(super) trait Payload: Sync {
+    /// Fills a buffer with the bytes from a position in the values on.
+    fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()>;
+}
+
+impl Payload for [u8] {
+    fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()> {
+        buffer.copy_from_slice(&self[position..position + buffer.len()]);
+        Ok(())
+    }
+}
+
+/// An open file whose header has been checked against its real length.
+pub(super) struct NpyFile {
+    pub(super) file: File,
+    pub(super) path: PathBuf,
+    pub(super) header: Header,
+}
+
+impl NpyFile {
+    /// Opens a file and checks everything but its values. Takes as much memory as its header.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`].
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let (file, real_length) = open_regular(path).map_err(in_file)?;
+        let header = Header::read(&mut &file, &in_file)?;
+        header.check_file_length(real_length)?;
+        Ok(Self { file, path: path.to_owned(), header })
+    }
+
+    /// Loads the table, converted if the file holds another type.
+    pub(super) fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        load(&self.header, self)
+    }
+}
+
+impl Payload for NpyFile {
+    fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()> {
+        read(&self.file, &self.path, buffer, (self.header.length + position) as u64)
+    }
+}
+
+/// Reads all values of a header into memory of the library, converted if they are of another type.
+pub(super) fn load<T: Element>(header: &Header, payload: &(impl Payload + ?Sized)) -> Result<HomogenNumericTable<T>> {
+    let mut array = Array::<T>::zeros(header.shape.element_count_of(T::TYPE)?)?;
+    let size = header.element_type.size_in_bytes();
+    let length = (run_length(header.payload_length()) / size).max(1);
+    let runs = array.mutable_data()?.chunks_mut(length).enumerate().collect();
+    let done = parallel::map(runs, |(index, target)| read_run(header, payload, index * length, target));
+    done.into_iter().collect::<Result<()>>()?;
+    Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
+}
+
+/// Reads consecutive values, from the value `first` on.
+fn read_run<T: Element>(
+    header: &Header,
+    payload: &(impl Payload + ?Sized),
+    first: usize,
+    target: &mut [T],
+) -> Result<()> {
+    let size = header.element_type.size_in_bytes();
+    let mut stored = Stored::new(header.element_type);
+    let mut position = first * size;
+    for piece in target.chunks_mut(PIECE_BYTES / size) {
+        let length = piece.len() * size;
+        if header.element_type == T::TYPE {
+            let bytes = bytemuck::cast_slice_mut(piece);
+            payload.fetch(bytes, position)?;
+            turn(bytes, header);
+            swap_if_big_endian(bytes, size);
+        } else {
+            let bytes = stored.room(piece.len())?;
+            payload.fetch(bytes, position)?;
+            turn(bytes, header);
+            let shape = Shape { rows: piece.len(), columns: 1 };
+            stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(piece))?;
+        }
+        position += length;
+    }
+    Ok(())
+}
+
+/// Turns bytes of values into little-endian order.
+fn turn(bytes: &mut [u8], header: &Header) {
+    if !header.is_big_endian {
+        return;
+    }
+    match header.element_type.size_in_bytes() {
+        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|value| value.reverse()),
+        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|value| value.reverse()),
+        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|value| value.reverse()),
+        _ => {}
+    }
+}
+
+/// Reads all values of a header from a stream, which may end before it has given them all: takes no more memory than twice
+/// what it has given, and 1 MiB.
+pub(super) fn read_stream<T: Element>(header: &Header, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
+    let (count, size) = (header.shape.element_count_of(T::TYPE)?, size_of::<T>());
+    let mut parts: Vec<Array<T>> = Vec::new();
+    let mut have = 0;
+    while have < count {
+        let mut part = Array::<T>::zeros((count - have).min(have.max(FIRST_BYTES / size)))?;
+        let bytes = bytemuck::cast_slice_mut(part.mutable_data()?);
+        source.read_exact(bytes).map_err(|source| match source.kind() {
+            ErrorKind::UnexpectedEof => {
+                let offset = (header.length + have * size) as u64;
+                let (shape, element) = (header.shape, header.element_type);
+                let reason =
+                    format!("the stream ends behind this byte, and before the last of {shape} {element} values");
+                Error::Format { offset, reason }
+            }
+            _ => Error::Stream { source },
+        })?;
+        turn(bytes, header);
+        swap_if_big_endian(bytes, size);
+        have += part.count();
+        parts.push(part);
+    }
+    let array = match <[Array<T>; 1]>::try_from(parts) {
+        Ok([whole]) => whole,
+        Err(parts) => {
+            let mut whole = Array::<T>::zeros(count)?;
+            let mut rest = whole.mutable_data()?;
+            for part in parts {
+                let (now, later) = rest.split_at_mut(part.count());
+                now.copy_from_slice(&part);
+                rest = later;
+            }
+            whole
+        }
+    };
+    Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
+}

@@ -1,0 +1,176 @@
+//! Tables as `.npy` files and streams.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::header::Header;
+use crate::SaveOptions;
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::format::{Lines, Meter, Output, Payload, for_each_piece, replace};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
+
+/// What goes into a file.
+struct Content<'a, T> {
+    /// The values in the order of the file.
+    lines: &'a dyn Lines<T>,
+    header: Vec<u8>,
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Saves the values that the table shows as a NumPy file, in place of the one that may be there, whole or not at all, as
+    /// [`save`](Self::save) does. A column-major table is written in Fortran order. What the columns are called and mean is
+    /// lost: the format has no place for it.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy has not; else as [`save`](Self::save).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
+    /// table.save_npy(&path)?; // numpy.load("array.npy")
+    /// assert_eq!(HomogenNumericTable::load_npy(&path)?, table);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_npy_with(path, SaveOptions::new())
+    }
+
+    /// As [`save_npy`](Self::save_npy), with or without waiting for the disk, in place, and with somebody told of progress. The
+    /// format has no checksums.
+    ///
+    /// # Errors
+    /// As [`save_npy`](Self::save_npy).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// table.slice_rows(1..2)?.save_npy_with(&path, SaveOptions::new().durable(false))?; // one row
+    /// assert_eq!(HomogenNumericTable::<u8>::load_npy(&path)?.as_slice()?, [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        let lines = self.lines()?;
+        save(path.as_ref(), &self.content(&lines)?, &options)
+    }
+
+    /// Writes the table into a stream, as [`save_npy`](Self::save_npy) does into a file. Several tables may follow each other.
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for what the stream fails with; [`Error::UnsupportedElementType`] for `bf16`;
+    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut bytes = Vec::new();
+    /// table.write_npy(&mut bytes)?;
+    /// assert!(bytes.starts_with(b"\x93NUMPY\x01\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }"));
+    /// assert_eq!(bytes[128..], [1, 2, 3, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn write_npy(&self, sink: impl Write) -> Result<()> {
+        let lines = self.lines()?;
+        write(sink, &self.content(&lines)?)
+    }
+
+    fn lines(&self) -> Result<TableView<'_, T>> {
+        match self.data_layout() {
+            DataLayout::RowMajor => self.view(),
+            DataLayout::ColumnMajor => Ok(self.view()?.transposed()),
+        }
+    }
+
+    fn content<'a>(&self, lines: &'a TableView<'_, T>) -> Result<Content<'a, T>> {
+        Ok(Content { lines, header: Header::encode(T::TYPE, self.data_layout(), self.shape())? })
+    }
+}
+
+impl dyn NumericTable {
+    /// Saves a table of any kind as a NumPy file, as [`HomogenNumericTable::save_npy`] does. A table that is not homogeneous
+    /// is saved as one, row by row.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::save_npy`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{load_npy_any, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// table.save_npy(&path)?;
+    /// assert_eq!(load_npy_any(&path)?.value::<i16>(0, 1)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.save_npy(path),
+            None => save(path.as_ref(), &content::<T>(&self)?, &SaveOptions::new()),
+        })
+    }
+
+    /// Writes a table of any kind into a stream, as [`HomogenNumericTable::write_npy`] does.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::write_npy`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, read_npy_any};
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// let mut bytes = Vec::new();
+    /// table.write_npy(&mut bytes)?;
+    /// assert_eq!(read_npy_any(&bytes[..])?.shape(), table.shape());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn write_npy(&self, sink: impl Write) -> Result<()> {
+        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.write_npy(sink),
+            None => write(sink, &content::<T>(&self)?),
+        })
+    }
+}
+
+fn content<'a, T: Element>(table: &'a &dyn NumericTable) -> Result<Content<'a, T>> {
+    Ok(Content { lines: table, header: Header::encode(T::TYPE, DataLayout::RowMajor, NumericTable::shape(*table))? })
+}
+
+/// The number of values and their size in bytes.
+fn sizes<T: Element>(content: &Content<'_, T>) -> Result<(usize, u64)> {
+    let count = content.lines.shape().element_count_of(T::TYPE)?;
+    Ok((count, (count * size_of::<T>()) as u64))
+}
+
+/// The first bytes come last: nobody takes a file for an array before it is one.
+fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
+    let (_, bytes) = sizes(content)?;
+    replace(path, options, |sink| {
+        let output = Output { sink, path };
+        let meter = Meter::start(options.hook(), bytes);
+        let offset = content.header.len() as u64;
+        output.reserve(offset + bytes)?;
+        Payload { output: &output, offset, chunk_size: 0, meter: Some(&meter) }.write(content.lines, 0)?;
+        output.write(&content.header, 0)
+    })
+}
+
+fn write<T: Element>(mut sink: impl Write, content: &Content<'_, T>) -> Result<()> {
+    let (count, _) = sizes(content)?;
+    let failed = |source| Error::Stream { source };
+    sink.write_all(&content.header).map_err(failed)?;
+    for_each_piece(content.lines, 0..count, |bytes| sink.write_all(bytes).map_err(failed))?;
+    sink.flush().map_err(failed)
+}

@@ -1,0 +1,377 @@
+//! Statistics of the columns of a table: one parallel pass over blocks of rows.
+//!
+//! `block`: one block of rows; `column`: what is known of one column, and putting two such things together; `double`: what
+//! sums are kept in. Here: cutting a table into blocks, and the order in which their results are put together.
+//!
+//! A table is cut by the number of its rows alone, and results are put together from front to back: they depend neither on
+//! the number of threads nor on the layout.
+//! Semantics: DAAL `low_order_moments`, oneDAL `basic_statistics`.
+
+mod block;
+mod column;
+mod double;
+
+pub use column::ColumnStatistics;
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::array::AnySliceMut;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::dictionary::DataDictionary;
+use crate::display::{Grid, cut_rows, name_of};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::shape::Shape;
+use crate::table::{DataLayout, NumericTable, Region, TableView};
+use block::{BLOCK_ROWS, Block};
+
+/// Rows that one task works on, at least; their blocks are put together first.
+const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
+/// Columns of a row-major table that are looked at together: a block of them stays in the processor's cache.
+const PANEL: usize = 32;
+/// Columns that one task works on, at most.
+const SPAN: usize = 8 * PANEL;
+/// Results that wait to be put together, about.
+const RESULTS: usize = 64 << 10;
+
+/// Minimum, maximum, sum, mean, variance and more of every column of a table, in `f64`; of one table or of several.
+///
+/// One pass over the table, in parallel from 4 MiB on, in memory for one block per thread. Values of other types than `f64`
+/// are converted, exactly but for 64-bit integers beyond 2^53. Means and deviations are right to the last digits even where
+/// these are small beside the values: results are checked against NIST's certified values. They do not depend on the number
+/// of threads, the machine or the layout. What NaN and infinities do is said on [`ColumnStatistics`].
+///
+/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{BasicStatistics, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;
+/// let statistics = BasicStatistics::of(&table)?;
+/// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
+///
+/// // Of several tables, or of one that is larger than memory: partial results are put together.
+/// let mut all = BasicStatistics::of(&table.slice_rows(0..1)?)?;
+/// all.merge(&BasicStatistics::of(&table.slice_rows(1..3)?)?)?;
+/// assert_eq!(all.column(1)?.variance(), statistics.column(1)?.variance());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+///
+/// Printed, they are a table:
+/// ```
+/// # use numeric_table::{BasicStatistics, prelude::*};
+/// let mut table = HomogenNumericTable::from_rows(&[[1.5, 10.0], [2.0, f64::NAN], [4.0, 60.0]])?;
+/// let names = ["size", "weight"].map(|name| Feature::new(ElementType::F64).named(name));
+/// table.set_dictionary(DataDictionary::from_features(names))?;
+/// assert_eq!(BasicStatistics::of(&table)?.to_string(), "
+///         count  NaN  inf  minimum  maximum  mean  standard deviation
+/// size        3    0    0      1.5      4.0   2.5              1.3229
+/// weight      2    1    0     10.0     60.0  35.0             35.3553
+/// ".trim_matches('\n'));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BasicStatistics {
+    columns: Vec<ColumnStatistics>,
+    rows: u64,
+    /// Names of the columns.
+    dictionary: Option<DataDictionary>,
+}
+
+impl BasicStatistics {
+    /// Statistics of so many columns, and no rows yet.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::BasicStatistics;
+    /// let statistics = BasicStatistics::new(2)?;
+    /// assert_eq!((statistics.row_count(), statistics.column(1)?.count()), (0, 0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize) -> Result<Self> {
+        Ok(Self { columns: empty(columns)?, rows: 0, dictionary: None })
+    }
+
+    /// Computes the statistics of a table of any kind.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?);
+    /// assert_eq!(BasicStatistics::of(&*table)?.column(1)?.mean(), 8.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable) -> Result<Self> {
+        let panel = match table.data_layout() {
+            DataLayout::RowMajor => PANEL,
+            DataLayout::ColumnMajor => 1, // values of a column lie side by side
+        };
+        let columns = compute(table.shape(), panel, &TableSource(table))?;
+        Ok(Self { columns, rows: table.row_count() as u64, dictionary: Some(table.dictionary().clone()) })
+    }
+
+    /// Adds rows: a row block, or any other slice of whole rows one after another. The last digits of the results may depend
+    /// on how many rows come at a time.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::OutOfMemory`]. Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{BasicStatistics, TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
+    /// let reader = TableReader::open(&path)?; // of a file that may be larger than memory
+    /// let mut statistics = BasicStatistics::new(reader.shape().columns)?;
+    /// let mut blocks = reader.row_blocks::<i16>(2)?;
+    /// while let Some(block) = blocks.next_block()? {
+    ///     statistics.update(&block)?;
+    /// }
+    /// assert_eq!((statistics.row_count(), statistics.column(0)?.mean()), (3, 3.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        let columns = self.columns.len();
+        let count = rows.len().checked_div(columns).unwrap_or(0);
+        if count * columns != rows.len() {
+            return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
+        }
+        let shape = Shape { rows: count, columns };
+        let view = TableView::new(rows, shape, DataLayout::RowMajor)?;
+        let added = compute(shape, PANEL, &ViewSource(view))?;
+        self.add(&added, count as u64);
+        Ok(())
+    }
+
+    /// Adds the rows of other tables, whose statistics are known.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if they have another number of columns; nothing is added.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let mut all = BasicStatistics::of(&HomogenNumericTable::from_rows(&[[1_u8], [2]])?)?;
+    /// all.merge(&BasicStatistics::of(&HomogenNumericTable::from_rows(&[[0.5_f64]])?)?)?;
+    /// assert_eq!((all.row_count(), all.column(0)?.minimum(), all.column(0)?.sum()), (3, 0.5, 3.5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.columns.len() != other.columns.len() {
+            return Err(Error::LengthMismatch { expected: self.columns.len(), found: other.columns.len() });
+        }
+        self.add(&other.columns, other.rows);
+        if self.dictionary.is_none() {
+            self.dictionary.clone_from(&other.dictionary);
+        }
+        Ok(())
+    }
+
+    /// Chooses whether columns that have any NaN report NaN for everything but counts, as NumPy's functions do. If not, as
+    /// from the start, NaN is left out.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [f64::NAN, 3.0]])?;
+    /// let statistics = BasicStatistics::of(&table)?.propagate_nan(true);
+    /// assert!(statistics.column(0)?.mean().is_nan());
+    /// assert_eq!(statistics.column(1)?.mean(), 2.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn propagate_nan(mut self, propagates: bool) -> Self {
+        self.columns.iter_mut().for_each(|column| column.propagates_nan = propagates);
+        self
+    }
+
+    /// Counts the rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(BasicStatistics::of(&table)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.rows
+    }
+
+    /// Gives the statistics of every column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// let maxima: Vec<f64> = BasicStatistics::of(&table)?.columns().iter().map(|column| column.maximum()).collect();
+    /// assert_eq!(maxima, [5.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(&self) -> &[ColumnStatistics] {
+        &self.columns
+    }
+
+    /// Gives the statistics of one column.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(BasicStatistics::of(&table)?.column(1)?.sum(), 12.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column(&self, column: usize) -> Result<&ColumnStatistics> {
+        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    }
+
+    fn add(&mut self, columns: &[ColumnStatistics], rows: u64) {
+        self.columns.iter_mut().zip(columns).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.rows += rows;
+    }
+}
+
+/// A number that is shown, under its heading.
+type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
+
+/// One line for each column: some numbers that describe it. `{:.2}` shows two decimals, `{:#}` the columns in the middle as
+/// well, where they are many.
+impl fmt::Display for BasicStatistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = if f.alternate() { usize::MAX } else { 40 };
+        let (first, last) = cut_rows(self.columns.len(), limit);
+        let shown: Vec<usize> = first.clone().chain(last).collect();
+        let names = shown.iter().map(|&column| name_of(self.dictionary.as_ref(), column));
+        let mut grid = Grid::new(names, (shown.len() < self.columns.len()).then_some(first.len()));
+        let counts: [Named<u64>; 3] = [
+            ("count", ColumnStatistics::count),
+            ("NaN", ColumnStatistics::nan_count),
+            ("inf", ColumnStatistics::infinity_count),
+        ];
+        for (heading, count) in counts {
+            grid.add_counts(heading, shown.iter().map(|&column| count(&self.columns[column])));
+        }
+        let numbers: [Named<f64>; 4] = [
+            ("minimum", ColumnStatistics::minimum),
+            ("maximum", ColumnStatistics::maximum),
+            ("mean", ColumnStatistics::mean),
+            ("standard deviation", ColumnStatistics::standard_deviation),
+        ];
+        for (heading, number) in numbers {
+            grid.add_numbers(heading, shown.iter().map(|&column| number(&self.columns[column])), f.precision());
+        }
+        grid.write(f)
+    }
+}
+
+/// Where values come from.
+trait Source: Sync {
+    /// Gives the values of a region, row by row: those of the table itself if that is possible, else in the buffer.
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
+}
+
+struct TableSource<'t>(&'t dyn NumericTable);
+
+impl Source for TableSource<'_> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+        if let Some(values) = self.0.borrow_region(region)?.and_then(|values| values.downcast::<f64>()) {
+            return Ok(values);
+        }
+        self.0.read_region_over(region, AnySliceMut::new(buffer), ConversionPolicy::Saturate)?;
+        Ok(buffer)
+    }
+}
+
+struct ViewSource<'t, U>(TableView<'t, U>);
+
+impl<U: Element> Source for ViewSource<'_, U> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+        let view = self.0.region(region)?;
+        view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
+        Ok(buffer)
+    }
+}
+
+fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
+    let mut statistics = Vec::new();
+    let bytes = columns.saturating_mul(size_of::<ColumnStatistics>());
+    statistics.try_reserve_exact(columns).map_err(|_| Error::OutOfMemory { bytes })?;
+    statistics.resize(columns, ColumnStatistics::EMPTY);
+    Ok(statistics)
+}
+
+/// Cuts a table into groups of rows and spans of columns, and puts what is found in them together in their order.
+fn compute(shape: Shape, panel: usize, source: &dyn Source) -> Result<Vec<ColumnStatistics>> {
+    let mut all = empty(shape.columns)?;
+    if shape.is_empty() {
+        return Ok(all);
+    }
+    let work = |(rows, columns): (Range<usize>, Range<usize>)| -> Result<_> {
+        Ok((columns.start, group(rows, columns, panel, source)?))
+    };
+    let mut put = |(start, columns): (usize, Vec<ColumnStatistics>)| {
+        all[start..].iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+    };
+    let groups = |rows: Range<usize>| cut(rows, GROUP_ROWS);
+    let spans = || cut(0..shape.columns, SPAN);
+    let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
+    if parallel::task_count(bytes) == 1 {
+        for rows in groups(0..shape.rows) {
+            for columns in spans() {
+                put(work((rows.clone(), columns))?);
+            }
+        }
+        return Ok(all);
+    }
+    // Some groups at a time, so that their results do not take much memory.
+    for rows in cut(0..shape.rows, (RESULTS / shape.columns).max(1) * GROUP_ROWS) {
+        let pieces = groups(rows).flat_map(|rows| spans().map(move |columns| (rows.clone(), columns))).collect();
+        for found in parallel::map(pieces, work) {
+            put(found?);
+        }
+    }
+    Ok(all)
+}
+
+/// Cuts a range into ranges of some length; the last one may be shorter.
+fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
+}
+
+/// Statistics of some columns of some rows, block by block.
+fn group(
+    rows: Range<usize>,
+    columns: Range<usize>,
+    panel: usize,
+    source: &dyn Source,
+) -> Result<Vec<ColumnStatistics>> {
+    let mut statistics = empty(columns.len())?;
+    let mut buffer = vec![0.0; panel.min(columns.len()) * rows.len().min(BLOCK_ROWS)];
+    let mut block = Block::new(panel.min(columns.len()));
+    for panel in cut(columns.clone(), panel) {
+        if !block.is_for(panel.len()) {
+            block = Block::new(panel.len());
+        }
+        for rows in cut(rows.clone(), BLOCK_ROWS) {
+            let region = Region { rows, columns: panel.clone() };
+            let count = region.shape().element_count()?;
+            let values = source.read(&region, &mut buffer[..count])?;
+            block.add(values, &mut statistics[panel.start - columns.start..panel.end - columns.start]);
+        }
+    }
+    Ok(statistics)
+}
