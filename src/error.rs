@@ -257,6 +257,26 @@ pub enum Error {
         /// What it says.
         source: io::Error,
     },
+    /// Arrow values that a table cannot hold.
+    #[cfg(feature = "arrow")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    #[error("Arrow column {column} ({name}): {reason}")]
+    Arrow {
+        /// The column, from 0 on.
+        column: usize,
+        /// What the schema calls it.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Arrow itself has failed: a reader that the caller handed in, as a rule.
+    #[cfg(feature = "arrow")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    #[error("Arrow failed: {source}")]
+    ArrowReader {
+        /// What it says.
+        source: arrow_schema::ArrowError,
+    },
     /// A file cannot be put in the place of another at once: the file system cannot rename, or the old file is mounted.
     /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) writes over it.
     #[error("{}: the file cannot be replaced at once, only written in place: {source}", path.display())]

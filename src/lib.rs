@@ -90,11 +90,17 @@ pub use crate::display::TableDisplay;
 pub use crate::element::{Element, ElementType};
 pub use crate::error::{Error, Result};
 pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
+#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+pub use crate::interop::NdarraySource;
 #[cfg(feature = "csv")]
 #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
 pub use crate::interop::csv::{
     CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, CustomKind,
 };
+#[cfg(feature = "arrow")]
+#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+pub use crate::interop::{ArrowOptions, from_record_batches_any};
 pub use crate::interop::{CopyPolicy, CopyReason};
 #[cfg(feature = "npy")]
 pub use crate::interop::{load_npy_any, read_npy_any};

@@ -35,9 +35,10 @@ fn is_copied<T: Element>(array: Array2<T>, layout: DataLayout) -> bool {
     let (expected, address) = (array.to_owned(), array.as_ptr());
     let table = Table::from_ndarray(array).unwrap();
     assert_eq!(table.data_layout(), layout);
-    assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
     assert_same_values(&table.view().unwrap(), &expected.view());
-    table.as_slice().unwrap().as_ptr() != address
+    let is_copied = table.as_slice().unwrap().as_ptr() != address;
+    assert_eq!(table.data_memory_status() == MemoryStatus::InternallyAllocated, is_copied);
+    is_copied
 }
 
 // --- tables as arrays ---------------------------------------------------------------------------------------------
@@ -298,5 +299,68 @@ fn an_array_that_was_a_table_is_the_same_table_again() {
         let table = three_columns::<f32>(4, layout);
         let owned = table.view().unwrap().as_ndarray().unwrap().to_owned();
         assert_eq!(Table::from_ndarray(owned).unwrap(), table);
+    }
+}
+
+// --- writing through arrays ---------------------------------------------------------------------------------------
+
+#[test]
+fn an_array_that_lends_some_columns_for_writing_writes_those_only() {
+    for layout in LAYOUTS {
+        let mut table = three_columns::<i16>(4, layout);
+        let mut expected = table.view().unwrap().as_ndarray().unwrap().to_owned();
+        let view = table.view_mut().unwrap().rows(1..3).unwrap().columns(1..2).unwrap();
+        view.into_ndarray().unwrap().fill(-1);
+        expected.slice_mut(s![1..3, 1..2]).fill(-1);
+        assert_eq!(table.view().unwrap().as_ndarray().unwrap(), expected);
+    }
+}
+
+#[test]
+fn two_halves_of_a_table_are_written_as_two_arrays_at_once() {
+    for layout in LAYOUTS {
+        let mut table = three_columns::<f64>(5, layout);
+        let (head, tail) = table.view_mut().unwrap().split_at_row(2).unwrap();
+        let (mut head, mut tail) = (head.into_ndarray().unwrap(), tail.into_ndarray().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| head.fill(1.0));
+            scope.spawn(|| tail.fill(2.0));
+        });
+        let sums = table.view().unwrap().as_ndarray().unwrap().sum_axis(Axis(1));
+        assert_eq!(sums.to_vec(), [3.0, 3.0, 6.0, 6.0, 6.0]);
+    }
+}
+
+#[test]
+fn what_is_written_through_the_array_of_a_block_goes_into_the_table() {
+    let mut table = three_columns::<u8>(4, DataLayout::ColumnMajor);
+    let mut block = table.rows_mut::<f32>(1..3).unwrap();
+    block.as_ndarray_mut().unwrap().row_mut(1).fill(100.0);
+    assert_eq!(block.as_ndarray().unwrap().row(1).to_vec(), [100.0; 3]);
+    block.release().unwrap();
+    assert_eq!(table.rows::<u8>(2..4).unwrap()[..], [100, 100, 100, 3, 7, 11]);
+}
+
+#[test]
+fn writing_a_table_on_shared_values_leaves_the_array_alone() {
+    let shared = Array2::from_shape_vec((2, 2), vec![1, 2, 3, 4]).unwrap().into_shared();
+    let mut table = Table::from_ndarray(shared.clone()).unwrap();
+    table.as_mut_slice().unwrap().fill(0);
+    assert_eq!(shared, arr2(&[[1, 2], [3, 4]]));
+    let mut other = shared.clone();
+    let table = Table::from_ndarray(shared).unwrap();
+    other.fill(9); // copies, because the table has a share
+    assert_eq!(table.as_slice().unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn values_keep_their_bits_on_the_way_in_and_out() {
+    let odd = [0x7FA0_0001, 0xFFC0_1234, 0x8000_0000, 1].map(f32::from_bits); // a signalling NaN, a NaN, -0.0, a subnormal
+    let array = Array2::from_shape_vec((2, 2), odd.to_vec()).unwrap();
+    for array in [array.clone(), array.clone().reversed_axes(), array.clone().slice_move(s![..;-1, ..])] {
+        let expected: Vec<u32> = array.iter().map(|value| value.to_bits()).collect();
+        let table = Table::from_ndarray(&array).unwrap();
+        let back = table.to_ndarray().unwrap();
+        assert_eq!(back.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), expected);
     }
 }

@@ -8,6 +8,8 @@ mod allocate;
 mod any;
 mod block;
 mod construct;
+#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+mod ndarray;
 mod uninit;
 mod unique;
 mod window;

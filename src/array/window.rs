@@ -189,21 +189,6 @@ impl<'a, T: Copy> Window<'a, T> {
     pub(crate) fn row(&self, row: usize) -> Option<&'a [T]> {
         (row < self.rows()).then(|| self.cut(row..row + 1, 0..self.columns()).as_slice()).flatten()
     }
-
-    /// Looks at the same elements as an `ndarray` view; `None` for shapes without elements that it cannot express.
-    #[cfg(feature = "ndarray")]
-    pub(crate) fn as_ndarray(&self) -> Option<ndarray::ArrayView2<'a, T>> {
-        use ndarray::ShapeBuilder;
-        let Geometry { rows, columns, row_stride, column_stride } = self.geometry;
-        let count = rows.max(1).checked_mul(columns.max(1))?;
-        // `ndarray` wants the product of all lengths but zero to fit. Strides of no elements may be anything: use none.
-        let strides = if self.geometry.is_empty() { (0, 0) } else { (row_stride, column_stride) };
-        let shape = (rows, columns).strides(strides);
-        // SAFETY: the pointer is that of a slice or into one, so it is aligned and not null. Every element that the shape
-        // and the strides name lies in the slice that is borrowed for `'a` (invariant of `Geometry`), and no other is
-        // named: memory between them may belong to other windows.
-        (isize::try_from(count).is_ok()).then(|| unsafe { ndarray::ArrayView2::from_shape_ptr(shape, self.start) })
-    }
 }
 
 impl<'a, T: Copy> WindowMut<'a, T> {
@@ -211,6 +196,12 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
         fits.then_some(Self { start: values.as_mut_ptr(), geometry, borrow: PhantomData })
+    }
+
+    /// The address of the first element; the geometry holds from here.
+    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    pub(super) fn as_mut_ptr(&mut self) -> *mut T {
+        self.start
     }
 
     /// Looks at the same elements, for reading.

@@ -3,19 +3,29 @@
 //! No door changes an element type unless asked. Whether a door copies is the caller's choice where there is one: a
 //! [`CopyPolicy`].
 
+#[cfg(feature = "arrow")]
+#[forbid(unsafe_code)]
+mod arrow;
 #[cfg(feature = "csv")]
 #[forbid(unsafe_code)]
 pub(crate) mod csv;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 #[forbid(unsafe_code)]
 mod ndarray;
 #[cfg(feature = "npy")]
 mod npy; // forbids unsafe code in all of its files but one
 
+#[cfg(feature = "arrow")]
+pub use arrow::{ArrowOptions, from_record_batches_any};
+#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+pub use ndarray::NdarraySource;
 #[cfg(feature = "npy")]
 pub use npy::{load_npy_any, read_npy_any};
 
 use std::fmt;
+
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016"))]
+use crate::error::{Error, Result};
 
 /// Whether values may, may not or must be copied on their way in or out.
 ///
@@ -46,6 +56,21 @@ pub enum CopyPolicy {
     Always,
 }
 
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016"))]
+impl CopyPolicy {
+    /// Tells whether to copy, if values can be used where they are but for a reason.
+    ///
+    /// # Errors
+    /// [`Error::CopyRequired`].
+    fn copies(self, reason: Option<CopyReason>) -> Result<bool> {
+        match (self, reason) {
+            (Self::Never, Some(reason)) => Err(Error::CopyRequired { reason }),
+            (Self::Always, _) | (Self::IfNeeded, Some(_)) => Ok(true),
+            (_, None) => Ok(false),
+        }
+    }
+}
+
 /// Why values cannot be used where they are.
 ///
 /// # Examples
@@ -60,6 +85,14 @@ pub enum CopyReason {
     Alignment,
     /// The bytes of each value are in the other order than this machine's.
     ByteOrder,
+    /// The values do not lie one after another in the order that is needed.
+    Layout,
+    /// The values are lent for a while, and would have to live longer.
+    Lifetime,
+    /// The values are of another element type.
+    ElementType,
+    /// Some values are missing, and something is to stand in their places.
+    Nulls,
 }
 
 impl fmt::Display for CopyReason {
@@ -67,6 +100,10 @@ impl fmt::Display for CopyReason {
         f.pad(match self {
             Self::Alignment => "the values are not aligned for their type",
             Self::ByteOrder => "the bytes of each value are in the other order",
+            Self::Layout => "the values do not lie one after another in the order that is needed",
+            Self::Lifetime => "the values are lent, and would have to live longer",
+            Self::ElementType => "the values are of another element type",
+            Self::Nulls => "some values are missing, and something is to stand in their places",
         })
     }
 }

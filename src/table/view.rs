@@ -223,9 +223,9 @@ impl<'t, T: Element> TableView<'t, T> {
         T::report(self.window, U::TYPE)
     }
 
-    #[cfg(feature = "ndarray")]
-    pub(crate) fn to_ndarray(self) -> Option<ndarray::ArrayView2<'t, T>> {
-        self.window.as_ndarray()
+    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    pub(crate) fn window(&self) -> Window<'t, T> {
+        self.window
     }
 
     #[inline(always)]
@@ -455,6 +455,11 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         }
         self.window.reborrow().copy_from(other.window);
         Ok(())
+    }
+
+    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    pub(crate) fn into_window(self) -> WindowMut<'t, T> {
+        self.window
     }
 
     pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {

@@ -245,6 +245,19 @@ impl<T: Element> HomogenNumericTable<T> {
         if array.count() == count { Ok(array) } else { array.slice(..count) }
     }
 
+    /// Takes the `Vec` that the table was made from, if its memory is one and nobody shares it; else it is as it was.
+    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    pub(crate) fn take_vec(&mut self) -> Option<Vec<T>> {
+        let array = self.memory.array_mut().ok()?;
+        match std::mem::take(array).try_into_vec() {
+            Ok(vec) => Some(vec),
+            Err(whole) => {
+                *array = whole;
+                None
+            }
+        }
+    }
+
     /// Gives the table fresh memory of the library, all zero. What memory it had is let go of.
     ///
     /// Source: DAAL `allocateDataMemory`.

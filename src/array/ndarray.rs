@@ -1,0 +1,43 @@
+//! Windows as views of `ndarray`, of each of its versions that a feature asks for.
+
+use super::{Geometry, Window, WindowMut};
+
+/// Lengths and strides, in elements, as `ndarray` wants them; `None` for shapes without elements that it cannot express.
+fn lengths_and_strides(geometry: Geometry) -> Option<([usize; 2], [usize; 2])> {
+    let Geometry { rows, columns, row_stride, column_stride } = geometry;
+    // `ndarray` wants the product of all lengths but zero to fit. Strides of no elements may be anything: use none.
+    let count = rows.max(1).checked_mul(columns.max(1))?;
+    let strides = if geometry.is_empty() { [0, 0] } else { [row_stride, column_stride] };
+    isize::try_from(count).is_ok().then_some(([rows, columns], strides))
+}
+
+macro_rules! define_views {
+    ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident) => {
+        #[cfg(feature = $feature)]
+        impl<'a, T: Copy> Window<'a, T> {
+            /// Looks at the same elements; `None` for shapes without elements that `ndarray` cannot express.
+            pub(crate) fn $as_ndarray(&self) -> Option<$ndarray::ArrayView2<'a, T>> {
+                use $ndarray::ShapeBuilder;
+                let (lengths, strides) = lengths_and_strides(self.geometry())?;
+                // SAFETY: the pointer is that of a slice or into one, so it is aligned and not null. Every element that
+                // the lengths and the strides name lies in the slice that is borrowed for `'a` (invariant of `Geometry`),
+                // and no other is named: memory between them may belong to other windows.
+                Some(unsafe { $ndarray::ArrayView2::from_shape_ptr(lengths.strides(strides), self.as_ptr()) })
+            }
+        }
+
+        #[cfg(feature = $feature)]
+        impl<'a, T: Copy> WindowMut<'a, T> {
+            /// Lends the same elements; the window, if they have a shape without elements that `ndarray` cannot express.
+            pub(crate) fn $into_ndarray(mut self) -> Result<$ndarray::ArrayViewMut2<'a, T>, Self> {
+                use $ndarray::ShapeBuilder;
+                let Some((lengths, strides)) = lengths_and_strides(self.geometry()) else { return Err(self) };
+                // SAFETY: as for `Window`; positions are injective, no other window names these elements, and this one is
+                // consumed.
+                Ok(unsafe { $ndarray::ArrayViewMut2::from_shape_ptr(lengths.strides(strides), self.as_mut_ptr()) })
+            }
+        }
+    };
+}
+define_views!("ndarray", ndarray, as_ndarray, into_ndarray);
+define_views!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016);

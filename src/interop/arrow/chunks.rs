@@ -1,0 +1,203 @@
+//! Columns in chunks, and putting them together into the memory of a table.
+
+use std::ops::Range;
+
+use arrow_array::Array as ArrowArray;
+use arrow_buffer::NullBuffer;
+
+use super::options::ArrowOptions;
+use super::types::{element_type, values};
+use crate::array::{AnySlice, AnySliceMut, Array};
+use crate::convert::kernel::Origin;
+use crate::convert::{ConversionPolicy, cast};
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::table::{DataLayout, Shape, TableView, TableViewMut};
+
+/// Bytes of the columns that are turned into rows at once: they stay in the processor's cache.
+const TILE_BYTES: usize = 128 << 10;
+/// Rows that are made at once, at least.
+const TILE_ROWS: usize = 16;
+
+/// Some rows of all columns.
+pub(super) struct Chunk<'a> {
+    pub(super) rows: usize,
+    pub(super) columns: Vec<Column<'a>>,
+}
+
+/// The values of one column in one chunk.
+pub(super) struct Column<'a> {
+    values: AnySlice<'a>,
+    nulls: Option<NullBuffer>,
+}
+
+impl<'a> Column<'a> {
+    /// Looks at an array, if a table of `T` can take it.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub(super) fn new<T: Element>(
+        array: &'a dyn ArrowArray,
+        nulls: Option<NullBuffer>,
+        options: &ArrowOptions,
+    ) -> Result<Self, String> {
+        let data_type = array.data_type();
+        let (Some(found), Some(values)) = (element_type(data_type), values(array)) else {
+            return Err(format!("{data_type} is no element type of tables"));
+        };
+        if found != T::TYPE && options.conversion.is_none() {
+            return Err(format!("{found} values in a table of {}, and nobody asked for a conversion", T::TYPE));
+        }
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        if let Some(nulls) = &nulls {
+            let (count, first) = (nulls.null_count(), nulls.iter().position(|is_valid| !is_valid).unwrap_or(0));
+            if !options.has_nan_for_null {
+                return Err(format!(
+                    "{count} nulls, the first in row {first}, and nobody asked for NaN in their place"
+                ));
+            }
+            if !T::TYPE.is_float() {
+                return Err(format!("{count} nulls, the first in row {first}, and {} has no NaN for them", T::TYPE));
+            }
+        }
+        Ok(Self { values, nulls })
+    }
+
+    pub(super) fn has_nulls(&self) -> bool {
+        self.nulls.is_some()
+    }
+
+    /// Copies values, NaN for nulls. `origin` is that of the first of them, for errors.
+    fn read<T: Element>(
+        &self,
+        rows: Range<usize>,
+        target: &mut [T],
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<()> {
+        let Some(nulls) = &self.nulls else {
+            return convert(self.values, rows, target, policy, origin);
+        };
+        target.fill(cast(f64::NAN));
+        let (start, nulls) = (rows.start, nulls.slice(rows.start, rows.len()));
+        for (first, end) in nulls.valid_slices() {
+            let origin = Origin { row: origin.row + first, ..origin };
+            convert(self.values, start + first..start + end, &mut target[first..end], policy, origin)?;
+        }
+        Ok(())
+    }
+}
+
+fn convert<T: Element>(
+    values: AnySlice<'_>,
+    rows: Range<usize>,
+    target: &mut [T],
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    match_element!(values.element_type(), S => {
+        let mismatch = Error::ElementTypeMismatch { expected: S::TYPE, found: values.element_type() };
+        let values = &values.downcast::<S>().ok_or(mismatch)?[rows];
+        let shape = Shape { rows: values.len(), columns: 1 };
+        TableView::new(values, shape, DataLayout::RowMajor)?.read_over(AnySliceMut::new(target), policy, origin)
+    })
+}
+
+/// Puts chunks of the same columns together, one below the other.
+///
+/// # Errors
+/// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::SizeOverflow`];
+/// [`Error::OutOfMemory`].
+pub(super) fn assemble<T: Element>(chunks: &[Chunk<'_>], shape: Shape, options: &ArrowOptions) -> Result<Array<T>> {
+    let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
+    if shape.is_empty() {
+        return Ok(array);
+    }
+    let policy = options.conversion.unwrap_or(ConversionPolicy::Exact);
+    let rest = array.mutable_data()?;
+    let work = |piece: Piece<'_, '_, T>| piece.read(policy).err();
+    let pieces = match options.layout {
+        DataLayout::RowMajor => rows(chunks, shape, rest),
+        DataLayout::ColumnMajor => columns(chunks, shape, rest),
+    };
+    let errors: Vec<Option<Error>> = match parallel::task_count(shape.element_count()? * size_of::<T>()) {
+        1 => pieces.into_iter().map(work).collect(),
+        _ => parallel::map(pieces, work),
+    };
+    match errors.into_iter().flatten().min_by_key(place) {
+        Some(error) => Err(error),
+        None => Ok(array),
+    }
+}
+
+/// Where a value is that was refused; other errors come first.
+fn place(error: &Error) -> Option<(usize, usize)> {
+    match error {
+        Error::ValueNotRepresentable { row, column, .. } => Some((*row, *column)),
+        _ => None,
+    }
+}
+
+/// Some rows of some columns, and where their values go.
+struct Piece<'t, 'c, T> {
+    chunk: &'c Chunk<'c>,
+    /// Rows of the chunk.
+    rows: Range<usize>,
+    columns: Range<usize>,
+    /// The row of the table that the first row is.
+    row: usize,
+    /// Room for the values, row by row.
+    target: &'t mut [T],
+}
+
+/// Pieces of consecutive rows of a row-major table.
+fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<Piece<'t, 'c, T>> {
+    let step = (TILE_BYTES / size_of::<T>() / shape.columns).max(TILE_ROWS);
+    let (mut pieces, mut row) = (Vec::new(), 0);
+    for chunk in chunks {
+        for start in (0..chunk.rows).step_by(step) {
+            let rows = start..chunk.rows.min(start + step);
+            let (target, tail) = rest.split_at_mut(rows.len() * shape.columns);
+            let count = rows.len();
+            pieces.push(Piece { chunk, rows, columns: 0..shape.columns, row, target });
+            (rest, row) = (tail, row + count);
+        }
+    }
+    pieces
+}
+
+/// Pieces of the columns of a column-major table.
+fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<Piece<'t, 'c, T>> {
+    let mut pieces = Vec::new();
+    for column in 0..shape.columns {
+        let mut row = 0;
+        for chunk in chunks {
+            let (target, tail) = rest.split_at_mut(chunk.rows);
+            pieces.push(Piece { chunk, rows: 0..chunk.rows, columns: column..column + 1, row, target });
+            (rest, row) = (tail, row + chunk.rows);
+        }
+    }
+    pieces
+}
+
+impl<T: Element> Piece<'_, '_, T> {
+    fn read(self, policy: ConversionPolicy) -> Result<()> {
+        let Self { chunk, rows, columns, row, target } = self;
+        if let [column] = &chunk.columns[columns.clone()] {
+            return column.read(rows, target, policy, Origin { row, column: columns.start });
+        }
+        let shape = Shape { rows: rows.len(), columns: columns.len() };
+        let mut tile = Array::<T>::zeros(shape.element_count()?)?;
+        let by_columns = tile.mutable_data()?;
+        let mut errors = Vec::new();
+        for ((column, lane), index) in chunk.columns.iter().zip(by_columns.chunks_exact_mut(shape.rows)).zip(columns) {
+            errors.extend(column.read(rows.clone(), lane, policy, Origin { row, column: index }).err());
+        }
+        if let Some(error) = errors.into_iter().min_by_key(place) {
+            return Err(error);
+        }
+        let by_columns = TableView::new(by_columns, shape, DataLayout::ColumnMajor)?;
+        TableViewMut::new(target, shape, DataLayout::RowMajor)?.copy_from(by_columns)
+    }
+}

@@ -1,0 +1,178 @@
+//! Tables as record batches and as fixed-size lists.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+
+use super::schema::to_schema;
+use super::types::{data_type, to_arrow};
+use crate::array::{AnyArray, Array};
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::interop::{CopyPolicy, CopyReason};
+use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Gives the columns of the table as a record batch. A column-major table is not copied: every column shows its memory,
+    /// and keeps it alive. If it is changed later, the table moves to memory of its own. A row-major table is copied, once.
+    ///
+    /// Columns without a name are called by their numbers, and marked: they come back without a name. None has nulls.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::{Float32Array, cast::AsArray};
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 10.0], [2.5, 20.0]])?.to_layout(DataLayout::ColumnMajor)?;
+    /// let batch = table.to_record_batch()?;
+    /// let last: &Float32Array = batch.column(1).as_primitive();
+    /// assert_eq!(last.values()[..], [10.0, 20.0]);
+    /// assert_eq!(last.values().as_ptr(), table.as_slice()?[2..].as_ptr()); // the memory of the table
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch(&self) -> Result<RecordBatch> {
+        self.to_record_batch_with(CopyPolicy::IfNeeded)
+    }
+
+    /// As [`to_record_batch`](Self::to_record_batch), with a say in whether values are copied.
+    ///
+    /// # Errors
+    /// As [`to_record_batch`](Self::to_record_batch); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a row-major table
+    /// of several rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert!(matches!(table.to_record_batch_with(CopyPolicy::Never), Err(Error::CopyRequired { .. })));
+    /// assert_eq!(table.to_record_batch_with(CopyPolicy::Always)?.num_rows(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch_with(&self, policy: CopyPolicy) -> Result<RecordBatch> {
+        let schema = to_schema(self.dictionary(), &data_type(T::TYPE)?, self.column_count())?;
+        let (values, stride) = lines(self, self.view()?.transposed(), policy)?;
+        let rows = self.row_count();
+        batch(schema, rows, |column| {
+            let start = column * stride;
+            to_arrow(if rows == 0 { Array::new() } else { values.slice(start..start + rows)? })
+        })
+    }
+
+    /// Gives the rows of the table as lists of as many values as there are columns. A row-major table is not copied: the lists
+    /// show its memory, and keep it alive. A column-major table is copied, once. Names and types of columns are lost.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::SizeOverflow`] for more than 2,147,483,647 columns;
+    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::{Array, cast::AsArray, types::Int32Type};
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
+    /// let lists = table.to_fixed_size_list()?;
+    /// assert_eq!((lists.len(), lists.value_length()), (2, 3));
+    /// assert_eq!(lists.values().as_primitive::<Int32Type>().values().as_ptr(), table.as_slice()?.as_ptr());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_fixed_size_list(&self) -> Result<FixedSizeListArray> {
+        self.to_fixed_size_list_with(CopyPolicy::IfNeeded)
+    }
+
+    /// As [`to_fixed_size_list`](Self::to_fixed_size_list), with a say in whether values are copied.
+    ///
+    /// # Errors
+    /// As [`to_fixed_size_list`](Self::to_fixed_size_list); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a
+    /// column-major table of several rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert!(table.to_fixed_size_list_with(CopyPolicy::Never).is_ok());
+    /// let columns = table.to_layout(DataLayout::ColumnMajor)?;
+    /// assert!(matches!(columns.to_fixed_size_list_with(CopyPolicy::Never), Err(Error::CopyRequired { .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_fixed_size_list_with(&self, policy: CopyPolicy) -> Result<FixedSizeListArray> {
+        let (data_type, shape, view) = (data_type(T::TYPE)?, self.shape(), self.view()?);
+        let overflow = || Error::SizeOverflow { shape, element: Some(T::TYPE) };
+        let length = i32::try_from(shape.columns).map_err(|_| overflow())?;
+        let (values, _) = lines(self, view, policy)?; // rows of row-major tables have no room between them
+        let values = values.slice(..shape.element_count()?)?;
+        let field = Arc::new(Field::new_list_field(data_type, false));
+        FixedSizeListArray::try_new_with_length(field, length, to_arrow(values)?, None, shape.rows)
+            .map_err(|_| overflow())
+    }
+}
+
+/// The values so that each row of a view of all of them is a slice, and how far it is from one row to the next.
+fn lines<T: Element>(
+    table: &HomogenNumericTable<T>,
+    view: TableView<'_, T>,
+    policy: CopyPolicy,
+) -> Result<(Array<T>, usize)> {
+    let (columns, (stride, step)) = (view.shape().columns, view.strides());
+    if view.shape().is_empty() {
+        return Ok((Array::new(), columns));
+    }
+    let reason = (step != 1 && columns > 1).then_some(CopyReason::Layout);
+    match policy.copies(reason)? {
+        true => Ok((downcast(view.to_array(T::TYPE, ConversionPolicy::Saturate, Origin::default())?)?, columns)),
+        false => Ok((table.array()?.clone(), stride)),
+    }
+}
+
+impl dyn NumericTable {
+    /// Gives the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does. Columns of
+    /// a kind of table that is somebody's own are copied.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::to_record_batch`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// assert_eq!(table.to_record_batch()?.num_columns(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch(&self) -> Result<RecordBatch> {
+        fn copy<T: Element>(table: &dyn NumericTable) -> Result<RecordBatch> {
+            let Shape { rows, columns } = table.shape();
+            let schema = to_schema(table.dictionary(), &data_type(T::TYPE)?, columns)?;
+            batch(schema, rows, |column| {
+                let region = Region { rows: 0..rows, columns: column..column + 1 };
+                to_arrow::<T>(downcast(table.copy_region(&region, T::TYPE, ConversionPolicy::Saturate)?)?)
+            })
+        }
+        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.to_record_batch(),
+            None => copy::<T>(self),
+        })
+    }
+}
+
+/// Makes a record batch of columns that have the type and the length that the schema and the rows say.
+fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>) -> Result<RecordBatch> {
+    let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
+        .map_err(|source| Error::ArrowReader { source })
+}
+
+/// The values of an array, which are of this type unless somebody's own kind of table is wrong about it.
+fn downcast<T: Element>(array: AnyArray) -> Result<Array<T>> {
+    array.downcast().map_err(|other| Error::ElementTypeMismatch { expected: T::TYPE, found: other.element_type() })
+}

@@ -1,0 +1,272 @@
+//! Tables from record batches and from fixed-size lists.
+
+use std::borrow::Borrow;
+
+use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch, RecordBatchReader};
+use arrow_buffer::NullBuffer;
+use arrow_schema::Schema;
+
+use super::chunks::{Chunk, Column, assemble};
+use super::options::ArrowOptions;
+use super::schema::to_dictionary;
+use super::types::{element_type, share};
+use crate::dictionary::DataDictionary;
+use crate::element::{Element, match_element};
+use crate::error::{Error, Result};
+use crate::interop::CopyReason;
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Makes a table of a record batch whose columns all hold `T`, without nulls. One column is shared; several are copied
+    /// into a row-major table, a few rows of all of them at a time. Names and types of columns are kept.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] for a column of another type or with nulls: see
+    /// [`from_record_batches`](Self::from_record_batches). [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+    /// use numeric_table::prelude::*;
+    /// let [length, width] = [[1.5, 2.5], [10.0, 20.0]].map(|values| Arc::new(Float64Array::from(values.to_vec())) as ArrayRef);
+    /// let batch = RecordBatch::try_from_iter([("length", length), ("width", width)]).unwrap();
+    /// let table = HomogenNumericTable::<f64>::from_record_batch(&batch)?;
+    /// assert_eq!(table.as_slice()?, [1.5, 10.0, 2.5, 20.0]);
+    /// assert_eq!(table.dictionary().index_of("width"), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn from_record_batch(batch: &RecordBatch) -> Result<Self> {
+        Self::from_record_batches([batch], ArrowOptions::new())
+    }
+
+    /// Makes one table of record batches with the same columns, one below the other. The names are those of the first.
+    ///
+    /// Values are shared if there is one batch of one column, of the table's type and without nulls; else they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] with the column: it holds another type, and no conversion was asked for, or a type that tables do not
+    /// have; it has nulls, and no NaN was asked for, or the table's type has none; batches differ in columns.
+    /// [`Error::ValueNotRepresentable`] for the first value that the conversion does not permit. [`Error::CopyRequired`].
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{ArrowOptions, prelude::*};
+    /// let all = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let batch = all.to_record_batch()?;
+    /// let (head, tail) = (batch.slice(0, 1), batch.slice(1, 2));
+    /// let options = ArrowOptions::new().convert(ConversionPolicy::Exact);
+    /// assert_eq!(HomogenNumericTable::<f32>::from_record_batches([head, tail], options)?, all.convert()?);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn from_record_batches<B: Borrow<RecordBatch>>(
+        batches: impl IntoIterator<Item = B>,
+        options: ArrowOptions,
+    ) -> Result<Self> {
+        let batches: Vec<B> = batches.into_iter().collect();
+        let batches: Vec<&RecordBatch> = batches.iter().map(Borrow::borrow).collect();
+        match &batches[..] {
+            [] => Self::from_array_in(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout),
+            [first, ..] => from_batches(&first.schema(), &batches, &options),
+        }
+    }
+
+    /// Makes one table of everything that a reader gives: a file in Arrow's IPC format, for instance.
+    ///
+    /// # Errors
+    /// As [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::RecordBatchIterator;
+    /// use numeric_table::{ArrowOptions, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_record_batch()?;
+    /// let reader = RecordBatchIterator::new([Ok(batch.clone()), Ok(batch.clone())], batch.schema());
+    /// assert_eq!(HomogenNumericTable::<i16>::read_record_batches(reader, ArrowOptions::new())?.row_count(), 4);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self> {
+        let schema = reader.schema();
+        let batches: Result<Vec<_>, _> = reader.collect();
+        let batches = batches.map_err(|source| Error::ArrowReader { source })?;
+        from_batches(&schema, &batches.iter().collect::<Vec<_>>(), &options)
+    }
+
+    /// Makes a table of lists that all have the same length and hold `T`: each is a row. No copy.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] for values of another type, or nulls: see [`from_fixed_size_lists`](Self::from_fixed_size_lists).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// let same = HomogenNumericTable::<u8>::from_fixed_size_list(&table.to_fixed_size_list()?)?;
+    /// assert_eq!((same.as_slice()?.as_ptr(), &same), (table.as_slice()?.as_ptr(), &table));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn from_fixed_size_list(lists: &FixedSizeListArray) -> Result<Self> {
+        Self::from_fixed_size_lists([lists], ArrowOptions::new())
+    }
+
+    /// Makes one table of several arrays of lists of the same length, one below the other.
+    ///
+    /// Values are shared if there is one array, of the table's type and without nulls; else they are copied. A list that is
+    /// null is a row of nulls.
+    ///
+    /// # Errors
+    /// As [`from_record_batches`](Self::from_record_batches); [`Error::Arrow`] for lists of different lengths.
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::{FixedSizeListArray, types::Float32Type};
+    /// use numeric_table::{ArrowOptions, prelude::*};
+    /// let rows = [Some([Some(1.0), None]), None];
+    /// let lists = FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(rows, 2);
+    /// let options = ArrowOptions::new().nulls_to_nan(true);
+    /// let table = HomogenNumericTable::<f32>::from_fixed_size_lists([lists], options)?;
+    /// assert_eq!(table.as_slice()?.iter().filter(|value| value.is_nan()).count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn from_fixed_size_lists<L: Borrow<FixedSizeListArray>>(
+        lists: impl IntoIterator<Item = L>,
+        options: ArrowOptions,
+    ) -> Result<Self> {
+        let lists: Vec<L> = lists.into_iter().collect();
+        let lists: Vec<&FixedSizeListArray> = lists.iter().map(Borrow::borrow).collect();
+        let columns = lists.first().map_or(0, |list| list.value_length());
+        let refused = |reason| Error::Arrow { column: 0, name: "list".to_owned(), reason };
+        let (mut chunks, mut rows) = (Vec::new(), 0_usize);
+        for list in &lists {
+            if list.value_length() != columns {
+                return Err(refused(format!("lists of {} values behind lists of {columns}", list.value_length())));
+            }
+            let own = list.nulls().map(|nulls| nulls.expand(columns as usize)); // not negative
+            let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
+            let values = list.values().as_ref();
+            let column = Column::new::<T>(values, nulls, &options).map_err(refused)?;
+            chunks.push(Chunk { rows: values.len(), columns: vec![column] });
+            rows = rows.saturating_add(list.len());
+        }
+        let shape = Shape { rows, columns: columns as usize };
+        let whole = match &lists[..] {
+            [list] => Some(list.values().as_ref()),
+            _ => None,
+        };
+        let layout = DataLayout::RowMajor;
+        if let Some(shared) = shared(whole, &chunks, shape, layout, &options)? {
+            return Ok(shared);
+        }
+        // Lists one after another are one column.
+        let values = Shape { rows: shape.element_count_of(T::TYPE)?, columns: 1 };
+        let array = assemble(&chunks, values, &options).map_err(|error| match error {
+            Error::ValueNotRepresentable { row, value, target, .. } => {
+                let (row, column) = (row / shape.columns, row % shape.columns);
+                Error::ValueNotRepresentable { row, column, value, target }
+            }
+            error => error,
+        })?;
+        let table = Self::internal(array, shape, layout);
+        if options.layout == layout { Ok(table) } else { table.to_layout(options.layout) }
+    }
+}
+
+/// Makes one table of record batches, of whatever element type their columns have in common.
+///
+/// # Errors
+/// As [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for the first column of another type than the first one.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ArrowOptions, from_record_batches_any, prelude::*};
+/// let batch = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_record_batch()?;
+/// let table = from_record_batches_any([batch], ArrowOptions::new())?;
+/// assert_eq!(table.element_type(), ElementType::I16);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
+    batches: impl IntoIterator<Item = B>,
+    options: ArrowOptions,
+) -> Result<Box<dyn NumericTable>> {
+    let batches: Vec<B> = batches.into_iter().collect();
+    let first = batches.first().map(|batch| batch.borrow().schema());
+    let found = match first.as_ref().and_then(|schema| schema.fields().first()) {
+        None => crate::ElementType::F64, // of no values
+        Some(field) => element_type(field.data_type()).ok_or_else(|| Error::Arrow {
+            column: 0,
+            name: field.name().clone(),
+            reason: format!("{} is no element type of tables", field.data_type()),
+        })?,
+    };
+    match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_record_batches(batches, options)?)))
+}
+
+fn from_batches<T: Element>(
+    schema: &Schema,
+    batches: &[&RecordBatch],
+    options: &ArrowOptions,
+) -> Result<HomogenNumericTable<T>> {
+    let fields = schema.fields();
+    let mut chunks = Vec::new();
+    for (index, batch) in batches.iter().enumerate() {
+        let refused = |column: usize, reason| Error::Arrow {
+            column,
+            name: fields.get(column).map_or_else(String::new, |field| field.name().clone()),
+            reason: if batches.len() == 1 { reason } else { format!("batch {index}: {reason}") },
+        };
+        if batch.num_columns() != fields.len() {
+            let column = batch.num_columns().min(fields.len());
+            return Err(refused(column, format!("{} columns behind {}", batch.num_columns(), fields.len())));
+        }
+        let columns = batch.columns().iter().enumerate().map(|(column, array)| {
+            Column::new::<T>(array.as_ref(), array.nulls().cloned(), options).map_err(|reason| refused(column, reason))
+        });
+        chunks.push(Chunk { rows: batch.num_rows(), columns: columns.collect::<Result<_>>()? });
+    }
+    let rows = chunks.iter().fold(0_usize, |rows, chunk| rows.saturating_add(chunk.rows));
+    let shape = Shape { rows, columns: fields.len() };
+    let whole = match batches {
+        [batch] if fields.len() == 1 => Some(batch.column(0).as_ref()),
+        _ => None,
+    };
+    let dictionary: DataDictionary = to_dictionary(schema, T::TYPE);
+    let table = match shared(whole, &chunks, shape, options.layout, options)? {
+        Some(shared) => shared,
+        None => HomogenNumericTable::internal(assemble(&chunks, shape, options)?, shape, options.layout),
+    };
+    table.described_by(dictionary)
+}
+
+/// A table on the memory of an Arrow array that holds all values, in this layout, if that is possible, and permitted.
+fn shared<T: Element>(
+    whole: Option<&dyn ArrowArray>,
+    chunks: &[Chunk<'_>],
+    shape: Shape,
+    layout: DataLayout,
+    options: &ArrowOptions,
+) -> Result<Option<HomogenNumericTable<T>>> {
+    let is_other = |array: &dyn ArrowArray| element_type(array.data_type()) != Some(T::TYPE);
+    let has_nulls = chunks.iter().flat_map(|chunk| &chunk.columns).any(Column::has_nulls);
+    let reason = match whole {
+        _ if shape.is_empty() => None,
+        Some(array) if is_other(array) => Some(CopyReason::ElementType),
+        Some(_) if has_nulls => Some(CopyReason::Nulls),
+        Some(_) => None,
+        None => Some(CopyReason::Layout),
+    };
+    if options.copy.copies(reason)? {
+        return Ok(None);
+    }
+    let values = match whole {
+        Some(array) => share(array).and_then(|values| values.downcast::<T>().ok()).unwrap_or_default(),
+        None => crate::array::Array::new(),
+    };
+    Ok(Some(HomogenNumericTable::from_array_in(values, shape, layout)?))
+}

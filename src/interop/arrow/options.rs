@@ -1,0 +1,116 @@
+//! How Arrow data becomes a table.
+
+use crate::convert::ConversionPolicy;
+use crate::interop::CopyPolicy;
+use crate::table::DataLayout;
+
+/// How Arrow data becomes a table.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch};
+/// use numeric_table::{ArrowOptions, prelude::*};
+/// let age: ArrayRef = Arc::new(Int32Array::from(vec![Some(31), None]));
+/// let size: ArrayRef = Arc::new(Float64Array::from(vec![1.75, 1.6]));
+/// let batch = RecordBatch::try_from_iter([("age", age), ("size", size)]).unwrap();
+///
+/// let options = ArrowOptions::new().convert(ConversionPolicy::Exact).nulls_to_nan(true);
+/// let table = HomogenNumericTable::<f64>::from_record_batches([batch], options)?;
+/// assert_eq!(table.rows::<f64>(0..1)?[..], [31.0, 1.75]);
+/// assert!(table.value::<f64>(1, 0)?.is_nan());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+pub struct ArrowOptions {
+    pub(super) copy: CopyPolicy,
+    pub(super) conversion: Option<ConversionPolicy>,
+    pub(super) has_nan_for_null: bool,
+    pub(super) layout: DataLayout,
+}
+
+impl ArrowOptions {
+    /// Copy if need be, into a row-major table; no conversion; nulls are errors.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1.5, 2.5]])?.to_record_batch()?;
+    /// let table = HomogenNumericTable::<f64>::from_record_batches([batch], ArrowOptions::new())?;
+    /// assert_eq!(table.as_slice()?, [1.5, 2.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self { copy: CopyPolicy::IfNeeded, conversion: None, has_nan_for_null: false, layout: DataLayout::RowMajor }
+    }
+
+    /// Chooses whether values are copied.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowOptions, CopyPolicy, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1], [2]])?.to_record_batch()?;
+    /// let shared = HomogenNumericTable::<i32>::from_record_batches([batch], ArrowOptions::new().copy(CopyPolicy::Never))?;
+    /// assert_eq!(shared.data_memory_status(), MemoryStatus::UserAllocated);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn copy(self, copy: CopyPolicy) -> Self {
+        Self { copy, ..self }
+    }
+
+    /// Has values of other element types converted, under a policy. If nobody asks for it, they are an error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1_i32, 300]])?.to_record_batch()?;
+    /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], ArrowOptions::new().convert(policy));
+    /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
+    /// assert!(matches!(load(ConversionPolicy::Checked), Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert(self, policy: ConversionPolicy) -> Self {
+        Self { conversion: Some(policy), ..self }
+    }
+
+    /// Chooses whether nulls become NaN, in a table of floats. If not, they are errors.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use arrow_array::{ArrayRef, Float32Array, RecordBatch};
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let column: ArrayRef = Arc::new(Float32Array::from(vec![Some(1.0), None]));
+    /// let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
+    /// assert!(HomogenNumericTable::<f32>::from_record_batch(&batch).is_err());
+    /// let table = HomogenNumericTable::<f32>::from_record_batches([batch], ArrowOptions::new().nulls_to_nan(true))?;
+    /// assert!(table.as_slice()?[1].is_nan());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nulls_to_nan(self, has_nan_for_null: bool) -> Self {
+        Self { has_nan_for_null, ..self }
+    }
+
+    /// Chooses the layout of a table whose values are copied.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_record_batch()?;
+    /// let options = ArrowOptions::new().layout(DataLayout::ColumnMajor);
+    /// let table = HomogenNumericTable::<i32>::from_record_batches([batch], options)?;
+    /// assert_eq!(table.as_slice()?, [1, 3, 2, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn layout(self, layout: DataLayout) -> Self {
+        Self { layout, ..self }
+    }
+}
+
+impl Default for ArrowOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,163 @@
+//! `ndarray` 0.17, as methods.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use crate::block::{RowBlock, RowBlockMut};
+use crate::element::Element;
+use crate::error::Result;
+use crate::table::{HomogenNumericTable, TableView, TableViewMut};
+
+impl<'t, T: Element> TableView<'t, T> {
+    /// Looks at the same values as an `ndarray` view, whatever the layout. O(1), no copy.
+    ///
+    /// For `ndarray` 0.16: `ArrayView2::try_from(view)`, with feature `ndarray-016`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [3.0, 4.0]])?;
+    /// let means = table.view()?.as_ndarray()?.mean_axis(ndarray::Axis(0)).unwrap();
+    /// assert_eq!(means.to_vec(), [2.0, 3.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn as_ndarray(&self) -> Result<ArrayView2<'t, T>> {
+        (*self).try_into()
+    }
+}
+
+impl<'t, T: Element> TableViewMut<'t, T> {
+    /// Lends the same values as a mutable `ndarray` view, whatever the layout. O(1), no copy.
+    ///
+    /// For `ndarray` 0.16: `ArrayViewMut2::try_from(view)`, with feature `ndarray-016`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let mut array = table.view_mut()?.into_ndarray()?;
+    /// array.column_mut(1).fill(7);
+    /// array += 1;
+    /// assert_eq!(table.as_slice()?, [2, 8, 4, 8]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn into_ndarray(self) -> Result<ArrayViewMut2<'t, T>> {
+        self.try_into()
+    }
+}
+
+impl<U: Element> RowBlock<'_, U> {
+    /// Looks at the same values as an `ndarray` view. O(1), no copy.
+    ///
+    /// For `ndarray` 0.16: `ArrayView2::try_from(&block)`, with feature `ndarray-016`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.rows::<f32>(0..2)?.as_ndarray()?[(1, 0)], 3.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn as_ndarray(&self) -> Result<ArrayView2<'_, U>> {
+        self.try_into()
+    }
+}
+
+impl<U: Element> RowBlockMut<'_, U> {
+    /// Looks at the same values as an `ndarray` view. O(1), no copy.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.rows_mut::<f32>(0..2)?.as_ndarray()?.sum(), 10.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn as_ndarray(&self) -> Result<ArrayView2<'_, U>> {
+        self.try_into()
+    }
+
+    /// Lends the same values as a mutable `ndarray` view. O(1), no copy. What is changed is written back as always.
+    ///
+    /// For `ndarray` 0.16: `ArrayViewMut2::try_from(&mut block)`, with feature `ndarray-016`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut block = table.rows_mut::<f32>(0..2)?;
+    /// block.as_ndarray_mut()?.mapv_inplace(|value| value * 10.0);
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [10, 20, 30, 40]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn as_ndarray_mut(&mut self) -> Result<ArrayViewMut2<'_, U>> {
+        self.try_into()
+    }
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Copies the values into an array, in standard layout if the table is row-major, in Fortran layout if it is column-major.
+    ///
+    /// For `ndarray` 0.16: `Array2::try_from(&table)`, with feature `ndarray-016`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`](crate::Error::NotAllocated), [`Error::BlockOutstanding`](crate::Error::BlockOutstanding),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without
+    /// values that `ndarray` cannot express.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// assert_eq!(table.to_ndarray()?, ndarray::array![[1, 2], [3, 4]]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    pub fn to_ndarray(&self) -> Result<Array2<T>> {
+        self.try_into()
+    }
+
+    /// Turns the table into an array without a copy. That is possible if its memory is a `Vec` that nobody shares: if it was
+    /// made from one, or from an array.
+    ///
+    /// # Errors
+    /// The table as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_array(vec![1, 2, 3, 4], Shape { rows: 2, columns: 2 })?;
+    /// let address = table.as_slice()?.as_ptr();
+    /// assert_eq!(table.try_into_ndarray().unwrap().as_ptr(), address);
+    ///
+    /// let table = HomogenNumericTable::full(Shape { rows: 2, columns: 2 }, 7)?; // memory of the library
+    /// let table = table.try_into_ndarray().unwrap_err();
+    /// assert_eq!(table.to_ndarray()?[(1, 0)], 7);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
+    #[expect(clippy::result_large_err)] // the table goes back
+    pub fn try_into_ndarray(self) -> Result<Array2<T>, Self> {
+        self.try_into()
+    }
+}

@@ -1,0 +1,112 @@
+//! Tables from arrays.
+
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::Result;
+use crate::interop::{CopyPolicy, CopyReason};
+use crate::table::{DataLayout, HomogenNumericTable, Shape};
+
+/// A two-dimensional array that a table can be made of: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references to
+/// arrays, of `ndarray` 0.17 and 0.16.
+///
+/// # Examples
+/// ```
+/// # #[cfg(feature = "ndarray")] {
+/// use ndarray::{array, s};
+/// use numeric_table::{CopyReason, NdarraySource};
+/// let array = array![[1_i32, 2], [3, 4]];
+/// assert_eq!(array.view().copy_reason(), Some(CopyReason::Lifetime)); // a table may live longer
+/// assert_eq!(array.copy_reason(), None);
+/// assert_eq!(array.slice_move(s![.., ..1]).copy_reason(), Some(CopyReason::Layout)); // there are gaps
+/// # }
+/// ```
+#[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+pub trait NdarraySource<T>: Sized + Source<T> {
+    /// Gives the reason why a table cannot use the values where they are; `None` if it can.
+    fn copy_reason(&self) -> Option<CopyReason> {
+        if self.is_lent() {
+            return Some(CopyReason::Lifetime);
+        }
+        if self.layout().is_none() { Some(CopyReason::Layout) } else { None }
+    }
+}
+
+impl<T, S: Source<T>> NdarraySource<T> for S {}
+
+/// What a table needs of an array. Not for others to implement: nobody else can name it.
+pub trait Source<T> {
+    /// Whether the values belong to somebody else.
+    fn is_lent(&self) -> bool;
+    /// Counts rows and columns.
+    fn lengths(&self) -> (usize, usize);
+    /// The order in which all values lie one after another, if they do.
+    fn layout(&self) -> Option<DataLayout>;
+    /// The values where they are. They are not lent, and have a layout.
+    fn share(self) -> Array<T>;
+    /// Copies the values in the order of their layout; by rows, if they have none.
+    fn copy(&self) -> Result<Array<T>>;
+}
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Makes a table from an `ndarray` array: owned, shared, or viewed. No copy if the array owns its values or a share in
+    /// them, and they lie one after another, by rows (then the table is row-major) or by columns (then it is column-major).
+    /// Values in any other order are copied by rows.
+    ///
+    /// Memory that had one owner is written in place; that of a shared array is copied by the first write.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a copy is needed and refused.
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "ndarray")] {
+    /// use numeric_table::prelude::*;
+    /// let array = ndarray::array![[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
+    /// let address = array.as_ptr();
+    /// let table = HomogenNumericTable::from_ndarray(array)?;
+    /// assert_eq!(table.as_slice()?.as_ptr(), address);
+    ///
+    /// let shared = table.to_ndarray()?.into_shared();
+    /// let table = HomogenNumericTable::from_ndarray(shared.clone())?;
+    /// assert_eq!(table.as_slice()?.as_ptr(), shared.as_ptr());
+    /// # }
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+    pub fn from_ndarray(array: impl NdarraySource<T>) -> Result<Self> {
+        Self::from_ndarray_with(array, CopyPolicy::IfNeeded)
+    }
+
+    /// As [`from_ndarray`](Self::from_ndarray), with a say in whether values are copied.
+    /// [`data_memory_status`](crate::NumericTable::data_memory_status) tells what came of it: `UserAllocated` memory is that of
+    /// the array, `InternallyAllocated` is a copy.
+    ///
+    /// # Errors
+    /// [`Error::CopyRequired`](crate::Error::CopyRequired) under [`CopyPolicy::Never`], if
+    /// [`copy_reason`](NdarraySource::copy_reason) has one: ask it first where the array must not be lost.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "ndarray")] {
+    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// let array = ndarray::array![[1, 2], [3, 4]];
+    /// let lent = HomogenNumericTable::from_ndarray_with(&array, CopyPolicy::Never);
+    /// assert!(matches!(lent, Err(Error::CopyRequired { reason: CopyReason::Lifetime })));
+    /// let copy = HomogenNumericTable::from_ndarray_with(&array, CopyPolicy::Always)?;
+    /// assert_eq!(copy.data_memory_status(), MemoryStatus::InternallyAllocated);
+    /// let table = HomogenNumericTable::from_ndarray_with(array, CopyPolicy::Never)?;
+    /// assert_eq!((table.as_slice()?, table.data_memory_status()), (&[1, 2, 3, 4][..], MemoryStatus::UserAllocated));
+    /// # }
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+    pub fn from_ndarray_with(array: impl NdarraySource<T>, policy: CopyPolicy) -> Result<Self> {
+        let (rows, columns) = array.lengths();
+        let (shape, layout) = (Shape { rows, columns }, array.layout().unwrap_or(DataLayout::RowMajor));
+        match policy.copies(array.copy_reason())? {
+            true => Ok(Self::internal(array.copy()?, shape, layout)),
+            false => Self::from_array_in(array.share(), shape, layout),
+        }
+    }
+}
