@@ -29,7 +29,10 @@
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
 //! | arrays that live in memory and on a device; tables there | [`execution`] |
 //! | CSV files | `CsvSource`, `write_csv` (feature `csv`) |
-//! | files of others | NumPy: [`load_npy`](HomogenNumericTable#method.load_npy), [`save_npy`](HomogenNumericTable#method.save_npy); [`CopyPolicy`] |
+//! | NumPy's files | `load_npy`, `map_npy`, `save_npy` ... of tables (feature `npy`) |
+//! | `ndarray` arrays | `as_ndarray` of views and blocks, `from_ndarray`, `to_ndarray` (features `ndarray`, `ndarray-016`) |
+//! | Arrow | `to_record_batch`, `to_fixed_size_list`, `from_record_batches` ... (feature `arrow`) |
+//! | whether one of these copies | [`CopyPolicy`], [`CopyReason`] |
 //! | minimum, mean, variance ... of each column | [`BasicStatistics`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
@@ -40,11 +43,14 @@
 //! # Features
 //!
 //! * `rayon` (default): parallel row blocks, and fills, copies and conversions from 4 MiB on, in the caller's pool.
-//! * `ndarray` (default): views of tables and row blocks as `ndarray` arrays, and tables from them.
+//! * `ndarray` (default): views of tables and row blocks as `ndarray` 0.17 arrays, tables from arrays, arrays from tables.
+//! * `ndarray-016`: the same for `ndarray` 0.16, by `TryFrom` and `from_ndarray`.
 //! * `npy` (default): NumPy's `.npy` files are read, mapped and written.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
+//! * `arrow`: Arrow record batches and fixed-size lists from tables, and tables from them. Arrow's versions change more often
+//!   than ours: which one this is may change with any release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
