@@ -117,7 +117,7 @@ pub use crate::table::{
 pub use half::{bf16, f16};
 
 /// The README's code blocks, compiled and run.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "csv", feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
