@@ -9,8 +9,9 @@
 mod common;
 
 use common::{SmallNumber, for_each_element};
-use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, arr2, s};
-use numeric_table::{TableView, prelude::*};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, Slice, arr2, s};
+use numeric_table::{CopyPolicy, NdarraySource, TableView, prelude::*};
+use proptest::prelude::*;
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -362,5 +363,88 @@ fn values_keep_their_bits_on_the_way_in_and_out() {
         let table = Table::from_ndarray(&array).unwrap();
         let back = table.to_ndarray().unwrap();
         assert_eq!(back.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn empty_parts_of_a_table_are_mutable_arrays_too() {
+    for layout in LAYOUTS {
+        for (rows, columns) in [(1..1, 0..3), (0..4, 2..2), (4..4, 3..3)] {
+            let mut table = three_columns::<f32>(4, layout);
+            let lengths = (rows.len(), columns.len());
+            let view = table.view_mut().unwrap().rows(rows).unwrap().columns(columns).unwrap();
+            assert_eq!(view.into_ndarray().unwrap().dim(), lengths);
+        }
+    }
+}
+
+// --- any strides --------------------------------------------------------------------------------------------------
+
+/// Cuts, steps over, turns round: what becomes of one axis.
+fn any_slice(length: usize) -> impl Strategy<Value = Slice> {
+    (0..=length, 0..=length, prop_oneof![-3_isize..=-1, 1_isize..=3])
+        .prop_map(|(one, other, step)| Slice::new(one.min(other) as isize, Some(one.max(other) as isize), step))
+}
+
+fn any_array() -> impl Strategy<Value = Array2<i32>> {
+    (0_usize..7, 0_usize..7).prop_flat_map(|(rows, columns)| {
+        (any_slice(rows), any_slice(columns), any::<[bool; 2]>()).prop_map(
+            move |(row_slice, column_slice, [is_fortran, is_turned])| {
+                let values = (0..(rows * columns) as i32).collect();
+                let mut array = Array2::from_shape_vec((rows, columns).set_f(is_fortran), values).unwrap();
+                array.slice_axis_inplace(Axis(0), row_slice);
+                array.slice_axis_inplace(Axis(1), column_slice);
+                if is_turned { array.reversed_axes() } else { array }
+            },
+        )
+    })
+}
+
+proptest! {
+    #[test]
+    fn arrays_with_any_strides_become_tables_of_the_same_values(array in any_array()) {
+        fn check<A: NdarraySource<i32> + Clone>(array: &A, expected: &Array2<i32>) -> Result<(), TestCaseError> {
+            for policy in [CopyPolicy::Never, CopyPolicy::IfNeeded, CopyPolicy::Always] {
+                match (Table::from_ndarray_with(array.clone(), policy), array.copy_reason()) {
+                    (Err(Error::CopyRequired { reason }), expected) if policy == CopyPolicy::Never => {
+                        prop_assert_eq!(Some(reason), expected);
+                    }
+                    (table, reason) => {
+                        let table = table.unwrap();
+                        prop_assert!(policy != CopyPolicy::Never || reason.is_none());
+                        let back = table.view().unwrap();
+                        prop_assert_eq!(back.as_ndarray().unwrap(), expected);
+                        prop_assert_eq!(&table.to_ndarray().unwrap(), expected);
+                    }
+                }
+            }
+            Ok(())
+        }
+        let shared = array.clone().into_shared();
+        check(&array, &array)?;
+        check(&shared, &array)?;
+        check(&array.view(), &array)?;
+        check(&&array, &array)?;
+    }
+
+    #[test]
+    fn parts_of_tables_as_arrays_read_and_write_their_own_values(
+        cuts in any::<[proptest::sample::Index; 4]>(), (rows, columns) in (0_usize..7, 0_usize..7), is_by_rows: bool,
+    ) {
+        let layout = if is_by_rows { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
+        let shape = Shape { rows, columns };
+        let mut table = Table::from_array_in((0..(rows * columns) as i32).collect::<Vec<_>>(), shape, layout).unwrap();
+        let range = |one: usize, other: usize, length: usize| {
+            let (one, other) = (cuts[one].index(length + 1), cuts[other].index(length + 1));
+            one.min(other)..one.max(other)
+        };
+        let (row_range, column_range) = (range(0, 1, rows), range(2, 3, columns));
+        let mut expected = table.to_ndarray().unwrap();
+        let view = table.view().unwrap().rows(row_range.clone()).unwrap().columns(column_range.clone()).unwrap();
+        prop_assert_eq!(view.as_ndarray().unwrap(), expected.slice(s![row_range.clone(), column_range.clone()]));
+        let view = table.view_mut().unwrap().rows(row_range.clone()).unwrap().columns(column_range.clone()).unwrap();
+        view.into_ndarray().unwrap().mapv_inplace(|value| -1 - value);
+        expected.slice_mut(s![row_range, column_range]).mapv_inplace(|value| -1 - value);
+        prop_assert_eq!(table.to_ndarray().unwrap(), expected);
     }
 }

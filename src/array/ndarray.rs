@@ -5,9 +5,10 @@ use super::{Geometry, Window, WindowMut};
 /// Lengths and strides, in elements, as `ndarray` wants them; `None` for shapes without elements that it cannot express.
 fn lengths_and_strides(geometry: Geometry) -> Option<([usize; 2], [usize; 2])> {
     let Geometry { rows, columns, row_stride, column_stride } = geometry;
-    // `ndarray` wants the product of all lengths but zero to fit. Strides of no elements may be anything: use none.
+    // `ndarray` wants the product of all lengths but zero to fit, and strides that would keep elements apart if there were
+    // any: those of a window without elements may be anything.
     let count = rows.max(1).checked_mul(columns.max(1))?;
-    let strides = if geometry.is_empty() { [0, 0] } else { [row_stride, column_stride] };
+    let strides = if geometry.is_empty() { [columns.max(1), 1] } else { [row_stride, column_stride] };
     isize::try_from(count).is_ok().then_some(([rows, columns], strides))
 }
 
