@@ -192,3 +192,46 @@ fn names_do_no_harm_to_a_terminal_and_are_not_long() {
 0      7              7           7               7                         7  7",
     );
 }
+
+#[test]
+fn more_decimals_than_any_number_has_do_not_panic() {
+    for value in [1.5, 5e-324, 1.5e300, 0.0] {
+        let table = Table::from_rows(&[[value]]).unwrap();
+        let text = table.display().precision(1074).to_string();
+        assert_eq!(table.display().precision(usize::MAX).to_string(), text);
+        assert_eq!(text.lines().last().unwrap()[3..].parse::<f64>().unwrap(), value);
+    }
+}
+
+/// Formatting takes no more than 65,535 spaces at once.
+#[test]
+fn a_kind_that_stands_far_to_the_right_does_not_panic() {
+    let mut features = vec![Feature::new(ElementType::U8); 20_000];
+    features[19_999] = Feature::new(ElementType::U8).categorical(3);
+    let table = described(Table::full(shape(1, 20_000), 7_u8).unwrap(), features);
+    let text = format!("{table:#}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[2].len() > 65_535 && lines[2].trim_start() == "3 categories");
+    assert!(lines[1..].iter().all(|line| line.len() == lines[1].len()));
+}
+
+#[test]
+fn names_of_wide_characters_stand_above_their_columns() {
+    let feature = Feature::new(ElementType::U8);
+    let names = ["身長", "e\u{301}te\u{301}", "長".repeat(13).as_str(), "\u{61C}x", "so\u{AD}ft", "\u{E0041}"]
+        .map(|name| feature.clone().named(name));
+    let table = described(Table::full(shape(1, 6), 7_u8).unwrap(), names);
+    let text = format!("{table:#}");
+    let expected = "
+1 x 6 u8, row major
+   身長  e\u{301}te\u{301}  長長長長長長長長長長...  \\u{61c}x  so\\u{ad}ft  \\u{e0041}
+0     7    7                        7         7           7          7";
+    assert_text(text, expected);
+    // 長 takes two places: one more column would not fit.
+    let table = described(
+        Table::full(shape(1, 3), 7_u8).unwrap(),
+        ["長長", "長長", "長長"].map(|name| feature.clone().named(name)),
+    );
+    assert_text(table.display().width(18), "\n1 x 3 u8, row major\n   長長  ...  長長\n0     7  ...     7");
+    assert_text(table.display().width(19), "\n1 x 3 u8, row major\n   長長  長長  長長\n0     7     7     7");
+}

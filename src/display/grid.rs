@@ -1,18 +1,19 @@
 //! Columns of text below each other, aligned.
 //!
-//! Widths are counted in characters; those that take two places, or none, in a terminal are not known here.
+//! Widths are counted in places of a terminal.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::number::{Number, write_all};
+use super::width::{is_harmful, width};
 use crate::dictionary::DataDictionary;
 
 /// Stands where something is left out.
 pub(super) const DOTS: &str = "...";
-/// Characters between two columns.
+/// Places between two columns.
 pub(super) const SPACE: usize = 2;
-/// Characters of a name, at most.
+/// Places and characters of a name, at most.
 const NAME_LIMIT: usize = 24;
 
 /// Lines of cells, with a heading above and a name in front of each.
@@ -43,10 +44,10 @@ impl Column {
         Self::new(DOTS.to_owned(), String::new(), vec![DOTS.to_owned(); count])
     }
 
-    /// In characters.
+    /// In places.
     fn width(&self) -> usize {
         let texts = self.cells.iter().chain([&self.heading, &self.note]);
-        texts.map(|text| text.chars().count()).max().unwrap_or(0)
+        texts.map(|text| width(text)).max().unwrap_or(0)
     }
 }
 
@@ -57,12 +58,12 @@ impl Grid {
         Self { index, gap, columns: Vec::new() }
     }
 
-    /// In characters: of the names alone.
+    /// In places: of the names alone.
     pub(super) fn index_width(&self) -> usize {
         self.width_of(&self.index)
     }
 
-    /// In characters; where lines are left out, every column has dots.
+    /// In places; where lines are left out, every column has dots.
     pub(super) fn width_of(&self, column: &Column) -> usize {
         column.width().max(if self.gap.is_some() { DOTS.len() } else { 0 })
     }
@@ -112,18 +113,25 @@ fn write_line<'a>(
     cell: impl Fn(&'a Column) -> &'a str,
 ) -> fmt::Result {
     let mut owed = 0;
-    for &(column, width) in columns {
+    for &(column, wide) in columns {
         let text = cell(column);
-        let room = width - text.chars().count().min(width);
+        let room = wide - width(text).min(wide);
         let (before, behind) = if column.is_left { (0, room) } else { (room, 0) };
         owed += before;
         if !text.is_empty() {
-            write!(f, "{:owed$}{text}", "")?;
+            write_spaces(f, owed)?;
+            f.write_str(text)?;
             owed = 0;
         }
         owed += behind + SPACE;
     }
     Ok(())
+}
+
+/// Writes so many spaces; a width that is given to formatting may be 65,535 at most.
+fn write_spaces(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
+    const SPACES: &str = "                                ";
+    (0..count).step_by(SPACES.len()).try_for_each(|done| f.write_str(&SPACES[..SPACES.len().min(count - done)]))
 }
 
 /// The first and the last of so many lines, if there are more than a limit; else all of them, and none.
@@ -140,17 +148,14 @@ pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> Str
     let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };
     let mut text = String::new();
     for character in name.chars().take(NAME_LIMIT + 1) {
-        if is_harmless(character) { text.push(character) } else { text.extend(character.escape_default()) }
+        if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
     }
-    if text.chars().count() > NAME_LIMIT {
-        text = text.chars().take(NAME_LIMIT - DOTS.len()).chain(DOTS.chars()).collect();
+    let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
+    if !is_in(&text, NAME_LIMIT) {
+        while !is_in(&text, NAME_LIMIT - DOTS.len()) {
+            text.pop();
+        }
+        text.push_str(DOTS);
     }
     text
-}
-
-/// Neither a control character nor one that turns the direction of writing or takes no place.
-fn is_harmless(character: char) -> bool {
-    let turns =
-        matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}');
-    !character.is_control() && !turns
 }

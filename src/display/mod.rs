@@ -1,9 +1,10 @@
 //! Tables as text, for people: what is in them, at a glance, in a terminal.
 //!
-//! `grid`: aligned columns of text; `number`: the numbers of one column. Here: which rows and columns of a table are shown.
+//! `grid`: aligned columns of text; `number`: the numbers of one column; `width`: what a terminal makes of characters. Here: which rows and columns of a table are shown.
 
 mod grid;
 mod number;
+mod width;
 
 pub(crate) use grid::{Grid, cut_rows, name_of};
 
@@ -22,7 +23,7 @@ use number::{Number, write_all};
 /// and views, which are printed as it is made from the start.
 ///
 /// What does not fit is left out, with `...` in its place: rows in the middle, and columns in the middle. Numbers of a column
-/// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 characters,
+/// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 places,
 /// `{:#}` shows everything. A table without memory, or one that is leased to a writable block, says so.
 ///
 /// # Examples
@@ -75,7 +76,7 @@ impl<'t> TableDisplay<'t> {
         Self { rows, ..self }
     }
 
-    /// Chooses how many characters a line has at most: 80 if nobody chooses. One column is shown, whatever its width.
+    /// Chooses how many places of a terminal a line takes at most: 80 if nobody chooses. One column is shown, whatever its width.
     ///
     /// # Examples
     /// ```
@@ -90,7 +91,7 @@ impl<'t> TableDisplay<'t> {
         Self { width, ..self }
     }
 
-    /// Chooses how many decimals floats have.
+    /// Chooses how many decimals floats have: 1074 at most, since no `f64` has more.
     ///
     /// # Examples
     /// ```
@@ -203,8 +204,10 @@ impl<N: NumericTable + ?Sized> Source for &N {
     fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shape, element_type) = (NumericTable::shape(*self), self.element_type());
         write!(f, "{shape} {element_type}, {}", self.data_layout())?;
+        // Some kinds of table have values and no memory.
+        let has_none = || shape.columns == 0 || matches!(self.number(0, 0), Err(Error::NotAllocated));
         match self.data_memory_status() {
-            MemoryStatus::NotAllocated if shape.rows > 0 => f.write_str(", not allocated"),
+            MemoryStatus::NotAllocated if shape.rows > 0 && has_none() => f.write_str(", not allocated"),
             _ => Ok(()),
         }
     }

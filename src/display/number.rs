@@ -5,6 +5,8 @@ use crate::element::{Element, ElementType};
 
 /// Digits that the largest number of a column shows, if nobody asks for decimals.
 const DIGITS: i32 = 6;
+/// The smallest number that is not zero has as many decimals; further ones are zeros, and formatting refuses very many.
+const DECIMALS_LIMIT: usize = 1074;
 
 /// A number on its way to a terminal.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +33,10 @@ enum Form {
 }
 
 /// Writes the numbers of one column. Floats get `precision` decimals, or as many as are needed for the shortest digits of
-/// each, as long as the largest has no more than six digits. Whole floats keep a decimal, unless they stand for categories.
+/// each, as long as the largest has no more than six digits; never more than `DECIMALS_LIMIT`. Whole floats keep a decimal,
+/// unless they stand for categories.
 pub(crate) fn write_all(numbers: &[Number], precision: Option<usize>, are_categories: bool) -> Vec<String> {
-    let form = choose(numbers, precision, are_categories);
+    let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
     let write = |number: &Number| match (*number, form) {
         (Number::Integer(value), _) => value.to_string(),
         (Number::Float(value, _), _) if !value.is_finite() => value.to_string(), // NaN, inf, -inf

@@ -1,0 +1,87 @@
+//! How many places a text takes in a terminal, which shows some characters twice as wide as others, and some not at all.
+//!
+//! Blocks of characters, not each of them: enough to keep columns below each other. Source: Unicode, UAX #11 (wide and
+//! full-width characters) and the blocks of combining marks.
+
+use std::ops::RangeInclusive;
+
+/// Marks that stand on the character before them.
+const COMBINING: [RangeInclusive<char>; 7] = [
+    '\u{0300}'..='\u{036F}',
+    '\u{0483}'..='\u{0489}',
+    '\u{1AB0}'..='\u{1AFF}',
+    '\u{1DC0}'..='\u{1DFF}',
+    '\u{20D0}'..='\u{20FF}',
+    '\u{FE00}'..='\u{FE0F}',
+    '\u{FE20}'..='\u{FE2F}',
+];
+
+/// Chinese, Japanese and Korean writing, and pictures.
+const WIDE: [RangeInclusive<char>; 11] = [
+    '\u{1100}'..='\u{115F}',
+    '\u{2E80}'..='\u{303E}',
+    '\u{3041}'..='\u{A4CF}',
+    '\u{A960}'..='\u{A97F}',
+    '\u{AC00}'..='\u{D7A3}',
+    '\u{F900}'..='\u{FAFF}',
+    '\u{FE30}'..='\u{FE6F}',
+    '\u{FF00}'..='\u{FF60}',
+    '\u{FFE0}'..='\u{FFE6}',
+    '\u{1F300}'..='\u{1FAFF}',
+    '\u{20000}'..='\u{3FFFD}',
+];
+
+/// The places that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.chars().map(width_of).sum()
+}
+
+fn width_of(character: char) -> usize {
+    let is_in = |blocks: &[RangeInclusive<char>]| blocks.iter().any(|block| block.contains(&character));
+    match character {
+        '\0'..'\u{0300}' => 1,
+        _ if is_in(&COMBINING) => 0,
+        _ if is_in(&WIDE) => 2,
+        _ => 1,
+    }
+}
+
+/// Whether a character does what it should not in a terminal: control characters, those that turn the direction of writing,
+/// and those that nobody sees.
+pub(super) fn is_harmful(character: char) -> bool {
+    let is_hidden = matches!(
+        character,
+        '\u{00AD}'
+            | '\u{034F}'
+            | '\u{061C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    );
+    character.is_control() || is_hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_places_and_combining_marks_none() {
+        let texts =
+            [("", 0), ("abc", 3), ("länge", 5), ("e\u{301}t", 2), ("身長", 4), ("한글 x", 6), ("ﾊﾝ", 2), ("📏", 2)];
+        for (text, expected) in texts {
+            assert_eq!(width(text), expected, "{text}");
+        }
+    }
+}
