@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Lender, Region, RegionMut, TableId};
-use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, SaveOptions, load_any};
+use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, BasicStatistics, SaveOptions, load_any};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -275,12 +275,14 @@ struct Ramp {
     id: TableId,
     shape: Shape,
     dictionary: DataDictionary,
+    /// What it lends in place of any region, if that is not nothing.
+    lie: Option<Vec<f64>>,
 }
 
 impl Ramp {
     fn new(shape: Shape) -> Self {
         let dictionary = DataDictionary::uniform(Feature::new(ElementType::I32), shape.columns);
-        Self { id: TableId::new(), shape, dictionary }
+        Self { id: TableId::new(), shape, dictionary, lie: None }
     }
 
     fn table_of(&self, region: &Region) -> Result<HomogenNumericTable<i32>> {
@@ -342,7 +344,7 @@ impl NumericTable for Ramp {
 
     fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape)?;
-        Ok(None)
+        Ok(self.lie.as_deref().map(AnySlice::new))
     }
 
     fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
@@ -653,6 +655,48 @@ fn a_generated_table_gives_blocks_of_any_type() {
     assert_eq!(&table.rows::<i32>(1..2).unwrap()[..], [3, 4, 5]);
     assert_eq!(&table.column::<u8>(2, 0..4).unwrap()[..], [2, 5, 8, 11]);
     assert_eq!(table.value::<f32>(3, 2).unwrap(), 11.0);
+}
+
+#[test]
+fn any_kind_of_table_has_statistics_and_is_printed() {
+    let (stacked, ramp) = (stacked::<i16>(), Ramp::new(Shape { rows: 5, columns: 2 }));
+    let tables: [(&dyn NumericTable, f64, &str); 2] = [
+        (&stacked, 1.0, "5 x 2 i16, row major\n   0   1\n0  1   2\n1  3   4\n2  5   6\n3  7   8\n4  9  10"),
+        (&ramp, 0.0, "5 x 2 i32, row major\n   0  1\n0  0  1\n1  2  3\n2  4  5\n3  6  7\n4  8  9"), // and no memory
+    ];
+    for (table, first, text) in tables {
+        let statistics = BasicStatistics::of(table).unwrap();
+        for (column, first) in statistics.columns().iter().zip([first, first + 1.0]) {
+            assert_eq!((column.minimum(), column.maximum(), column.mean()), (first, first + 8.0, first + 4.0));
+            assert_eq!(column.variance(), 10.0);
+        }
+        assert_eq!(table.to_string(), text);
+    }
+}
+
+#[cfg(feature = "npy")]
+#[test]
+fn any_kind_of_table_is_written_as_a_numpy_file() {
+    let (stacked, ramp) = (stacked::<i16>(), Ramp::new(Shape { rows: 200_000, columns: 3 }));
+    let tables: [&dyn NumericTable; 2] = [&stacked, &ramp];
+    for table in tables {
+        let mut bytes = Vec::new();
+        table.write_npy(&mut bytes).unwrap();
+        let copy = numeric_table::read_npy_any(&bytes[..]).unwrap();
+        assert_eq!((copy.shape(), copy.element_type()), (table.shape(), table.element_type()));
+        assert_eq!(values_of::<f64>(&*copy), values_of::<f64>(table));
+    }
+}
+
+#[test]
+fn statistics_of_a_table_that_lends_too_few_values_are_refused() {
+    let mut table = Ramp::new(Shape { rows: 5, columns: 2 });
+    for lie in [vec![], vec![1.0], vec![f64::NAN], vec![1.0; 11]] {
+        let found = lie.len();
+        table.lie = Some(lie);
+        let refused = BasicStatistics::of(&table);
+        assert!(matches!(refused, Err(Error::LengthMismatch { expected: 10, found: f }) if f == found), "{refused:?}");
+    }
 }
 
 #[test]

@@ -260,6 +260,33 @@ fn sums_that_leave_the_range_become_infinite_and_means_of_large_values_do_not_co
 }
 
 #[test]
+fn small_values_beside_a_sum_that_leaves_the_range_stay_the_smallest_and_largest() {
+    for small in [1e-300, 5e-324] {
+        let column = of_column(&[f64::MAX, f64::MAX, small]);
+        assert_eq!((column.minimum(), column.maximum(), column.sum()), (small, f64::MAX, f64::INFINITY));
+        let column = of_column(&[-f64::MAX, -f64::MAX, -small, f64::NAN]);
+        assert_eq!((column.minimum(), column.maximum(), column.sum()), (-f64::MAX, -small, f64::NEG_INFINITY));
+    }
+}
+
+#[test]
+fn fewer_rows_than_lanes_are_summed_up_like_many() {
+    for rows in 1..=20_usize {
+        for columns in [1, 2, 33] {
+            let values: Vec<f64> = (0..rows * columns).map(|i| (i * i) as f64 - 100.0).collect();
+            let statistics = of(&Table::from_array(values.clone(), shape(rows, columns)).unwrap());
+            for (column, found) in statistics.columns().iter().enumerate() {
+                let values: Vec<f64> = values[column..].iter().step_by(columns).copied().collect();
+                let squares: f64 = values.iter().map(|value| value * value).sum();
+                assert_eq!(found.sum(), values.iter().sum::<f64>(), "column {column} of {rows} x {columns}");
+                assert_eq!((found.minimum(), found.maximum()), (values[0], values[rows - 1]));
+                assert!(digits(found.sum_squares(), squares) > 14.5);
+            }
+        }
+    }
+}
+
+#[test]
 fn tables_without_rows_or_columns_are_ordinary() {
     for layout in LAYOUTS {
         let no_rows = of(&Table::full_in(shape(0, 3), 1.0_f32, layout).unwrap());

@@ -5,7 +5,7 @@
 //! Golub, LeVeque 1983). Every row goes to one of eight lanes, whatever the number of columns, so that loops are packed code,
 //! and results depend on nothing but the values and where blocks begin.
 
-use super::column::ColumnStatistics;
+use super::column::{ColumnStatistics, greater, lesser};
 use super::double::Double;
 use crate::convert::level::Level;
 
@@ -53,15 +53,17 @@ impl Block {
 
 /// Sums of the rows of one block.
 ///
-/// Invariant: all vectors have `LANES` times as many elements as there are columns.
+/// Invariant: `totals` has one element for each column, and all other vectors have `LANES`.
 struct Lanes {
     columns: usize,
-    rows: f64,
+    rows: usize,
     sums: Vec<f64>,
     /// What the sums have rounded away.
     rests: Vec<f64>,
     minima: Vec<f64>,
     maxima: Vec<f64>,
+    /// Sums and rests of all lanes.
+    totals: Vec<Double>,
     means: Vec<f64>,
     /// Sums of deviations from the means.
     deviations: Vec<f64>,
@@ -72,15 +74,21 @@ struct Lanes {
 impl Lanes {
     fn new(columns: usize) -> Self {
         let room = || vec![0.0; LANES * columns];
-        let (sums, rests, minima, maxima) = (room(), room(), room(), room());
-        Self { columns, rows: 0.0, sums, rests, minima, maxima, means: room(), deviations: room(), squares: room() }
+        let (sums, rests, minima, maxima, means) = (room(), room(), room(), room(), room());
+        let (totals, deviations, squares) = (vec![Double::ZERO; columns], room(), room());
+        Self { columns, rows: 0, sums, rests, minima, maxima, totals, means, deviations, squares }
     }
 
     fn pass(&mut self, values: &[f64]) {
-        self.rows = (values.len() / self.columns) as f64;
+        self.rows = values.len() / self.columns;
         Level::chosen().run(|| self.sum_up(values));
         for column in 0..self.columns {
-            let mean = self.sum(column).divided_by(self.rows).value();
+            let lane = |lanes: &[f64], lane: usize| Double::from(lanes[lane * self.columns + column]);
+            // In further lanes there is nothing.
+            let all = (0..LANES.min(self.rows)).map(|index| lane(&self.sums, index).add(lane(&self.rests, index)));
+            let total = all.fold(Double::ZERO, Double::add);
+            let mean = total.divided_by(self.rows as f64).value();
+            self.totals[column] = total;
             (0..LANES).for_each(|lane| self.means[lane * self.columns + column] = mean);
         }
         Level::chosen().run(|| self.deviate(values));
@@ -93,15 +101,22 @@ impl Lanes {
         rests.fill(0.0);
         minima.fill(f64::INFINITY);
         maxima.fill(f64::NEG_INFINITY);
+        if self.columns == 1 {
+            let (mut sum, mut rest) = (load(sums), load(rests));
+            let (mut minimum, mut maximum) = (load(minima), load(maxima));
+            for_each_lane(values, |lane, value| {
+                add_up(value, &mut sum[lane], &mut rest[lane], &mut minimum[lane], &mut maximum[lane]);
+            });
+            sums.copy_from_slice(&sum);
+            rests.copy_from_slice(&rest);
+            minima.copy_from_slice(&minimum);
+            maxima.copy_from_slice(&maximum);
+            return;
+        }
         for chunk in values.chunks(sums.len()) {
             let lanes = sums.iter_mut().zip(&mut *rests).zip(&mut *minima).zip(&mut *maxima);
             for ((((sum, rest), minimum), maximum), &value) in lanes.zip(chunk) {
-                let (old, new) = (*sum, *sum + value);
-                let part = new - old;
-                *rest += (old - (new - part)) + (value - part);
-                *sum = new;
-                *minimum = if value < *minimum { value } else { *minimum };
-                *maximum = if value > *maximum { value } else { *maximum };
+                add_up(value, sum, rest, minimum, maximum);
             }
         }
     }
@@ -111,36 +126,42 @@ impl Lanes {
         let Self { means, deviations, squares, .. } = self;
         deviations.fill(0.0);
         squares.fill(0.0);
+        if self.columns == 1 {
+            let (mean, mut deviation, mut square) = (load(means), load(deviations), load(squares));
+            for_each_lane(values, |lane, value| {
+                deviate(value, mean[lane], &mut deviation[lane], &mut square[lane]);
+            });
+            deviations.copy_from_slice(&deviation);
+            squares.copy_from_slice(&square);
+            return;
+        }
         for chunk in values.chunks(means.len()) {
             let lanes = deviations.iter_mut().zip(&mut *squares).zip(&*means);
-            for (((deviation, square), mean), value) in lanes.zip(chunk) {
-                let difference = value - mean;
-                *deviation += difference;
-                *square += difference * difference;
+            for (((deviation, square), &mean), &value) in lanes.zip(chunk) {
+                deviate(value, mean, deviation, square);
             }
         }
     }
 
     /// What is known of one column; `None` if its sum is not finite.
     fn column(&self, column: usize) -> Option<ColumnStatistics> {
-        let sum = self.sum(column);
+        let sum = self.totals[column];
         if !sum.value().is_finite() {
             return None;
         }
-        let minimum = self.reduce(&self.minima, column, f64::min);
-        let maximum = self.reduce(&self.maxima, column, f64::max);
+        let (minimum, maximum) = self.extremes(column);
         let deviation = self.reduce(&self.deviations, column, |a, b| a + b);
-        let centered = self.reduce(&self.squares, column, |a, b| a + b) - deviation * (deviation / self.rows);
+        let squares = self.reduce(&self.squares, column, |a, b| a + b);
+        let centered = squares - deviation * (deviation / self.rows as f64);
         // Equal values do not deviate, and roundings do not make squares negative.
         let centered = if minimum == maximum || centered < 0.0 { 0.0 } else { centered };
         let (finite, centered) = (self.rows as u64, Double::from(centered));
         Some(ColumnStatistics { finite, minimum, maximum, sum, centered, ..ColumnStatistics::EMPTY })
     }
 
-    fn sum(&self, column: usize) -> Double {
-        let lane = |lanes: &[f64], lane: usize| Double::from(lanes[lane * self.columns + column]);
-        let all = (0..LANES).map(|index| lane(&self.sums, index).add(lane(&self.rests, index)));
-        all.fold(Double::ZERO, Double::add)
+    /// The smallest and the largest value of one column.
+    fn extremes(&self, column: usize) -> (f64, f64) {
+        (self.reduce(&self.minima, column, lesser), self.reduce(&self.maxima, column, greater))
     }
 
     /// Puts the lanes of one column together, always in the same order.
@@ -151,6 +172,43 @@ impl Lanes {
         }
         values[0]
     }
+}
+
+/// Adds a value to its lane.
+#[inline(always)]
+fn add_up(value: f64, sum: &mut f64, rest: &mut f64, minimum: &mut f64, maximum: &mut f64) {
+    let (old, new) = (*sum, *sum + value);
+    let part = new - old;
+    *rest += (old - (new - part)) + (value - part);
+    *sum = new;
+    *minimum = lesser(value, *minimum);
+    *maximum = greater(value, *maximum);
+}
+
+/// Adds the deviation of a value to its lane.
+#[inline(always)]
+fn deviate(value: f64, mean: f64, deviation: &mut f64, square: &mut f64) {
+    let difference = value - mean;
+    *deviation += difference;
+    *square += difference * difference;
+}
+
+/// The lanes of one column, in an array, which stays in registers: more than twice as fast as in memory.
+#[inline(always)]
+fn load(lanes: &[f64]) -> [f64; LANES] {
+    std::array::from_fn(|lane| lanes[lane])
+}
+
+/// Hands out the values of one column, with the lane that each goes to. (Measured: iterators of chunks are slower by half.)
+#[inline(always)]
+fn for_each_lane(values: &[f64], mut take: impl FnMut(usize, f64)) {
+    let mut at = 0;
+    while let Some(chunk) = values.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) {
+        (0..LANES).for_each(|lane| take(lane, chunk[lane]));
+        at += LANES;
+    }
+    let rest = values.get(at..).unwrap_or_default();
+    rest.iter().enumerate().for_each(|(lane, &value)| take(lane, value));
 }
 
 /// Statistics of one column in which not all is finite, or whose sum is not.
@@ -169,11 +227,11 @@ fn sift(values: impl Iterator<Item = f64>, finite: &mut Vec<f64>, lanes: &mut La
         return others;
     }
     lanes.pass(finite);
+    let (minimum, maximum) = lanes.extremes(0);
     let mut all = lanes.column(0).unwrap_or_else(|| {
         finite.iter_mut().for_each(|value| *value *= SMALLER);
         lanes.pass(finite);
         let small = lanes.column(0).unwrap_or(ColumnStatistics::EMPTY); // finite by now
-        let (minimum, maximum) = (small.minimum / SMALLER, small.maximum / SMALLER);
         let (sum, centered) = (small.sum.scaled(1.0 / SMALLER), small.centered.scaled(1.0 / SMALLER / SMALLER));
         ColumnStatistics { minimum, maximum, sum, centered, ..small }
     });

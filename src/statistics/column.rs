@@ -36,6 +36,18 @@ pub struct ColumnStatistics {
     pub(super) propagates_nan: bool,
 }
 
+/// The smaller of two values, the second if none is. (`f64::min` may give either of 0 and -0.)
+#[inline(always)]
+pub(super) fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The larger of two values, the second if none is.
+#[inline(always)]
+pub(super) fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
 impl ColumnStatistics {
     pub(super) const EMPTY: Self = Self {
         finite: 0,
@@ -53,16 +65,16 @@ impl ColumnStatistics {
     pub(super) fn merge(&mut self, other: &Self) {
         let (mine, theirs) = (self.finite as f64, other.finite as f64);
         let both = mine + theirs;
-        if self.finite > 0 && other.finite > 0 {
+        if self.finite == 0 {
+            (self.sum, self.centered) = (other.sum, other.centered);
+        } else if other.finite > 0 {
             let delta = other.sum.divided_by(theirs).add(self.sum.divided_by(mine).negated()).value();
             let between = delta * (delta * (mine / both * theirs));
             self.centered = self.centered.add(other.centered).add(Double::from(between));
-        } else {
-            self.centered = self.centered.add(other.centered);
+            self.sum = self.sum.add(other.sum);
         }
-        self.sum = self.sum.add(other.sum);
-        self.minimum = self.minimum.min(other.minimum);
-        self.maximum = self.maximum.max(other.maximum);
+        self.minimum = lesser(other.minimum, self.minimum);
+        self.maximum = greater(other.maximum, self.maximum);
         self.finite += other.finite;
         self.nan += other.nan;
         self.positive_infinities += other.positive_infinities;

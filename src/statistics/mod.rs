@@ -288,7 +288,10 @@ struct TableSource<'t>(&'t dyn NumericTable);
 impl Source for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
         if let Some(values) = self.0.borrow_region(region)?.and_then(|values| values.downcast::<f64>()) {
-            return Ok(values);
+            return match values.len() == buffer.len() {
+                true => Ok(values),
+                false => Err(Error::LengthMismatch { expected: buffer.len(), found: values.len() }),
+            };
         }
         self.0.read_region_over(region, AnySliceMut::new(buffer), ConversionPolicy::Saturate)?;
         Ok(buffer)
