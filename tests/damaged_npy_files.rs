@@ -37,6 +37,7 @@ impl Scratch {
     /// Reads a file in every way. All must agree; gives the error, if it is one.
     #[track_caller]
     fn read(&self, bytes: &[u8], name: &str) -> Option<(u64, String)> {
+        let _ = fs::remove_file(&self.path); // some file systems bring a file to the disk that is written over
         fs::write(&self.path, bytes).unwrap();
         let loaded = in_limits(bytes, name, &|| load_npy_any(&self.path));
         let converted = in_limits(bytes, name, &|| Ok(Box::new(Table::<u8>::load_npy_as(&self.path)?)));
