@@ -677,11 +677,15 @@ fn any_kind_of_table_has_statistics_and_is_printed() {
 #[cfg(feature = "npy")]
 #[test]
 fn any_kind_of_table_is_written_as_a_numpy_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array.npy");
     let (stacked, ramp) = (stacked::<i16>(), Ramp::new(Shape { rows: 200_000, columns: 3 }));
     let tables: [&dyn NumericTable; 2] = [&stacked, &ramp];
     for table in tables {
         let mut bytes = Vec::new();
         table.write_npy(&mut bytes).unwrap();
+        table.save_npy_with(&path, SaveOptions::new().durable(false)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
         let copy = numeric_table::read_npy_any(&bytes[..]).unwrap();
         assert_eq!((copy.shape(), copy.element_type()), (table.shape(), table.element_type()));
         assert_eq!(values_of::<f64>(&*copy), values_of::<f64>(table));

@@ -115,9 +115,29 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_npy_with(path, SaveOptions::new())
+    }
+
+    /// As `save_npy`, with the choices of [`HomogenNumericTable::save_npy_with`].
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::save_npy`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, load_npy_any, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// table.save_npy_with(&path, SaveOptions::new().durable(false))?;
+    /// assert_eq!(load_npy_any(&path)?.value::<i16>(0, 1)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
         match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.save_npy(path),
-            None => save(path.as_ref(), &content::<T>(&self)?, &SaveOptions::new()),
+            Some(table) => table.save_npy_with(path, options),
+            None => save(path.as_ref(), &content::<T>(&self)?, &options),
         })
     }
 
