@@ -235,3 +235,12 @@ fn names_of_wide_characters_stand_above_their_columns() {
     assert_text(table.display().width(18), "\n1 x 3 u8, row major\n   長長  ...  長長\n0     7  ...     7");
     assert_text(table.display().width(19), "\n1 x 3 u8, row major\n   長長  長長  長長\n0     7     7     7");
 }
+
+#[test]
+fn everything_of_a_table_that_nobody_could_look_at_is_a_part_of_it() {
+    let wide = Shape { rows: 0, columns: 1 << 60 };
+    let wide = HomogenNumericTable::<f64>::new(wide, AllocationFlag::DoAllocate).unwrap();
+    assert!(format!("{wide:#}").len() < 3 << 20);
+    let long = HomogenNumericTable::<u8>::new(Shape { rows: 1 << 22, columns: 1 }, AllocationFlag::DoAllocate).unwrap();
+    assert_eq!(format!("{long:#}").lines().count(), 2 + (1 << 20) + 1);
+}

@@ -24,7 +24,7 @@ use number::{Number, write_all};
 ///
 /// What does not fit is left out, with `...` in its place: rows in the middle, and columns in the middle. Numbers of a column
 /// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 places,
-/// `{:#}` shows everything. A table without memory, or one that is leased to a writable block, says so.
+/// `{:#}` shows everything, or as much of it as a person may ever look at: about a million numbers. A table without memory, or one that is leased to a writable block, says so.
 ///
 /// # Examples
 /// ```
@@ -159,7 +159,7 @@ impl fmt::Display for TableDisplay<'_> {
         if shape.columns == 0 {
             return Ok(());
         }
-        let (rows, width) = if f.alternate() { (usize::MAX, usize::MAX) } else { (self.rows, self.width) };
+        let (rows, width) = if f.alternate() { everything(shape) } else { (self.rows, self.width) };
         let (width, precision) = (f.width().unwrap_or(width), f.precision().or(self.precision));
         let refusal = if shape.rows == 0 { None } else { self.source.number(0, 0).err() };
         let (first, last) = if refusal.is_some() { (0..0, 0..0) } else { cut_rows(shape.rows, rows) };
@@ -174,6 +174,13 @@ impl fmt::Display for TableDisplay<'_> {
             Some(error) => write!(f, "\n({error})"),
         }
     }
+}
+
+/// How many rows and places are shown of a table of which everything was asked for. A file of a few bytes may describe one of
+/// more columns than there is memory for their headings.
+fn everything(shape: Shape) -> (usize, usize) {
+    const NUMBERS: usize = 1 << 20;
+    ((NUMBERS / shape.columns.max(1)).max(10), NUMBERS)
 }
 
 impl fmt::Debug for TableDisplay<'_> {
