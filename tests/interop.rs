@@ -367,15 +367,28 @@ fn values_keep_their_bits_on_the_way_in_and_out() {
 }
 
 #[test]
-fn empty_parts_of_a_table_are_mutable_arrays_too() {
+fn tables_without_rows_or_columns_are_lent_for_writing() {
     for layout in LAYOUTS {
-        for (rows, columns) in [(1..1, 0..3), (0..4, 2..2), (4..4, 3..3)] {
-            let mut table = three_columns::<f32>(4, layout);
+        for (rows, columns) in [(0, 0), (0, 1), (0, 3), (1, 0), (3, 0)] {
+            let mut table = Table::from_array_in(Vec::<u16>::new(), Shape { rows, columns }, layout).unwrap();
+            assert_eq!(table.view_mut().unwrap().into_ndarray().unwrap().dim(), (rows, columns));
+        }
+        let mut table = three_columns::<u16>(4, layout);
+        for (rows, columns) in [(0..4, 1..1), (2..2, 0..3), (1..4, 3..3), (4..4, 3..3)] {
             let lengths = (rows.len(), columns.len());
             let view = table.view_mut().unwrap().rows(rows).unwrap().columns(columns).unwrap();
             assert_eq!(view.into_ndarray().unwrap().dim(), lengths);
         }
     }
+}
+
+#[test]
+fn a_table_of_whole_rows_of_an_array_is_written_in_place() {
+    let array = Array2::from_shape_vec((4, 3), (0..12).collect()).unwrap().slice_move(s![1..3, ..]);
+    let address = array.as_ptr();
+    let mut table = Table::<i32>::from_ndarray(array).unwrap();
+    table.as_mut_slice().unwrap()[0] = -1;
+    assert_eq!((table.as_slice().unwrap().as_ptr(), table.value::<i32>(0, 0).unwrap()), (address, -1));
 }
 
 // --- any strides --------------------------------------------------------------------------------------------------

@@ -2,14 +2,10 @@
 
 use super::{Geometry, Window, WindowMut};
 
-/// Lengths and strides, in elements, as `ndarray` wants them; `None` for shapes without elements that it cannot express.
-fn lengths_and_strides(geometry: Geometry) -> Option<([usize; 2], [usize; 2])> {
+/// Lengths and strides, in elements, as `ndarray` wants them.
+fn lengths_and_strides(geometry: Geometry) -> ((usize, usize), (usize, usize)) {
     let Geometry { rows, columns, row_stride, column_stride } = geometry;
-    // `ndarray` wants the product of all lengths but zero to fit, and strides that would keep elements apart if there were
-    // any: those of a window without elements may be anything.
-    let count = rows.max(1).checked_mul(columns.max(1))?;
-    let strides = if geometry.is_empty() { [columns.max(1), 1] } else { [row_stride, column_stride] };
-    isize::try_from(count).is_ok().then_some(([rows, columns], strides))
+    ((rows, columns), (row_stride, column_stride))
 }
 
 macro_rules! define_views {
@@ -18,12 +14,16 @@ macro_rules! define_views {
         impl<'a, T: Copy> Window<'a, T> {
             /// Looks at the same elements; `None` for shapes without elements that `ndarray` cannot express.
             pub(crate) fn $as_ndarray(&self) -> Option<$ndarray::ArrayView2<'a, T>> {
-                use $ndarray::ShapeBuilder;
-                let (lengths, strides) = lengths_and_strides(self.geometry())?;
+                use $ndarray::{ArrayView2, ShapeBuilder};
+                let (lengths, strides) = lengths_and_strides(self.geometry());
+                if self.geometry().is_empty() {
+                    return ArrayView2::from_shape(lengths, &[]).ok(); // which strides it likes is its own affair
+                }
                 // SAFETY: the pointer is that of a slice or into one, so it is aligned and not null. Every element that
                 // the lengths and the strides name lies in the slice that is borrowed for `'a` (invariant of `Geometry`),
-                // and no other is named: memory between them may belong to other windows.
-                Some(unsafe { $ndarray::ArrayView2::from_shape_ptr(lengths.strides(strides), self.as_ptr()) })
+                // so no length, stride or offset exceeds `isize::MAX`, and no other element is named: memory between
+                // them may belong to other windows.
+                Some(unsafe { ArrayView2::from_shape_ptr(lengths.strides(strides), self.as_ptr()) })
             }
         }
 
@@ -31,11 +31,14 @@ macro_rules! define_views {
         impl<'a, T: Copy> WindowMut<'a, T> {
             /// Lends the same elements; the window, if they have a shape without elements that `ndarray` cannot express.
             pub(crate) fn $into_ndarray(mut self) -> Result<$ndarray::ArrayViewMut2<'a, T>, Self> {
-                use $ndarray::ShapeBuilder;
-                let Some((lengths, strides)) = lengths_and_strides(self.geometry()) else { return Err(self) };
+                use $ndarray::{ArrayViewMut2, ShapeBuilder};
+                let (lengths, strides) = lengths_and_strides(self.geometry());
+                if self.geometry().is_empty() {
+                    return ArrayViewMut2::from_shape(lengths, &mut []).map_err(|_| self);
+                }
                 // SAFETY: as for `Window`; positions are injective, no other window names these elements, and this one is
                 // consumed.
-                Ok(unsafe { $ndarray::ArrayViewMut2::from_shape_ptr(lengths.strides(strides), self.as_mut_ptr()) })
+                Ok(unsafe { ArrayViewMut2::from_shape_ptr(lengths.strides(strides), self.as_mut_ptr()) })
             }
         }
     };

@@ -28,8 +28,13 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     }
     let (count, mut values) = (shape.element_count_of(T::TYPE)?, Vec::new());
     values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count * size_of::<T>() })?;
-    values.resize(count, T::default());
-    TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
+    match table.as_slice() {
+        Ok(whole) => values.extend_from_slice(whole), // one pass over memory that is new
+        Err(_) => {
+            values.resize(count, T::default());
+            TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
+        }
+    }
     Ok(values)
 }
 
@@ -253,12 +258,12 @@ macro_rules! define_doors {
                 array.t().is_standard_layout().then_some(DataLayout::ColumnMajor)
             }
 
-            /// Uses the memory of an array that owns it alone, and has a layout.
+            /// Uses the memory of an array that owns it alone, and has a layout. The table may write it.
             fn adopt<T: Element>(array: Array2<T>) -> Array<T> {
                 let count = array.len();
                 let (values, offset) = array.into_raw_vec_and_offset();
                 let (values, first) = (Array::from(values), offset.unwrap_or(0));
-                if values.count() == count { values } else { values.project(|values| &values[first..first + count]) }
+                if values.count() == count { values } else { values.part(first..first + count) }
             }
 
             fn copy<S: Data<Elem: Element>>(array: &ArrayBase<S, Ix2>) -> Result<Array<S::Elem>> {
