@@ -266,7 +266,7 @@ pub enum Error {
         column: usize,
         /// What the schema calls it.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with it, and in which batch or array of several. Rows are those of that batch.
         reason: String,
     },
     /// Arrow itself has failed: a reader that the caller handed in, as a rule.

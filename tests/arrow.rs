@@ -7,13 +7,15 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{
     ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
-    RecordBatchIterator, UInt64Array,
+    RecordBatchIterator, RecordBatchOptions, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use common::{SmallNumber, for_each_element};
@@ -101,6 +103,18 @@ fn large_tables_are_put_together_by_several_threads() {
 }
 
 #[test]
+fn tables_of_very_many_columns_are_put_together_some_columns_at_a_time() {
+    let table = odd_bits::<u8>(Shape { rows: 19, columns: 20_001 }, DataLayout::RowMajor);
+    let batch = table.to_record_batch().unwrap();
+    assert_eq!(Table::<u8>::from_record_batch(&batch).unwrap(), table);
+    let options = ArrowOptions::new().convert(ConversionPolicy::Checked);
+    let wider = Table::<f64>::from_record_batches([&batch], options).unwrap();
+    assert_eq!(wider, table.convert().unwrap());
+    let found = Table::<i8>::from_record_batches([&batch], options).unwrap_err();
+    assert_eq!(found.to_string(), table.convert_with::<i8>(ConversionPolicy::Checked).unwrap_err().to_string());
+}
+
+#[test]
 fn names_types_and_categories_come_back() {
     let mut table = Table::from_rows(&[[1_u8, 2, 3, 4]]).unwrap();
     let feature = Feature::new(ElementType::U8);
@@ -119,6 +133,17 @@ fn names_types_and_categories_come_back() {
     let wider = ArrowOptions::new().convert(ConversionPolicy::Exact);
     let wider = Table::<f64>::from_record_batches([batch], wider).unwrap();
     assert_eq!(wider.dictionary(), &table.dictionary().with_element_type(ElementType::F64).unwrap());
+}
+
+#[test]
+fn a_column_that_had_no_name_keeps_the_one_that_somebody_gives_it() {
+    let batch = Table::from_rows(&[[1, 2]]).unwrap().to_record_batch().unwrap();
+    let [weight, unnamed] = [0, 1].map(|column| batch.schema().field(column).clone());
+    let schema = Schema::new(vec![weight.with_name("weight"), unnamed]);
+    let renamed = RecordBatch::try_new(Arc::new(schema), batch.columns().to_vec()).unwrap();
+    let table = Table::<i32>::from_record_batch(&renamed).unwrap();
+    let names: Vec<Option<&str>> = table.dictionary().iter().map(|feature| feature.name.as_deref()).collect();
+    assert_eq!(names, [Some("weight"), None]);
 }
 
 #[test]
@@ -147,6 +172,47 @@ fn what_arrow_shows_does_not_change_when_the_table_is_written() {
     let lists = table.to_fixed_size_list().unwrap();
     table.as_mut_slice().unwrap().fill(9);
     assert_eq!(lists.values().as_primitive::<Int32Type>().values()[..], [1, 2]);
+}
+
+#[test]
+fn an_owner_is_dropped_once_and_not_before_the_last_array() {
+    struct Owner(Vec<i32>, Arc<AtomicUsize>);
+    impl AsRef<[i32]> for Owner {
+        fn as_ref(&self) -> &[i32] {
+            &self.0
+        }
+    }
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, Relaxed);
+        }
+    }
+    let drops = Arc::new(AtomicUsize::new(0));
+    let owner = Array::from_owner(Owner((0..6).collect(), drops.clone()));
+    let table = Table::from_array_in(owner, Shape { rows: 3, columns: 2 }, DataLayout::ColumnMajor).unwrap();
+    let batch = table.to_record_batch().unwrap();
+    drop(table);
+    let last = batch.column(1).slice(1, 2);
+    drop(batch);
+    let again = Table::<i32>::from_record_batch(&self::batch(vec![("last", last)])).unwrap();
+    let lists = again.to_fixed_size_list().unwrap();
+    drop(again);
+    assert_eq!(lists.values().as_primitive::<Int32Type>().values()[..], [4, 5]);
+    assert_eq!(drops.load(Relaxed), 0);
+    std::thread::spawn(move || drop(lists)).join().unwrap();
+    assert_eq!(drops.load(Relaxed), 1);
+}
+
+#[test]
+fn lists_come_in_the_layout_that_was_asked_for_in_one_array_or_several() {
+    let table = Table::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
+    let lists = table.to_fixed_size_list().unwrap();
+    for layout in LAYOUTS {
+        for lists in [vec![lists.clone()], vec![lists.slice(0, 1), lists.slice(1, 1)]] {
+            let back = Table::<i32>::from_fixed_size_lists(lists, ArrowOptions::new().layout(layout)).unwrap();
+            assert_eq!((back.data_layout(), &back), (layout, &table));
+        }
+    }
 }
 
 #[test]
@@ -214,6 +280,40 @@ fn nulls_become_nan_where_they_are_and_nowhere_else() {
 }
 
 #[test]
+fn nulls_are_where_they_are_at_every_bit_of_a_bitmap() {
+    let is_valid = |index: usize| 0xDEAD_BEEF_CAFE_1234_u64 >> (index % 61) & 1 == 1;
+    let column: ArrayRef = Arc::new(Int32Array::from_iter((0..100).map(|row| is_valid(row).then_some(row as i32))));
+    let two = batch(vec![("a", column.clone()), ("b", column)]);
+    let values = Int32Array::from_iter((0..300).map(|index| is_valid(index).then_some(index as i32)));
+    let nulls = (0..100).map(|row| is_valid(row + 7)).collect::<Vec<_>>().into();
+    let field = Arc::new(Field::new_list_field(DataType::Int32, true));
+    let lists = FixedSizeListArray::try_new(field, 3, Arc::new(values), Some(nulls)).unwrap();
+    let check = |table: Table<f64>, value: &dyn Fn(usize, usize) -> Option<usize>| {
+        for row in 0..table.row_count() {
+            for column in 0..table.column_count() {
+                let (found, expected) = (table.value::<f64>(row, column).unwrap(), value(row, column));
+                let is_it = expected.map_or(found.is_nan(), |expected| found == expected as f64);
+                assert!(is_it, "row {row}, column {column}: {found}, not {expected:?}");
+            }
+        }
+    };
+    for (start, layout) in (0..20).flat_map(|start| LAYOUTS.map(|layout| (start, layout))) {
+        for count in [1, 7, 8, 9, 63, 64, 65] {
+            let options = ArrowOptions::new().nulls_to_nan(true).convert(ConversionPolicy::Exact).layout(layout);
+            let chunk = two.slice(start, count);
+            check(Table::from_record_batches([&chunk, &chunk], options).unwrap(), &|row, _| {
+                Some(start + row % count).filter(|&row| is_valid(row))
+            });
+            let chunk = lists.slice(start, count);
+            check(Table::from_fixed_size_lists([&chunk, &chunk], options).unwrap(), &|row, column| {
+                let (row, index) = (start + row % count, (start + row % count) * 3 + column);
+                Some(index).filter(|&index| is_valid(index) && is_valid(row + 7))
+            });
+        }
+    }
+}
+
+#[test]
 fn what_lies_below_a_null_is_not_looked_at() {
     // i64::MAX is no f32, but it is below a null.
     let nulls = vec![true, false, true].into();
@@ -232,7 +332,15 @@ fn lists_and_their_values_may_be_null() {
     let rows = [Some(vec![Some(1.0), None]), None, Some(vec![Some(3.0), Some(4.0)])];
     let lists = FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(rows, 2);
     let error = Table::<f64>::from_fixed_size_list(&lists).unwrap_err();
-    assert!(error.to_string().contains("3 nulls, the first in row 1"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "Arrow column 0 (list): 3 nulls, the first in list 0, value 1, and nobody asked for NaN in their place"
+    );
+    let error = Table::<f64>::from_fixed_size_lists([lists.slice(2, 1), lists.slice(1, 2)], ArrowOptions::new());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "Arrow column 0 (list): in array 1: 2 nulls, the first in list 0, value 0, and nobody asked for NaN in their place"
+    );
     let options = ArrowOptions::new().nulls_to_nan(true);
     let table = Table::<f64>::from_fixed_size_lists([lists.slice(0, 1), lists.slice(1, 2)], options).unwrap();
     let is_nan: Vec<bool> = table.as_slice().unwrap().iter().map(|value| value.is_nan()).collect();
@@ -300,9 +408,30 @@ fn chunks_must_have_the_same_columns() {
     let table = |columns: usize| Table::<i32>::full(Shape { rows: 2, columns }, 1).unwrap();
     let batches = [table(2), table(3)].map(|table| table.to_record_batch().unwrap());
     let error = Table::<i32>::from_record_batches(&batches, ArrowOptions::new()).unwrap_err();
-    assert_eq!(error.to_string(), "Arrow column 2 (): batch 1: 3 columns behind 2");
+    assert_eq!(error.to_string(), "Arrow column 2 (): in batch 1: 3 columns, where 2 are expected");
     let lists = [table(2), table(3)].map(|table| table.to_fixed_size_list().unwrap());
     assert!(Table::<i32>::from_fixed_size_lists(&lists, ArrowOptions::new()).is_err());
+}
+
+#[test]
+fn batches_with_the_same_columns_in_another_order_are_not_mixed_up() {
+    let column = || Arc::new(Int32Array::from(vec![1])) as ArrayRef;
+    let batches = [batch(vec![("a", column()), ("b", column())]), batch(vec![("b", column()), ("a", column())])];
+    let expected = "Arrow column 0 (a): in batch 1: its name is b";
+    let error = Table::<i32>::from_record_batches(&batches, ArrowOptions::new()).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    let reader = RecordBatchIterator::new(batches.clone().map(Ok), batches[0].schema());
+    let error = Table::<i32>::read_record_batches(reader, ArrowOptions::new()).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn more_rows_than_can_be_counted_are_an_error() {
+    let rows = RecordBatchOptions::new().with_row_count(Some(usize::MAX));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &rows).unwrap();
+    assert_eq!(Table::<f32>::from_record_batch(&batch).unwrap().row_count(), usize::MAX);
+    let error = Table::<f32>::from_record_batches([&batch, &batch], ArrowOptions::new()).unwrap_err();
+    assert!(matches!(error, Error::SizeOverflow { .. }), "{error}");
 }
 
 #[test]

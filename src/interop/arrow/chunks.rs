@@ -33,7 +33,7 @@ pub(super) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// Looks at an array, if a table of `T` can take it.
+    /// Looks at an array, if a table of `T` can take it. `place` tells where the value with an index is, for errors.
     ///
     /// # Errors
     /// The reason why not.
@@ -41,6 +41,7 @@ impl<'a> Column<'a> {
         array: &'a dyn ArrowArray,
         nulls: Option<NullBuffer>,
         options: &ArrowOptions,
+        place: impl Fn(usize) -> String,
     ) -> Result<Self, String> {
         let data_type = array.data_type();
         let (Some(found), Some(values)) = (element_type(data_type), values(array)) else {
@@ -51,14 +52,15 @@ impl<'a> Column<'a> {
         }
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
         if let Some(nulls) = &nulls {
-            let (count, first) = (nulls.null_count(), nulls.iter().position(|is_valid| !is_valid).unwrap_or(0));
+            let what = || {
+                let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
+                format!("{} nulls, the first in {}", nulls.null_count(), place(first))
+            };
             if !options.has_nan_for_null {
-                return Err(format!(
-                    "{count} nulls, the first in row {first}, and nobody asked for NaN in their place"
-                ));
+                return Err(format!("{}, and nobody asked for NaN in their place", what()));
             }
             if !T::TYPE.is_float() {
-                return Err(format!("{count} nulls, the first in row {first}, and {} has no NaN for them", T::TYPE));
+                return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE));
             }
         }
         Ok(Self { values, nulls })
@@ -79,11 +81,17 @@ impl<'a> Column<'a> {
         let Some(nulls) = &self.nulls else {
             return convert(self.values, rows, target, policy, origin);
         };
-        target.fill(cast(f64::NAN));
-        let (start, nulls) = (rows.start, nulls.slice(rows.start, rows.len()));
-        for (first, end) in nulls.valid_slices() {
-            let origin = Origin { row: origin.row + first, ..origin };
-            convert(self.values, start + first..start + end, &mut target[first..end], policy, origin)?;
+        let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
+        // All at once is much faster than many short runs; but what lies below a null may be refused.
+        let is_done = convert(self.values, rows, target, policy, origin).is_ok();
+        let mut end = 0;
+        for (first, next) in nulls.valid_slices().chain([(count, count)]) {
+            target[end..first].fill(cast(f64::NAN));
+            if !is_done {
+                let origin = Origin { row: origin.row + first, ..origin };
+                convert(self.values, start + first..start + next, &mut target[first..next], policy, origin)?;
+            }
+            end = next;
         }
         Ok(())
     }
@@ -109,7 +117,12 @@ fn convert<T: Element>(
 /// # Errors
 /// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::SizeOverflow`];
 /// [`Error::OutOfMemory`].
-pub(super) fn assemble<T: Element>(chunks: &[Chunk<'_>], shape: Shape, options: &ArrowOptions) -> Result<Array<T>> {
+pub(super) fn assemble<T: Element>(
+    chunks: &[Chunk<'_>],
+    shape: Shape,
+    layout: DataLayout,
+    options: &ArrowOptions,
+) -> Result<Array<T>> {
     let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
     if shape.is_empty() {
         return Ok(array);
@@ -117,7 +130,7 @@ pub(super) fn assemble<T: Element>(chunks: &[Chunk<'_>], shape: Shape, options: 
     let policy = options.conversion.unwrap_or(ConversionPolicy::Exact);
     let rest = array.mutable_data()?;
     let work = |piece: Piece<'_, '_, T>| piece.read(policy).err();
-    let pieces = match options.layout {
+    let pieces = match layout {
         DataLayout::RowMajor => rows(chunks, shape, rest),
         DataLayout::ColumnMajor => columns(chunks, shape, rest),
     };
@@ -188,16 +201,22 @@ impl<T: Element> Piece<'_, '_, T> {
             return column.read(rows, target, policy, Origin { row, column: columns.start });
         }
         let shape = Shape { rows: rows.len(), columns: columns.len() };
-        let mut tile = Array::<T>::zeros(shape.element_count()?)?;
-        let by_columns = tile.mutable_data()?;
+        let mut target = TableViewMut::new(target, shape, DataLayout::RowMajor)?;
+        // Some columns at a time, if there are so many that even a few rows are more than a tile.
+        let step = (TILE_BYTES / size_of::<T>() / shape.rows).clamp(1, shape.columns);
+        let mut tile = Array::<T>::zeros(shape.rows * step)?;
         let mut errors = Vec::new();
-        for ((column, lane), index) in chunk.columns.iter().zip(by_columns.chunks_exact_mut(shape.rows)).zip(columns) {
-            errors.extend(column.read(rows.clone(), lane, policy, Origin { row, column: index }).err());
+        for first in columns.step_by(step) {
+            let some = first..shape.columns.min(first + step);
+            let tile_shape = Shape { columns: some.len(), ..shape };
+            let by_columns = &mut tile.mutable_data()?[..tile_shape.element_count()?];
+            let lanes = by_columns.chunks_exact_mut(shape.rows);
+            for ((column, lane), index) in chunk.columns[some.clone()].iter().zip(lanes).zip(some.clone()) {
+                errors.extend(column.read(rows.clone(), lane, policy, Origin { row, column: index }).err());
+            }
+            let by_columns = TableView::new(by_columns, tile_shape, DataLayout::ColumnMajor)?;
+            target.reborrow().columns(some)?.copy_from(by_columns)?;
         }
-        if let Some(error) = errors.into_iter().min_by_key(place) {
-            return Err(error);
-        }
-        let by_columns = TableView::new(by_columns, shape, DataLayout::ColumnMajor)?;
-        TableViewMut::new(target, shape, DataLayout::RowMajor)?.copy_from(by_columns)
+        errors.into_iter().min_by_key(place).map_or(Ok(()), Err)
     }
 }

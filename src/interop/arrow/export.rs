@@ -17,7 +17,8 @@ use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Gives the columns of the table as a record batch. A column-major table is not copied: every column shows its memory,
-    /// and keeps it alive. If it is changed later, the table moves to memory of its own. A row-major table is copied, once.
+    /// and keeps all of it alive. If it is changed later, the table moves to memory of its own. A row-major table is copied,
+    /// once.
     ///
     /// Columns without a name are called by their numbers, and marked: they come back without a name. None has nulls.
     ///

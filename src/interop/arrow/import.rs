@@ -41,13 +41,15 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_record_batches([batch], ArrowOptions::new())
     }
 
-    /// Makes one table of record batches with the same columns, one below the other. The names are those of the first.
+    /// Makes one table of record batches with the same columns in the same order, one below the other.
     ///
     /// Values are shared if there is one batch of one column, of the table's type and without nulls; else they are copied.
+    /// Shared memory belongs to Arrow, all of the buffer is kept, and it is never written: the first write copies.
     ///
     /// # Errors
     /// [`Error::Arrow`] with the column: it holds another type, and no conversion was asked for, or a type that tables do not
-    /// have; it has nulls, and no NaN was asked for, or the table's type has none; batches differ in columns.
+    /// have; it has nulls, and no NaN was asked for, or the table's type has none; batches differ in the number or the names
+    /// of columns.
     /// [`Error::ValueNotRepresentable`] for the first value that the conversion does not permit. [`Error::CopyRequired`].
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
@@ -74,7 +76,8 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Makes one table of everything that a reader gives: a file in Arrow's IPC format, for instance.
+    /// Makes one table of everything that a reader gives: a file in Arrow's IPC format, for instance. All batches are read
+    /// before the table is made, so both are in memory for a moment.
     ///
     /// # Errors
     /// As [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
@@ -116,8 +119,8 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Makes one table of several arrays of lists of the same length, one below the other.
     ///
-    /// Values are shared if there is one array, of the table's type and without nulls; else they are copied. A list that is
-    /// null is a row of nulls.
+    /// Values are shared if there is one array, of the table's type and without nulls, and the table is row-major; else they
+    /// are copied. A list that is null is a row of nulls.
     ///
     /// # Errors
     /// As [`from_record_batches`](Self::from_record_batches); [`Error::Arrow`] for lists of different lengths.
@@ -140,32 +143,40 @@ impl<T: Element> HomogenNumericTable<T> {
     ) -> Result<Self> {
         let lists: Vec<L> = lists.into_iter().collect();
         let lists: Vec<&FixedSizeListArray> = lists.iter().map(Borrow::borrow).collect();
-        let columns = lists.first().map_or(0, |list| list.value_length());
-        let refused = |reason| Error::Arrow { column: 0, name: "list".to_owned(), reason };
-        let (mut chunks, mut rows) = (Vec::new(), 0_usize);
-        for list in &lists {
-            if list.value_length() != columns {
-                return Err(refused(format!("lists of {} values behind lists of {columns}", list.value_length())));
+        let length = lists.first().map_or(0, |list| list.value_length());
+        let columns = length as usize; // not negative
+        let mut chunks = Vec::new();
+        for (index, list) in lists.iter().enumerate() {
+            let refused = |reason| Error::Arrow {
+                column: 0,
+                name: "list".to_owned(),
+                reason: in_chunk("array", index, lists.len(), reason),
+            };
+            if list.value_length() != length {
+                let reason = format!("lists of {} values, and those before are of {length}", list.value_length());
+                return Err(refused(reason));
             }
-            let own = list.nulls().map(|nulls| nulls.expand(columns as usize)); // not negative
+            let own = list.nulls().map(|nulls| nulls.expand(columns));
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
-            let column = Column::new::<T>(values, nulls, &options).map_err(refused)?;
+            let place = |value| format!("list {}, value {}", value / columns, value % columns); // so it has some
+            let column = Column::new::<T>(values, nulls, &options, place).map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
-            rows = rows.saturating_add(list.len());
         }
-        let shape = Shape { rows, columns: columns as usize };
+        let shape = whole_shape::<T>(lists.iter().map(|list| list.len()), columns)?;
+        // Lists are rows; a single row or column is in any layout.
+        let is_in_layout = options.layout == DataLayout::RowMajor || shape.rows == 1 || shape.columns == 1;
         let whole = match &lists[..] {
-            [list] => Some(list.values().as_ref()),
+            [list] if is_in_layout => Some(list.values().as_ref()),
             _ => None,
         };
-        let layout = DataLayout::RowMajor;
-        if let Some(shared) = shared(whole, &chunks, shape, layout, &options)? {
+        if let Some(shared) = shared(whole, &chunks, shape, &options)? {
             return Ok(shared);
         }
         // Lists one after another are one column.
+        let layout = DataLayout::RowMajor;
         let values = Shape { rows: shape.element_count_of(T::TYPE)?, columns: 1 };
-        let array = assemble(&chunks, values, &options).map_err(|error| match error {
+        let array = assemble(&chunks, values, layout, &options).map_err(|error| match error {
             Error::ValueNotRepresentable { row, value, target, .. } => {
                 let (row, column) = (row / shape.columns, row % shape.columns);
                 Error::ValueNotRepresentable { row, column, value, target }
@@ -177,10 +188,11 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Makes one table of record batches, of whatever element type their columns have in common.
+/// Makes one table of record batches, of the element type of their first column; `f64` if there is none.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for the first column of another type than the first one.
+/// As [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for a column of another type than the first, unless a
+/// conversion to that was asked for.
 ///
 /// # Examples
 /// ```
@@ -219,37 +231,54 @@ fn from_batches<T: Element>(
         let refused = |column: usize, reason| Error::Arrow {
             column,
             name: fields.get(column).map_or_else(String::new, |field| field.name().clone()),
-            reason: if batches.len() == 1 { reason } else { format!("batch {index}: {reason}") },
+            reason: in_chunk("batch", index, batches.len(), reason),
         };
-        if batch.num_columns() != fields.len() {
-            let column = batch.num_columns().min(fields.len());
-            return Err(refused(column, format!("{} columns behind {}", batch.num_columns(), fields.len())));
+        let (schema, found) = (batch.schema_ref(), batch.num_columns());
+        if found != fields.len() {
+            let reason = format!("{found} columns, where {} are expected", fields.len());
+            return Err(refused(found.min(fields.len()), reason));
+        }
+        let mut names = fields.iter().zip(schema.fields());
+        if let Some(column) = names.position(|(expected, found)| expected.name() != found.name()) {
+            return Err(refused(column, format!("its name is {}", schema.field(column).name())));
         }
         let columns = batch.columns().iter().enumerate().map(|(column, array)| {
-            Column::new::<T>(array.as_ref(), array.nulls().cloned(), options).map_err(|reason| refused(column, reason))
+            Column::new::<T>(array.as_ref(), array.nulls().cloned(), options, |row| format!("row {row}"))
+                .map_err(|reason| refused(column, reason))
         });
         chunks.push(Chunk { rows: batch.num_rows(), columns: columns.collect::<Result<_>>()? });
     }
-    let rows = chunks.iter().fold(0_usize, |rows, chunk| rows.saturating_add(chunk.rows));
-    let shape = Shape { rows, columns: fields.len() };
+    let shape = whole_shape::<T>(chunks.iter().map(|chunk| chunk.rows), fields.len())?;
     let whole = match batches {
         [batch] if fields.len() == 1 => Some(batch.column(0).as_ref()),
         _ => None,
     };
     let dictionary: DataDictionary = to_dictionary(schema, T::TYPE);
-    let table = match shared(whole, &chunks, shape, options.layout, options)? {
+    let layout = options.layout;
+    let table = match shared(whole, &chunks, shape, options)? {
         Some(shared) => shared,
-        None => HomogenNumericTable::internal(assemble(&chunks, shape, options)?, shape, options.layout),
+        None => HomogenNumericTable::internal(assemble(&chunks, shape, layout, options)?, shape, layout),
     };
     table.described_by(dictionary)
 }
 
-/// A table on the memory of an Arrow array that holds all values, in this layout, if that is possible, and permitted.
+/// Says in which of several chunks something is; rows are counted from its beginning.
+fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
+    if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
+}
+
+/// The shape of all chunks together.
+fn whole_shape<T: Element>(mut rows: impl Iterator<Item = usize>, columns: usize) -> Result<Shape> {
+    let shape = |rows| Shape { rows, columns };
+    let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
+    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element: Some(T::TYPE) })
+}
+
+/// A table on the memory of an Arrow array that holds all values in the layout, if that is possible, and permitted.
 fn shared<T: Element>(
     whole: Option<&dyn ArrowArray>,
     chunks: &[Chunk<'_>],
     shape: Shape,
-    layout: DataLayout,
     options: &ArrowOptions,
 ) -> Result<Option<HomogenNumericTable<T>>> {
     let is_other = |array: &dyn ArrowArray| element_type(array.data_type()) != Some(T::TYPE);
@@ -268,5 +297,5 @@ fn shared<T: Element>(
         Some(array) => share(array).and_then(|values| values.downcast::<T>().ok()).unwrap_or_default(),
         None => crate::array::Array::new(),
     };
-    Ok(Some(HomogenNumericTable::from_array_in(values, shape, layout)?))
+    Ok(Some(HomogenNumericTable::from_array_in(values, shape, options.layout)?))
 }

@@ -4,7 +4,8 @@
 //! | --- | --- | --- |
 //! | column-major table | `RecordBatch` | always: every column shows the memory of the table |
 //! | row-major table | `FixedSizeListArray`, one list for each row | always |
-//! | `RecordBatch` of one column, `FixedSizeListArray` | table | if there is one chunk, without nulls, of the table's type |
+//! | `RecordBatch` of one column | table | if there is one chunk, without nulls, of the table's type |
+//! | `FixedSizeListArray` | row-major table | as above |
 //! | `RecordBatch` of several columns, several chunks | table | never: their memory is not one block |
 //!
 //! Arrow has all element types but `bf16`. Names, types and numbers of categories travel in the schema.

@@ -93,7 +93,7 @@ impl ArrowOptions {
         Self { has_nan_for_null, ..self }
     }
 
-    /// Chooses the layout of a table whose values are copied.
+    /// Chooses the layout of the table. Lists are rows: of them, a column-major table is a copy.
     ///
     /// # Examples
     /// ```

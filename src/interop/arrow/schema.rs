@@ -11,7 +11,7 @@ use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 
-/// A column that the table gives no name has one in Arrow, its number, and this.
+/// A column that the table gives no name has one in Arrow, its number, and here as well: if somebody renames it, it has a name.
 const UNNAMED: &str = "numeric-table.unnamed";
 /// `categorical` or `ordinal`.
 const FEATURE_TYPE: &str = "numeric-table.feature_type";
@@ -31,8 +31,9 @@ pub(super) fn to_schema(dictionary: &DataDictionary, data_type: &DataType, colum
         let feature = dictionary.feature(column)?;
         let mut metadata = HashMap::new();
         let name = feature.name.clone().unwrap_or_else(|| {
-            metadata.insert(UNNAMED.to_owned(), "true".to_owned());
-            format!("column_{column}")
+            let name = format!("column_{column}");
+            metadata.insert(UNNAMED.to_owned(), name.clone());
+            name
         });
         if feature.feature_type != FeatureType::Continuous {
             metadata.insert(FEATURE_TYPE.to_owned(), feature.feature_type.to_string());
@@ -55,7 +56,7 @@ pub(super) fn to_dictionary(schema: &Schema, element_type: ElementType) -> DataD
             _ => FeatureType::Continuous,
         };
         Feature {
-            name: (!metadata.contains_key(UNNAMED)).then(|| field.name().clone()),
+            name: (metadata.get(UNNAMED) != Some(field.name())).then(|| field.name().clone()),
             element_type,
             feature_type,
             category_count: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()),
