@@ -5,7 +5,7 @@
 //! cargo run --release --example distributions data/wine.csv wine.svg            # any other CSV file, and where to draw
 //! ```
 //!
-//! The picture is an SVG file. If a column of the file holds words, its categories are told apart by colour.
+//! The picture is an SVG file. If a column of the file holds a few different words, they are told apart by colour.
 
 #[path = "common/standardize.rs"]
 mod standardize;
@@ -21,6 +21,14 @@ type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 type Panel<'p> = DrawingArea<SVGBackend<'p>, Shift>;
 
 const BINS: usize = 24;
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0x2F, 0x6F, 0xB7),
+    RGBColor(0xE0, 0x7B, 0x28),
+    RGBColor(0x3A, 0x97, 0x5B),
+    RGBColor(0xB9, 0x3F, 0x4B),
+    RGBColor(0x7C, 0x5A, 0xA6),
+    RGBColor(0x6B, 0x6B, 0x6B),
+];
 /// In points: of one panel, of the heading, and of the legend.
 const PANEL: (u32, u32) = (360, 150);
 const HEADING: u32 = 34;
@@ -43,7 +51,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What tells the rows of a table apart: the last column of words.
+/// What tells the rows of a table apart: the last column of so few different words that each has a colour.
 struct Classes {
     names: Vec<String>,
     /// The class of each row.
@@ -53,7 +61,7 @@ struct Classes {
 impl Classes {
     fn of(source: &CsvSource, table: &HomogenNumericTable<f32>) -> Result<Self> {
         for column in (0..table.column_count()).rev() {
-            if let Some(names) = source.categories(column)? {
+            if let Some(names) = source.categories(column)?.filter(|names| names.len() <= COLOURS.len()) {
                 let indices = table.column::<u32>(column, 0..table.row_count())?;
                 return Ok(Self {
                     names: names.to_vec(),
@@ -62,18 +70,6 @@ impl Classes {
             }
         }
         Ok(Self { names: vec!["all rows".to_owned()], of_row: vec![0; table.row_count()] })
-    }
-
-    fn colour(index: usize) -> RGBColor {
-        const COLOURS: [RGBColor; 6] = [
-            RGBColor(0x2F, 0x6F, 0xB7),
-            RGBColor(0xE0, 0x7B, 0x28),
-            RGBColor(0x3A, 0x97, 0x5B),
-            RGBColor(0xB9, 0x3F, 0x4B),
-            RGBColor(0x7C, 0x5A, 0xA6),
-            RGBColor(0x6B, 0x6B, 0x6B),
-        ];
-        COLOURS[index % COLOURS.len()]
     }
 }
 
@@ -146,8 +142,7 @@ fn draw_panel(panel: &Panel<'_>, name: &str, values: &[f64], classes: &Classes) 
         .y_labels(4)
         .label_style(("sans-serif", 11))
         .draw()?;
-    for (class, counts) in counts.iter().enumerate() {
-        let colour = Classes::colour(class);
+    for (counts, colour) in counts.iter().zip(COLOURS) {
         chart.draw_series(counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bin, &count)| {
             let left = low + width * bin as f64;
             Rectangle::new([(left, 0), (left + width, count)], colour.mix(0.55).filled())
@@ -159,8 +154,8 @@ fn draw_panel(panel: &Panel<'_>, name: &str, values: &[f64], classes: &Classes) 
 fn draw_legend(legend: &Panel<'_>, classes: &Classes) -> Result<()> {
     let style = ("sans-serif", 13).into_text_style(legend);
     let mut left = 24;
-    for (class, name) in classes.names.iter().enumerate() {
-        legend.draw(&Rectangle::new([(left, 9), (left + 12, 21)], Classes::colour(class).mix(0.55).filled()))?;
+    for (name, colour) in classes.names.iter().zip(COLOURS) {
+        legend.draw(&Rectangle::new([(left, 9), (left + 12, 21)], colour.mix(0.55).filled()))?;
         legend.draw_text(name, &style, (left + 18, 8))?;
         left += 40 + 8 * name.chars().count() as i32;
     }

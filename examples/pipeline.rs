@@ -65,12 +65,12 @@ fn print_categories(source: &CsvSource, table: &HomogenNumericTable<f32>) -> Res
     Ok(())
 }
 
-/// Makes sure that every continuous column has mean 0, and deviation 1 unless all its values are equal.
+/// Makes sure that every continuous column with values has mean 0, and deviation 1 unless all its values are equal.
 fn check_standardized(table: &HomogenNumericTable<f32>, statistics: &BasicStatistics) -> Result<()> {
     for (feature, column) in table.dictionary().iter().zip(statistics.columns()) {
         let (mean, deviation) = (column.mean(), column.population_standard_deviation());
         let is_standard = mean.abs() <= TOLERANCE && (deviation == 0.0 || (deviation - 1.0).abs() <= TOLERANCE);
-        if feature.feature_type == FeatureType::Continuous && !is_standard {
+        if feature.feature_type == FeatureType::Continuous && table.row_count() > 0 && !is_standard {
             return Err(format!("{} has mean {mean} and deviation {deviation}", name_of(feature)).into());
         }
     }
