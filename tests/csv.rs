@@ -1,6 +1,6 @@
-//! Tables from CSV files and back: every element type, what columns become, blocks, threads, options and errors.
+//! Tables from CSV files: every element type, what columns become, blocks, threads, options and errors.
 //!
-//! What odd files give is in `csv_odd_files.rs`; that nothing depends on where a file is cut, in the library's own tests.
+//! Writing is in `csv_write.rs`, what odd files give in `csv_odd_files.rs`; that nothing depends on where a file is cut, in the library's own tests.
 
 #![cfg(feature = "csv")]
 
@@ -8,8 +8,8 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::bits::{Random, from_bits, is_same, special_values};
-use common::tables::{LAYOUTS, assert_error, shape, values_of};
+use common::bits::{Random, from_bits, is_same};
+use common::tables::{assert_error, shape, values_of};
 use common::{SmallNumber, for_each_element};
 use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, bf16, f16, prelude::*};
 
@@ -51,24 +51,6 @@ fn small_numbers_are_read_in_every_element_type() {
         assert_values(&table, &T::counting(6));
         assert_values(&numbers::<T>("+0, 1.0 ,\"2\"\n30e-1,.4e1,5.\n").unwrap(), &T::counting(6));
         assert_values(&numbers::<T>("127,1270e-1").unwrap(), &[T::small(127); 2]);
-    }
-    for_each_element!(check);
-}
-
-#[test]
-fn what_is_written_is_read_back_bit_for_bit() {
-    fn check<T: SmallNumber>() {
-        let mut values = special_values::<T>();
-        values.extend(Random::new(T::TYPE.id().into()).values::<T>(2000));
-        values.truncate(values.len() / 3 * 3);
-        for layout in LAYOUTS {
-            let table = Table::from_array_in(values.clone(), shape(values.len() / 3, 3), layout).unwrap();
-            for table in [table.slice_rows(5..77).unwrap(), table.slice_rows(3..3).unwrap(), table] {
-                let text = written(&table, CsvWriteOptions::new());
-                let back = numbers::<T>(&text).unwrap();
-                assert_values(&back, &values_of(&table));
-            }
-        }
     }
     for_each_element!(check);
 }
@@ -468,50 +450,4 @@ fn load_any_gives_the_type_that_is_asked_for() {
         assert_eq!((table.element_type(), table.value::<u8>(0, 1).unwrap()), (element_type, 2));
     }
     assert_eq!(source("1\n", CsvOptions::new()).unwrap().load_any().unwrap().element_type(), ElementType::F64);
-}
-
-#[test]
-fn tables_are_written_as_they_should_be_read() {
-    let mut table = Table::from_rows(&[[1.5, 0.0], [f64::NAN, 1.0], [-0.0, 2.0]]).unwrap();
-    assert_eq!(written(&table, CsvWriteOptions::new()), "1.5,0\nNaN,1\n-0,2\n");
-    let features = [Feature::new(ElementType::F64).named("a,\"b\""), Feature::new(ElementType::F64).named(" c")];
-    table.set_dictionary(features.into_iter().collect()).unwrap();
-    let options = CsvWriteOptions::new().missing("NA").categories(1, ["x", "y z", "\n"]);
-    let text = written(&table, options);
-    assert_eq!(text, "\"a,\"\"b\"\"\",\" c\"\n1.5,x\nNA,y z\n-0,\"\n\"\n");
-    let source = source(&text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap();
-    assert_values(&source.load::<f64>().unwrap(), &values_of(&table));
-    assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("a,\"b\""), Some(" c")]);
-
-    let single = Table::from_rows(&[[f64::NAN], [1.0]]).unwrap();
-    let text = written(&single, CsvWriteOptions::new().missing("").header(true));
-    assert_eq!(text, "\"\"\n\"\"\n1\n"); // an empty line would be no row
-    assert_values(&load::<f64>(&text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap(), &[f64::NAN, 1.0]);
-    assert_eq!(
-        written(&Table::<u8>::new(shape(0, 3), AllocationFlag::DoAllocate).unwrap(), CsvWriteOptions::new()),
-        ""
-    );
-}
-
-#[test]
-fn a_file_is_written_whole_or_not_at_all() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.csv");
-    let table = Table::from_rows(&[[1_i16, 2], [3, 4]]).unwrap();
-    table.write_csv(&path).unwrap();
-    let options = CsvWriteOptions::new().categories(1, ["a", "b", "c"]);
-    let error = table.write_csv_with(&path, options).unwrap_err();
-    assert!(error.to_string().ends_with("4 at row 1, column 1 is no index of 3 categories"), "{error}");
-    assert_error!(
-        table.write_csv_with(&path, CsvWriteOptions::new().categories(2, ["a"])),
-        Error::ColumnOutOfRange { column: 2, column_count: 2 }
-    );
-    assert_error!(table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b'1')), Error::CsvOption { .. });
-    let empty = Table::<i16>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(empty.write_csv(&path), Error::NotAllocated);
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "1,2\n3,4\n");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    let dynamic: &dyn NumericTable = &table.slice_rows(1..2).unwrap();
-    dynamic.write_csv_with(&path, CsvWriteOptions::new().durable(false)).unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "3,4\n");
 }

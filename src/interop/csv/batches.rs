@@ -1,7 +1,8 @@
 //! The records of a file, one after another: some hundred kilobytes of whole records at hand at a time.
 
 use super::input::Input;
-use super::syntax::{Syntax, walk};
+use super::source::error;
+use super::syntax::{Syntax, Walked, walk};
 use crate::error::Result;
 
 /// Walks over a file from a place on, where a record begins.
@@ -36,8 +37,8 @@ impl Batches {
         self.place = self.next.min(self.place + bytes as u64);
     }
 
-    /// Has at least one record at hand, or blank lines behind the last one; `false` at the end of the file. After an error
-    /// everything is as it was.
+    /// Has at least one record at hand, or blank lines behind the last one; `false` at the end of the file. After an error,
+    /// which may be that the record is too long, everything is as it was.
     pub(super) fn fill(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
         if self.place < self.next {
             return Ok(true);
@@ -46,7 +47,13 @@ impl Batches {
         if start >= input.len() {
             return Ok(false);
         }
-        let (end, _) = walk(syntax, input, start, start.saturating_add(step as u64).min(input.len()), step)?;
+        let until = start.saturating_add(step as u64).min(input.len());
+        let Walked { place: end, failure, .. } = walk(syntax, input, start, until, step)?;
+        if let Some(failure) = failure
+            && end == start
+        {
+            return Err(error(input, failure, None));
+        }
         if matches!(input, Input::File { .. }) {
             input.read(start..end, &mut self.buffer)?;
             self.buffer_place = start;

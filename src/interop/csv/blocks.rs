@@ -34,7 +34,8 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         let plan = Plan::<T>::new(roles)?;
         // A field takes a byte at least, but for the last one: no file has more rows.
         let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
-        let rows = rows_per_block.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+        let most = source.counted_rows().unwrap_or(usize::try_from(most).unwrap_or(usize::MAX));
+        let rows = rows_per_block.min(most).max(1);
         let values = Array::zeros(Shape { rows, columns: plan.width }.element_count_of(T::TYPE)?)?;
         let (batches, meter) = (Batches::new(source.start), source.meter());
         Ok(Self { source, plan, batches, rows_per_block: rows, values, first_row: 0, rows: 0, is_done: false, meter })

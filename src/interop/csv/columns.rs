@@ -1,5 +1,6 @@
 //! Which columns a call is about, what they are, and what becomes of their gaps.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
@@ -38,8 +39,8 @@ pub enum CsvColumns {
 
 impl CsvColumns {
     /// Looks the columns up in a file.
-    pub(super) fn resolve(&self, names: &[Option<String>]) -> Result<Vec<usize>> {
-        let count = names.len();
+    pub(super) fn resolve(&self, names: &Names<'_>) -> Result<Vec<usize>> {
+        let count = names.count;
         let in_range = |range: Range<usize>| {
             if range.start > range.end || range.end > count {
                 let Range { start, end } = range;
@@ -55,18 +56,39 @@ impl CsvColumns {
                 Some(index) => Err(bad_option(format!("column {index} is asked for, and the file has {count}"))),
                 None => Ok(indices.clone()),
             },
-            Self::Names(wanted) => wanted.iter().map(|name| find(name, names)).collect(),
+            Self::Names(wanted) => wanted.iter().map(|name| names.find(name)).collect(),
         }
     }
 }
 
-fn find(name: &str, names: &[Option<String>]) -> Result<usize> {
-    let mut found = names.iter().enumerate().filter(|(_, other)| other.as_deref() == Some(name));
-    match (found.next(), found.next()) {
-        (Some((column, _)), None) => Ok(column),
-        (None, _) => Err(bad_option(format!("no column has the name {name:?}"))),
-        (Some((first, _)), Some((second, _))) => {
-            Err(bad_option(format!("columns {first} and {second} both have the name {name:?}: give an index")))
+/// The names of a file's columns, to be looked up: there may be a million of them, and as many look-ups.
+pub(super) struct Names<'a> {
+    count: usize,
+    /// The first column of each name, and the second, if there is one.
+    columns: HashMap<&'a str, (usize, Option<usize>)>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(names: &'a [Option<String>]) -> Self {
+        let mut columns = HashMap::new();
+        for (column, name) in names.iter().enumerate() {
+            if let Some(name) = name {
+                columns
+                    .entry(name.as_str())
+                    .and_modify(|(_, second): &mut (usize, Option<usize>)| *second = second.or(Some(column)))
+                    .or_insert((column, None));
+            }
+        }
+        Self { count: names.len(), columns }
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        match self.columns.get(name) {
+            Some(&(column, None)) => Ok(column),
+            None => Err(bad_option(format!("no column has the name {name:?}"))),
+            Some((first, Some(second))) => {
+                Err(bad_option(format!("columns {first} and {second} both have the name {name:?}: give an index")))
+            }
         }
     }
 }

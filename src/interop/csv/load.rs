@@ -73,6 +73,9 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
             Err(failure) => return Ok(Err(failure)),
         }
     }
+    if let Some(failure) = &survey.failure {
+        return Ok(Err(failure.clone()));
+    }
     let array = close_gaps(array, &written, plan.width)?;
     let rows = written.iter().map(|&(_, rows)| rows).sum();
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);

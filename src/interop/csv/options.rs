@@ -38,6 +38,9 @@ pub enum CsvHeader {
 /// Blank lines are no rows. Spaces and tabs around a field that is not in quotes do not belong to it. A quote within a
 /// field that does not begin with one is a character as others are. Lines end with LF, CRLF or CR.
 ///
+/// Records, columns and categories have limits, which the methods `max_..` change: what a file claims by mistake or malice is
+/// an error before it is in memory.
+///
 /// A number is what `float` of Python takes, spaces around it included, but for underscores and digits that are not ASCII:
 /// `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in any case. It becomes the nearest value of the type that is asked for,
 /// rounded once, whatever the number of digits.
@@ -71,11 +74,15 @@ pub struct CsvOptions {
     pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
     pub(super) policy: ConversionPolicy,
     pub(super) element_type: ElementType,
+    max_record_bytes: usize,
+    pub(super) max_columns: usize,
+    pub(super) max_categories: Option<usize>,
 }
 
 impl CsvOptions {
     /// Fields between commas, quoted by `"`, no comments; a header if the first record looks like one; all columns, the
-    /// kind of each decided by its fields; `NA` and nothing at all are missing, and an error.
+    /// kind of each decided by its fields; `NA` and nothing at all are missing, and an error; records of at most 256 MiB,
+    /// 1 Mi columns, and 1 Mi categories of each, 4096 if each becomes a column.
     ///
     /// # Examples
     /// ```
@@ -98,6 +105,9 @@ impl CsvOptions {
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
             element_type: ElementType::F64,
+            max_record_bytes: 256 << 20,
+            max_columns: 1 << 20,
+            max_categories: None,
         }
     }
 
@@ -297,6 +307,48 @@ impl CsvOptions {
         Self { element_type, ..self }
     }
 
+    /// Limits the bytes of a record, its line end among them: 256 MiB if nothing is said. A longer one is an error, before it is
+    /// in memory: a quote that is never closed makes one record of all that follows. Comments have the same limit.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().max_record_bytes(8);
+    /// let error = CsvSource::from_bytes_with(&b"1,2\n\"3,4\n5,6\n7,8\n"[..], options)?.load::<f64>().unwrap_err();
+    /// assert!(error.to_string().starts_with("line 2: \"\\\"3,4\" begins a record of more than 8 bytes"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn max_record_bytes(self, bytes: usize) -> Self {
+        Self { max_record_bytes: bytes, ..self }
+    }
+
+    /// Limits the number of columns of the file: 1 Mi if nothing is said. More are an error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let error = CsvSource::from_bytes_with(&b"1,2,3\n"[..], CsvOptions::new().max_columns(2)).unwrap_err();
+    /// assert!(error.to_string().starts_with("line 1: \"1,2,3\" begins a record of more than 2 fields"));
+    /// ```
+    pub fn max_columns(self, columns: usize) -> Self {
+        Self { max_columns: columns, ..self }
+    }
+
+    /// Limits the number of categories that are found in any one column, and kept in memory. If nothing is said: 1 Mi, and
+    /// 4096 under [`CsvKind::OneHot`], which makes a column of each. More are an error. Stated categories are not counted.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"word\nred\nblue\ngrey\n"[..], CsvOptions::new().max_categories(2))?;
+    /// let error = source.load::<u8>().unwrap_err();
+    /// assert!(error.to_string().starts_with("line 4, column 0 (word): \"grey\" is one category more than 2"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn max_categories(self, categories: usize) -> Self {
+        Self { max_categories: Some(categories), ..self }
+    }
+
     /// Makes sure that the special characters can be told from each other, and from numbers.
     pub(super) fn syntax(&self) -> Result<Syntax> {
         let special = [("delimiter", Some(self.delimiter)), ("quote", self.quote), ("comment", self.comment)];
@@ -313,7 +365,9 @@ impl CsvOptions {
                 return Err(bad_option("a space cannot be the quote"));
             }
         }
-        Ok(Syntax::new(self.delimiter, self.quote, self.comment))
+        let mut syntax = Syntax::new(self.delimiter, self.quote, self.comment);
+        syntax.most_bytes = self.max_record_bytes;
+        Ok(syntax)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::columns::Custom;
+use super::columns::{Custom, Names};
 use super::number::{value, value_of};
 use super::syntax::Syntax;
 use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
@@ -21,19 +21,21 @@ pub(super) struct Categories {
 }
 
 impl Categories {
-    /// Adds a word, unless it is there.
-    pub(super) fn add(&mut self, word: &str) {
-        if !self.indices.contains_key(word.as_bytes()) {
-            self.indices.insert(word.as_bytes().to_vec(), self.names.len());
-            self.names.push(word.to_owned());
-        }
+    /// Adds a word that is not there.
+    pub(super) fn push(&mut self, word: &str) {
+        self.indices.insert(word.as_bytes().to_vec(), self.names.len());
+        self.names.push(word.to_owned());
     }
 }
 
 impl<S: AsRef<str>> FromIterator<S> for Categories {
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
         let mut categories = Self::default();
-        words.into_iter().for_each(|word| categories.add(word.as_ref()));
+        for word in words {
+            if !categories.indices.contains_key(word.as_ref().as_bytes()) {
+                categories.push(word.as_ref());
+            }
+        }
         categories
     }
 }
@@ -47,6 +49,8 @@ pub(super) struct Column {
     /// If it is of words, and they are known.
     pub(super) categories: Option<Arc<Categories>>,
     pub(super) is_kept: bool,
+    /// How many categories it may have, if something is said.
+    most_categories: Option<usize>,
 }
 
 impl Column {
@@ -58,6 +62,13 @@ impl Column {
     /// Whether the file has to be looked through to tell what it is.
     pub(super) fn is_open(&self) -> bool {
         self.is_kept && matches!(self.kind, CsvKind::Automatic)
+    }
+
+    /// How many categories may be found in it: each is a column of the table, under a one-hot encoding.
+    pub(super) fn most_categories(&self) -> usize {
+        const INDICES: usize = 1 << 20;
+        const ONE_HOT: usize = 1 << 12;
+        self.most_categories.unwrap_or(if matches!(self.kind, CsvKind::OneHot) { ONE_HOT } else { INDICES })
     }
 
     /// Whether its fields are taken for words.
@@ -87,11 +98,12 @@ impl Roles {
     /// Looks the options up.
     pub(super) fn new(names: Vec<Option<String>>, options: &CsvOptions) -> Result<Self> {
         let count = names.len();
+        let by_name = Names::new(&names);
         let mut is_dropped = vec![false; count];
         for columns in &options.dropped {
-            columns.resolve(&names)?.into_iter().for_each(|column| is_dropped[column] = true);
+            columns.resolve(&by_name)?.into_iter().for_each(|column| is_dropped[column] = true);
         }
-        let mut kept = options.kept.resolve(&names)?;
+        let mut kept = options.kept.resolve(&by_name)?;
         kept.retain(|&column| !is_dropped[column]);
         let mut is_kept = vec![false; count];
         for &column in &kept {
@@ -101,11 +113,11 @@ impl Roles {
         }
         let mut kinds = vec![CsvKind::Automatic; count];
         for (columns, kind) in &options.kinds {
-            columns.resolve(&names)?.into_iter().for_each(|column| kinds[column] = kind.clone());
+            columns.resolve(&by_name)?.into_iter().for_each(|column| kinds[column] = kind.clone());
         }
         let mut missing = vec![CsvMissing::Error; count];
         for (columns, policy) in &options.missing {
-            columns.resolve(&names)?.into_iter().for_each(|column| missing[column] = *policy);
+            columns.resolve(&by_name)?.into_iter().for_each(|column| missing[column] = *policy);
         }
         let mut categories = vec![None; count];
         for (columns, words) in &options.categories {
@@ -113,7 +125,7 @@ impl Roles {
             if stated.names.len() < words.len() {
                 return Err(bad_option("a category is stated twice"));
             }
-            for column in columns.resolve(&names)? {
+            for column in columns.resolve(&by_name)? {
                 match kinds[column] {
                     CsvKind::Automatic => kinds[column] = CsvKind::Categorical,
                     CsvKind::Categorical | CsvKind::OneHot => {}
@@ -133,6 +145,7 @@ impl Roles {
             missing,
             categories,
             is_kept,
+            most_categories: options.max_categories,
         });
         Ok(Self { columns: columns.collect(), kept, missing_texts: options.missing_texts.clone().into() })
     }
@@ -164,14 +177,14 @@ impl Roles {
         self.kept.iter().fold(0, |width, &column| width.saturating_add(self.columns[column].width()))
     }
 
-    /// The column of the file that a column of the table comes from.
-    pub(super) fn column_of(&self, target: usize) -> Option<&Column> {
-        let mut end = 0;
-        let mut columns = self.kept.iter().map(|&column| &self.columns[column]);
-        columns.find(|column| {
-            end += column.width();
-            target < end
-        })
+    /// Where the columns of the table that each kept column becomes end.
+    pub(super) fn ends(&self) -> Vec<usize> {
+        let mut end = 0_usize;
+        let width = |&column: &usize| {
+            end = end.saturating_add(self.columns[column].width());
+            end
+        };
+        self.kept.iter().map(width).collect()
     }
 
     /// Whether a record is left out because a value is missing. One that is too short or too long is not.

@@ -24,7 +24,8 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.
 ///
 /// Loading is parallel, in the caller's rayon pool, and takes the memory of the table plus less than a megabyte for each
-/// thread. (A record that is longer than that is read whole.) Results, and the error if there is one, are the same whatever
+/// thread. A record that is longer than that is read whole, and what is kept of the columns, and of categories, comes on top:
+/// [`CsvOptions`] limits all three, so that no file takes more than one has asked for. Results, and the error if there is one, are the same whatever
 /// the number of threads and the size of blocks.
 ///
 /// Source: DAAL's `FileDataSource<CSVFeatureManager>`, which takes bad numbers for 0.
@@ -60,6 +61,8 @@ pub struct CsvSource {
     guess: Roles,
     /// What is known from the whole file.
     settled: OnceLock<Roles>,
+    /// Where the columns of the table that each kept column becomes end.
+    ends: OnceLock<Vec<usize>>,
     survey: OnceLock<Survey>,
     hook: Hook,
     /// Bytes that are worked on at once.
@@ -287,8 +290,9 @@ impl CsvSource {
     /// ```
     pub fn categories(&self, column: usize) -> Result<Option<&[String]>> {
         let roles = self.roles()?;
-        match roles.column_of(column) {
-            Some(column) => Ok(column.categories.as_ref().map(|categories| &categories.names[..])),
+        let ends = self.ends.get_or_init(|| roles.ends());
+        match roles.kept.get(ends.partition_point(|&end| end <= column)) {
+            Some(&kept) => Ok(roles.columns[kept].categories.as_ref().map(|categories| &categories.names[..])),
             None => Err(Error::ColumnOutOfRange { column, column_count: roles.width() }),
         }
     }
@@ -306,6 +310,13 @@ impl CsvSource {
         self.guess.columns.iter().map(|column| column.name.as_deref())
     }
 
+    /// The same file, worked on in pieces of so many bytes: results must not depend on it.
+    #[cfg(fuzzing)]
+    #[doc(hidden)]
+    pub fn cut_after(self, bytes: usize) -> Result<Self> {
+        Self::new(self.input, self.options, bytes.max(1))
+    }
+
     /// Looks at the first records.
     pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
         let syntax = options.syntax()?;
@@ -318,7 +329,7 @@ impl CsvSource {
                 batches.advance(at); // blank lines only, so far
                 continue;
             }
-            let first = read_first(&syntax, bytes, at, options.header);
+            let first = read_first(&syntax, bytes, at, &options);
             let in_file = |failure: Failure| Failure { place: failure.place + batches.place(), ..failure };
             let (found, header_end) = first.map_err(|failure| error(&input, in_file(failure), None))?;
             names = found;
@@ -329,11 +340,11 @@ impl CsvSource {
         let mut guess = Roles::new(names, &options)?;
         if batches.fill(&syntax, &input, step)? {
             let mut findings = Findings::new(&guess);
-            findings.look_at(&syntax, &guess, batches.bytes(&input), SAMPLE);
+            findings.look_at(&syntax, &guess, batches.bytes(&input), batches.place(), SAMPLE);
             findings.mark_words(&mut guess);
         }
-        let (settled, survey, hook) = (OnceLock::new(), OnceLock::new(), Hook::default());
-        Ok(Self { input, options, syntax, start, guess, settled, survey, hook, step })
+        let (settled, ends, survey, hook) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), Hook::default());
+        Ok(Self { input, options, syntax, start, guess, settled, ends, survey, hook, step })
     }
 
     /// What is known so far: at best of the whole file, at least of its first records.
@@ -347,6 +358,7 @@ impl CsvSource {
             return Ok(self.guess());
         }
         let settled = settle(&self.syntax, &self.input, self.survey()?, self.guess.clone())?;
+        let settled = settled.map_err(|failure| self.error(failure))?;
         Ok(self.settled.get_or_init(|| settled))
     }
 
@@ -362,6 +374,11 @@ impl CsvSource {
         }
         let survey = Survey::new(&self.syntax, &self.input, self.start, self.step)?;
         Ok(self.survey.get_or_init(|| survey))
+    }
+
+    /// The number of rows, those among them that are left out, if it has been counted.
+    pub(super) fn counted_rows(&self) -> Option<usize> {
+        self.survey.get().map(Survey::rows)
     }
 
     /// Bytes of records.
@@ -380,7 +397,7 @@ impl CsvSource {
     }
 }
 
-fn error(input: &Input, failure: Failure, name: Option<String>) -> Error {
+pub(super) fn error(input: &Input, failure: Failure, name: Option<String>) -> Error {
     let Failure { place, column, text, reason } = failure;
     match input.line_of(place) {
         Ok(line) => Error::Csv { line, column, name, text, reason },
@@ -404,7 +421,7 @@ fn read_first(
     syntax: &Syntax,
     bytes: &[u8],
     start: usize,
-    header: CsvHeader,
+    options: &CsvOptions,
 ) -> Result<(Vec<Option<String>>, usize), Failure> {
     let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), start, Vec::new(), false);
     let mut broken = None;
@@ -426,12 +443,19 @@ fn read_first(
             }
         };
         names.push(name);
+        if names.len() > options.max_columns {
+            let reason = format!(
+                "begins a record of more than {} fields, the most that the options permit",
+                options.max_columns
+            );
+            return Err(Failure { place: start as u64, column: None, text: excerpt(&bytes[start..field.end]), reason });
+        }
         if bytes.get(field.end) != Some(&syntax.delimiter) {
             break;
         }
         at = field.end + 1;
     }
-    let is_header = match header {
+    let is_header = match options.header {
         CsvHeader::Automatic => !has_numbers,
         CsvHeader::Yes => true,
         CsvHeader::No => false,

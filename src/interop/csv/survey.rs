@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use super::WEIGHT;
 use super::input::Input;
-use super::syntax::{Syntax, walk};
+use super::parse::Failure;
+use super::syntax::{Syntax, Walked, walk};
 use crate::error::{Error, Result};
 use crate::parallel;
 
@@ -17,6 +18,8 @@ use crate::parallel;
 pub(super) struct Survey {
     /// Where pieces begin, each with a record, and how many rows lie in front of it. The last one is the end.
     cuts: Vec<(u64, usize)>,
+    /// The record behind them, if it is too long: nobody looks further.
+    pub(super) failure: Option<Failure>,
 }
 
 /// Some consecutive records.
@@ -31,34 +34,33 @@ impl Survey {
     /// Looks at everything from `start` on, where a record begins, or blank lines or comments in front of one.
     pub(super) fn new(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Self> {
         let mut cuts = vec![(start, 0)];
-        let (mut record, mut rows) = (start, 0_usize);
+        let mut walker = Walker { syntax, input, step, record: start, rows: 0, failure: None };
         for seen in look(syntax, input, start, step)? {
             let (begin, end) = (seen.bytes.start, seen.bytes.end);
-            if record >= end {
+            if walker.failure.is_some() {
+                break;
+            }
+            if walker.record >= end {
                 continue; // a record that began before goes on behind it
             }
             let cut = match seen.lines {
                 // The record in progress began in front of the piece, and ends with its first line; or it begins with it.
-                Some(Lines { count: 0, .. }) if record <= begin => continue,
-                Some(Lines { count, first, last }) if record <= begin => {
-                    (record, rows) = (last, rows + count);
-                    (first, rows - count + 1)
+                Some(Lines { count: 0, .. }) if walker.record <= begin => continue,
+                Some(Lines { count, first, last }) if walker.record <= begin => {
+                    walker.skip(last, count);
+                    (first, walker.rows - count + 1)
                 }
                 // The first line belongs to a record that has been counted.
-                Some(Lines { count, first, last }) if record == first => {
-                    let cut = (first, rows);
-                    (record, rows) = (last, rows + count - 1);
+                Some(Lines { count, first, last }) if walker.record == first => {
+                    let cut = (first, walker.rows);
+                    walker.skip(last, count - 1);
                     cut
                 }
                 _ => {
-                    if record < begin {
-                        // The first cut in the piece: what begins in front of it stays together.
-                        let (next, count) = walk(syntax, input, record, begin, step)?;
-                        (record, rows) = (next, rows + count);
-                    }
-                    let cut = (record, rows);
-                    let (next, count) = walk(syntax, input, record, end, step)?;
-                    (record, rows) = (next, rows + count);
+                    // The first cut in the piece: what begins in front of it stays together.
+                    walker.walk(begin)?;
+                    let cut = (walker.record, walker.rows);
+                    walker.walk(end)?;
                     cut
                 }
             };
@@ -66,12 +68,30 @@ impl Survey {
                 cuts.push(cut);
             }
         }
-        if record < input.len() {
-            let (_, count) = walk(syntax, input, record, input.len(), step)?;
-            rows += count;
+        walker.walk(input.len())?;
+        let (end, failure) = (if walker.failure.is_some() { walker.record } else { input.len() }, walker.failure);
+        cuts.push((end, walker.rows));
+        let mut survey = Self { cuts, failure };
+        survey.end_before_long_records(syntax, input, step)?;
+        Ok(survey)
+    }
+
+    /// Records in plain pieces have been counted, but not measured: a piece may be one of them.
+    fn end_before_long_records(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<()> {
+        for index in 1..self.cuts.len() {
+            let ((start, rows), (end, _)) = (self.cuts[index - 1], self.cuts[index]);
+            if end - start <= syntax.most_bytes as u64 {
+                continue;
+            }
+            let walked = walk(syntax, input, start, end, step)?;
+            if walked.failure.is_some() {
+                self.cuts.truncate(index);
+                self.cuts.push((walked.place, rows + walked.rows));
+                self.failure = walked.failure;
+                break;
+            }
         }
-        cuts.push((input.len(), rows));
-        Ok(Self { cuts })
+        Ok(())
     }
 
     /// The number of rows.
@@ -87,6 +107,34 @@ impl Survey {
         let pieces = self.cuts.windows(2).map(|pair| Piece { bytes: pair[0].0..pair[1].0, rows: pair[0].1..pair[1].1 });
         let pieces: Vec<Piece> = pieces.collect();
         pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[Piece]>::to_vec).collect()
+    }
+}
+
+/// Where a survey is.
+struct Walker<'a> {
+    syntax: &'a Syntax,
+    input: &'a Input,
+    step: usize,
+    /// Where the next record begins, and how many there are in front of it.
+    record: u64,
+    rows: usize,
+    failure: Option<Failure>,
+}
+
+impl Walker<'_> {
+    /// Goes to a place, over so many records.
+    fn skip(&mut self, place: u64, rows: usize) {
+        (self.record, self.rows) = (place, self.rows + rows);
+    }
+
+    /// Walks over records until the next one begins at a place, or behind it, or is too long.
+    fn walk(&mut self, until: u64) -> Result<()> {
+        if self.record < until && self.failure.is_none() {
+            let Walked { place, rows, failure } = walk(self.syntax, self.input, self.record, until, self.step)?;
+            self.skip(place, rows);
+            self.failure = failure;
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,9 @@
 //! doubled, and whatever follows that up to the next delimiter belongs to it as well. Semantics: the `csv` crate and
 //! Python's `csv`, which a test compares this with.
 
+use super::excerpt;
 use super::input::Input;
+use super::parse::Failure;
 use crate::error::Result;
 
 /// The special characters.
@@ -13,6 +15,8 @@ pub(super) struct Syntax {
     pub(super) delimiter: u8,
     pub(super) quote: Option<u8>,
     pub(super) comment: Option<u8>,
+    /// Bytes that a record, or a comment, may have.
+    pub(super) most_bytes: usize,
     /// Which bytes end a field that is not in quotes.
     is_end: [bool; 256],
 }
@@ -41,7 +45,7 @@ impl Syntax {
         for byte in [delimiter, b'\n', b'\r'] {
             is_end[usize::from(byte)] = true;
         }
-        Self { delimiter, quote, comment, is_end }
+        Self { delimiter, quote, comment, most_bytes: usize::MAX, is_end }
     }
 
     /// Where a field ends, outside of quotes.
@@ -142,6 +146,31 @@ impl Syntax {
         at
     }
 
+    /// Finds the first comment with too many bytes, among blank lines and comments.
+    fn long_comment(&self, bytes: &[u8], blank: std::ops::Range<usize>) -> Option<usize> {
+        let mut at = blank.start;
+        while blank.end - at > self.most_bytes {
+            let length = memchr::memchr2(b'\n', b'\r', &bytes[at..blank.end]).unwrap_or(blank.end - at);
+            if length > self.most_bytes {
+                return Some(at);
+            }
+            at += length + 1;
+        }
+        None
+    }
+
+    /// Says that what begins at a place has too many bytes. Its text is read, so that it does not depend on what is at hand.
+    #[cold]
+    fn too_long(&self, input: &Input, place: u64) -> Result<Failure> {
+        const SHOWN: u64 = 256;
+        let mut buffer = Vec::new();
+        let bytes = input.read(place..input.len().min(place + SHOWN), &mut buffer)?;
+        let first_line = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
+        let reason =
+            format!("begins a record of more than {} bytes, the most that the options permit", self.most_bytes);
+        Ok(Failure { place, column: None, text: excerpt(first_line), reason })
+    }
+
     /// Cuts off spaces and tabs on both sides, unless they separate fields.
     #[inline]
     fn trim<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
@@ -171,10 +200,18 @@ impl Syntax {
     }
 }
 
-/// Walks over records, one by one, from the beginning of one on, until the next one begins at `until` or behind it. Gives
-/// where that is, and how many records there were.
-pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: usize) -> Result<(u64, usize)> {
-    let (mut record, mut count, mut window, mut buffer) = (from, 0, step as u64, Vec::new());
+/// How far a walk has got.
+pub(super) struct Walked {
+    /// Where the next record begins.
+    pub(super) place: u64,
+    pub(super) rows: usize,
+    /// That one is too long: the walk goes no further.
+    pub(super) failure: Option<Failure>,
+}
+
+/// Walks over records, one by one, from the beginning of one on, until the next one begins at `until` or behind it.
+pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: usize) -> Result<Walked> {
+    let (mut record, mut rows, mut window, mut buffer) = (from, 0, step as u64, Vec::new());
     while record < until {
         let end = record.saturating_add(window).min(input.len());
         let bytes = input.read(record..end, &mut buffer)?;
@@ -182,6 +219,10 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
         let mut at = 0;
         while record + (at as u64) < until {
             let start = syntax.skip_blank(bytes, at);
+            if let Some(comment) = syntax.long_comment(bytes, at..start) {
+                let place = record + comment as u64;
+                return Ok(Walked { place, rows, failure: Some(syntax.too_long(input, place)?) });
+            }
             if start == bytes.len() {
                 // In a comment, perhaps, which must be seen to begin; behind a line end otherwise.
                 at = if is_all { start } else { last_line(bytes, at) };
@@ -191,20 +232,32 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
                 at = start;
                 break;
             }
-            let Some(next) = syntax.record_end(bytes, start, is_all) else { break };
-            (at, count) = (next, count + 1);
+            let end = syntax.record_end(bytes, start, is_all);
+            if end.unwrap_or(bytes.len()) - start > syntax.most_bytes {
+                let place = record + start as u64;
+                return Ok(Walked { place, rows, failure: Some(syntax.too_long(input, place)?) });
+            }
+            let Some(next) = end else {
+                at = start;
+                break;
+            };
+            (at, rows) = (next, rows + 1);
         }
-        // One that is longer than the window is looked at again, in a larger one.
-        window = if at == 0 { window.saturating_mul(2) } else { step as u64 };
+        // One that is longer than the window is looked at again, in a larger one. It ends in the largest, with its line end, or
+        // is too long.
+        let largest = (syntax.most_bytes as u64).saturating_add(2).max(step as u64);
+        window = if at == 0 { window.saturating_mul(2).min(largest) } else { step as u64 };
         record += at as u64;
         if is_all && at == 0 {
             break;
         }
     }
-    Ok((record, count))
+    Ok(Walked { place: record, rows, failure: None })
 }
 
-/// Where the last line among blank ones and comments begins.
+/// Where the last line among blank ones and comments begins. A line feed may follow a CR at the end of the bytes: no line
+/// begins between the two.
 fn last_line(bytes: &[u8], from: usize) -> usize {
-    memchr::memrchr2(b'\n', b'\r', &bytes[from..]).map_or(from, |length| from + length + 1)
+    let lines = bytes[from..].strip_suffix(b"\r").unwrap_or(&bytes[from..]);
+    memchr::memrchr2(b'\n', b'\r', lines).map_or(from, |length| from + length + 1)
 }

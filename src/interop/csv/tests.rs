@@ -204,6 +204,16 @@ fn check_values(text: &str, width: usize, missing: CsvMissing) {
 }
 
 #[test]
+fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
+    let text = b"1\r\n#\r\n\n#2\r\n\r\n3\r\n#";
+    let syntax = Syntax::new(b',', Some(b'"'), Some(b'#'));
+    for step in 1..text.len() {
+        let survey = Survey::new(&syntax, &Input::Memory(text.to_vec().into()), 0, step).unwrap();
+        assert_eq!(survey.rows(), 2, "cut after {step} bytes");
+    }
+}
+
+#[test]
 fn a_column_whose_first_word_comes_late_is_categorical_all_the_same() {
     let mut text = "a,b\n".to_owned();
     for row in 0..3 * SAMPLE {
@@ -220,6 +230,73 @@ fn a_column_whose_first_word_comes_late_is_categorical_all_the_same() {
         // In 8 bits, there is no room for so many categories: the first one too many is the error.
         let error = source.load::<u8>().unwrap_err();
         assert!(matches!(error, Error::Csv { line: 258, column: Some(0), .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
+    let long = "7".repeat(30);
+    let quoted = "1\n\"2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n"; // not closed
+    let (limit, comment) =
+        ("begins a record of more than 20 bytes, the most that the options permit", format!("#{long}"));
+    let cases = [
+        (format!("1\n22\n{long}\n3\n"), 3, &*long, limit),
+        (format!("1\n\n\"2\n{long}\"\n3\n"), 3, "\"2", limit),
+        (quoted.to_owned(), 2, "\"2", limit),
+        (format!("1\n#c\r\n\r\n{comment}\r\n2\n"), 4, &comment, limit),
+        (format!("{long}\n1\n"), 1, &long, limit),
+        (format!("1\n{long}"), 2, &long, limit),
+        (format!("1\nx\n{long}\n"), 2, "x", "is not a number"), // what is wrong in front of it comes first
+    ];
+    let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).comment(b'#');
+    let open = |text: &str, step| {
+        CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options().max_record_bytes(20), step)
+    };
+    let in_blocks = |source: CsvSource| -> Result<usize> {
+        let (mut blocks, mut rows) = (source.blocks::<f64>(2)?, 0);
+        while let Some(block) = blocks.next_block()? {
+            rows += block.rows().len();
+        }
+        Ok(rows)
+    };
+    for step in (1..70).chain([1 << 20]) {
+        for (text, line, shown, reason) in &cases {
+            let expected = format!("line {line}{}: {shown:?} {reason}", if *shown == "x" { ", column 0" } else { "" });
+            let loaded = open(text, step).and_then(|source| source.load::<f64>());
+            assert_eq!(loaded.unwrap_err().to_string(), expected, "cut after {step} bytes");
+            let error = open(text, step).and_then(in_blocks).unwrap_err();
+            assert_eq!(error.to_string(), expected, "in blocks, cut after {step} bytes");
+        }
+        let just_right = "1234567890123456789\n#234567890123456789\n";
+        assert_eq!(open(just_right, step).unwrap().load::<f64>().unwrap().row_count(), 1);
+        assert_eq!(open(just_right, step).and_then(in_blocks).unwrap(), 1);
+    }
+}
+
+#[test]
+fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
+    let text = "a,b\nx,k\ny,k\nx,l\nz,m\ny,n\nw,o\n";
+    for step in 1..text.len() + 1 {
+        let open = |options: CsvOptions| {
+            CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options.max_categories(3), step).unwrap()
+        };
+        for kind in [CsvKind::Automatic, CsvKind::Categorical, CsvKind::OneHot] {
+            let source = open(CsvOptions::new().kind(.., kind));
+            let expected = "line 6, column 1 (b): \"n\" is one category more than 3, the most that the options permit";
+            assert_eq!(source.load::<u8>().unwrap_err().to_string(), expected);
+            assert_eq!(source.blocks::<u8>(1).unwrap_err().to_string(), expected);
+            assert_eq!(source.categories(0).unwrap_err().to_string(), expected);
+        }
+        // One column of words is known from the first record, the other one only at the end: still the first is the error.
+        let late = CsvSource::new(
+            Input::Memory(b"0,p\n1,p\nx,q\n".to_vec().into()),
+            CsvOptions::new().header(CsvHeader::No).max_categories(0),
+            step,
+        );
+        let error = late.unwrap().load::<u8>().unwrap_err();
+        assert!(error.to_string().starts_with("line 1, column 0: \"0\" is one category more than 0"), "{error}");
+        let stated = open(CsvOptions::new().categories("b", ["k", "l", "m", "n", "o"]).columns("b"));
+        assert_eq!(stated.load::<u8>().unwrap().as_slice().unwrap(), [0, 0, 1, 2, 3, 4]);
     }
 }
 

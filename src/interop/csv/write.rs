@@ -251,7 +251,8 @@ fn quoted(text: &str, delimiter: u8, is_only: bool) -> Vec<u8> {
     let bytes = text.as_bytes();
     let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last());
+    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would be no text
+    let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last()) || is_mark;
     if needs_quotes || (is_only && bytes.is_empty()) {
         format!("\"{}\"", text.replace('"', "\"\"")).into_bytes()
     } else {
