@@ -1,10 +1,13 @@
-//! Makes the seeds in `corpus/` from the golden files: `cargo run --release --bin make_seeds`.
+//! Makes the seeds in `corpus/`, from the golden files and of texts that are written out here:
+//! `cargo run --release --bin make_seeds`.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{DataDictionary, DataLayout, Element, Feature, HomogenNumericTable, NumericTable, Shape, load_any};
+use numeric_table::{
+    DataDictionary, DataLayout, Element, ElementType, Feature, HomogenNumericTable, NumericTable, Shape, load_any,
+};
 use numeric_table_fuzz::{table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -49,7 +52,54 @@ fn main() -> Result {
     }
     let mut one = Table::from_rows(&[[7_u16]])?;
     one.set_dictionary(DataDictionary::uniform(Feature::new(u16::TYPE).named("one").categorical(9), 1))?;
-    save(&one, &files, &archives, "one")
+    save(&one, &files, &archives, "one")?;
+    numpy_files(root)?;
+    texts(root)
+}
+
+/// `.npy` files of every type that has them, in both orders, and what others write in their headers.
+fn numpy_files(root: &Path) -> Result {
+    let folder = root.join("corpus/npy");
+    for element_type in ElementType::ALL.iter().filter(|&&element_type| element_type != ElementType::Bf16) {
+        let mut file = Vec::new();
+        with_element!(*element_type, T => {
+            Table::<T>::full_in(Shape { rows: 2, columns: 3 }, T::default(), DataLayout::ColumnMajor)?.write_npy(&mut file)?;
+        });
+        fs::write(folder.join(format!("{element_type}.seed")), file)?;
+    }
+    for (name, version, header, values) in [
+        ("big_endian", 1, "{'descr': '>i2', 'fortran_order': False, 'shape': (3,), }\n", &[0, 1, 0, 2, 0, 3][..]),
+        ("version_2", 2, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }\n", &[0; 8]),
+        ("version_3", 3, "{\"shape\": (0, 5), \"fortran_order\": False, \"descr\": \"|u1\"}", &[]),
+    ] {
+        let mut file = [b"\x93NUMPY", &[version, 0][..]].concat();
+        file.extend(&u32::try_from(header.len())?.to_le_bytes()[..if version == 1 { 2 } else { 4 }]);
+        file.extend(header.as_bytes());
+        file.extend(values);
+        fs::write(folder.join(format!("{name}.seed")), file)?;
+    }
+    Ok(())
+}
+
+/// CSV texts behind six bytes of options.
+fn texts(root: &Path) -> Result {
+    const NUMBER: [u8; 6] = [240, 0, 0, 0, 0, 0];
+    for (name, options, text) in [
+        ("numbers", [0, 2, 0, 0, 0, 9], "1,-2.5,3e4\n5,.5,nan\n7,8,9\n"),
+        ("header", [0, 0, 1, 0, 3, 17], "\u{FEFF}a,\"b\"\r\n1,2\r\n3,4"),
+        ("words", [0, 3, 2, 0, 4, 21], "a,b\n1,red\n2,\"say \"\"so\"\"\nnow\"\n,NA\n4,red"),
+        ("one_hot", [0, 6, 5, 2 + 32, 2, 12], "a,b\nx,1\ny,2\nx,3\n"),
+        ("comments", [41, 12, 3, 0, 5, 5], "#c\na;b\n\n#\n1;2\r3;4\n"),
+        ("gaps", [2, 36, 0, 0, 1, 8], "a\tb\n\t2\n3\t\n1\t4\n"),
+        ("uneven", [0, 2, 0, 33, 2, 30], "1,2\n3\n4,5,6\n"),
+        ("unclosed", [0, 2, 0, 0, 2, 31], "1,2\n\"3,4\n5,6\n"),
+        ("number", NUMBER, "-12345.678901234567e-12"),
+        ("long_number", NUMBER, "9007199254740993.00000000000000000000001"),
+        ("integer", NUMBER, "18446744073709551615"),
+    ] {
+        fs::write(root.join(format!("corpus/csv/{name}.seed")), [&options, text.as_bytes()].concat())?;
+    }
+    Ok(())
 }
 
 fn save<T: Element>(table: &Table<T>, files: &Path, archives: &Path, name: &str) -> Result {

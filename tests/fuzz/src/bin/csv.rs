@@ -1,0 +1,291 @@
+//! CSV files: however a text is cut, and whoever reads it, it gives the same table or the same error; what is written as CSV
+//! is read back.
+//!
+//! The first six bytes choose the options, the rest is the text: see [`Choice`].
+
+#![no_main]
+
+use std::fs;
+use std::path::PathBuf;
+
+use libfuzzer_sys::fuzz_target;
+use numeric_table::{
+    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions,
+    DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable, NumericTable, Shape,
+};
+use numeric_table_fuzz::{bytes_of, with_element};
+
+type Table<T> = HomogenNumericTable<T>;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((choice, text)) = data.split_first_chunk() else { return };
+    let choice = Choice(*choice);
+    if choice.is_number() {
+        check_number(text);
+    } else {
+        with_element!(choice.element_type(), T => check::<T>(&choice, text));
+    }
+});
+
+/// What the first bytes of an input choose.
+struct Choice([u8; 6]);
+
+/// One of several, by a number.
+fn pick<T: Copy>(all: &[T], number: u8) -> T {
+    all[usize::from(number) % all.len()]
+}
+
+impl Choice {
+    /// Whether the text is one number, and nothing else is chosen.
+    fn is_number(&self) -> bool {
+        self.0[0] >= 240
+    }
+
+    fn element_type(&self) -> ElementType {
+        pick(ElementType::ALL, self.0[2])
+    }
+
+    fn missing(&self) -> CsvMissing {
+        let all = [CsvMissing::Error, CsvMissing::Nan, CsvMissing::SkipRow, CsvMissing::Value(2.0)];
+        pick(&all, self.0[1] / 3)
+    }
+
+    fn options(&self) -> CsvOptions {
+        let [special, header, policy, kinds, columns, _] = self.0;
+        let mut options = CsvOptions::new()
+            .delimiter(pick(b",;\t |", special))
+            .quote(pick(&[Some(b'"'), Some(b'"'), Some(b'\''), None], special / 5))
+            .header(pick(&[CsvHeader::Automatic, CsvHeader::Yes, CsvHeader::No], header))
+            .missing(self.missing())
+            .policy(pick(
+                &[ConversionPolicy::Exact, ConversionPolicy::Checked, ConversionPolicy::Saturate],
+                policy / 12,
+            ));
+        if special / 20 % 3 == 2 {
+            options = options.comment(b'#');
+        }
+        match header / 12 % 4 {
+            0 => {}
+            1 => options = options.missing_texts(["1", "x"]),
+            2 => options = options.missing_texts(["", "-0.0", "nan"]),
+            _ => options = options.missing_in(0, CsvMissing::Nan),
+        }
+        if kinds & 1 != 0 {
+            options = options.kind(.., kind(kinds >> 5));
+        }
+        if kinds & 2 != 0 {
+            options = options.kind(usize::from(kinds >> 2 & 1), kind(kinds >> 3));
+        }
+        match columns % 16 {
+            1 => options.columns([1, 0]),
+            2 => options.columns(1..),
+            3 => options.without(0),
+            4 => options.columns(0..2),
+            5 => options.columns("a"),
+            6 => options.categories(0, ["1", "a", "b"]),
+            7 => options.max_categories(usize::from(columns / 16)),
+            8 => options.max_record_bytes(usize::from(columns)),
+            9 => options.max_columns(usize::from(columns / 16)),
+            _ => options,
+        }
+    }
+
+    /// Bytes of a piece, rows of a block, and whether the text is in a file.
+    fn cuts(&self) -> (usize, usize, bool) {
+        let [.., blocks, bytes] = self.0;
+        (usize::from(bytes / 2) + 1, usize::from(blocks) % 9 + 1, bytes % 2 == 1)
+    }
+}
+
+fn kind(number: u8) -> CsvKind {
+    match number % 6 {
+        0 => CsvKind::Automatic,
+        1 => CsvKind::Continuous,
+        2 => CsvKind::Ordinal,
+        3 => CsvKind::Categorical,
+        4 => CsvKind::OneHot,
+        _ => CsvKind::custom(|text| match text.len() {
+            0 => Err("is empty".to_owned()),
+            length => Ok(length as f64),
+        }),
+    }
+}
+
+/// What a file gives: shape, dictionary and bits of all values, where a NaN is a NaN; and the names of the categories.
+type Outcome = Result<(Shape, DataDictionary, Vec<u64>, Vec<Option<Vec<String>>>), String>;
+
+fn bits<T: Element>(values: &[T]) -> Vec<u64> {
+    let is_nan = |value: &T| value.partial_cmp(value).is_none();
+    let bits = |value: &T| {
+        let mut padded = [0; 8];
+        padded[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(value));
+        if is_nan(value) { u64::MAX - 7 } else { u64::from_le_bytes(padded) }
+    };
+    values.iter().map(bits).collect()
+}
+
+fn values_of<T: Element>(table: &Table<T>) -> Vec<u64> {
+    bits(bytemuck::cast_slice::<u8, T>(bytes_of(table)))
+}
+
+fn categories(source: &CsvSource, columns: usize) -> Result<Vec<Option<Vec<String>>>, Error> {
+    (0..columns).map(|column| Ok(source.categories(column)?.map(<[String]>::to_vec))).collect()
+}
+
+fn loaded<T: Element>(source: Result<CsvSource, Error>) -> Outcome {
+    let load = || {
+        let source = source?;
+        let table = source.load::<T>()?;
+        let shape = table.shape();
+        Ok((shape, table.dictionary().clone(), values_of(&table), categories(&source, shape.columns)?))
+    };
+    load().map_err(|error: Error| error.to_string())
+}
+
+fn in_blocks<T: Element>(source: Result<CsvSource, Error>, rows: usize) -> Outcome {
+    let read = || {
+        let source = source?;
+        let (mut blocks, mut values, mut next) = (source.blocks::<T>(rows)?, Vec::new(), 0);
+        loop {
+            let block = match blocks.next_block() {
+                Ok(Some(block)) => block,
+                Ok(None) => break,
+                Err(error) => {
+                    assert_eq!(blocks.next_block().unwrap_err().to_string(), error.to_string());
+                    return Err(error);
+                }
+            };
+            assert!(block.rows().start == next && block.rows().len() <= rows);
+            next = block.rows().end;
+            values.extend(bits(&block));
+        }
+        let dictionary = source.dictionary(T::TYPE)?;
+        let shape = Shape { rows: next, columns: dictionary.len() };
+        let names = categories(&source, shape.columns)?;
+        Ok((shape, dictionary, values, names))
+    };
+    read().map_err(|error: Error| error.to_string())
+}
+
+fn check<T: Element>(choice: &Choice, text: &[u8]) {
+    let (step, rows, is_file) = choice.cuts();
+    let source = || {
+        if is_file {
+            in_file(text, choice.options())
+        } else {
+            CsvSource::from_bytes_with(text.to_vec(), choice.options())
+        }
+    };
+    let expected = loaded::<T>(source());
+    assert_eq!(loaded::<T>(source().and_then(|source| source.cut_after(step))), expected, "cut after {step} bytes");
+    assert_eq!(in_blocks::<T>(source(), rows), expected, "in blocks of {rows} rows");
+    assert_eq!(in_blocks::<T>(source().and_then(|source| source.cut_after(step)), rows), expected, "cut and in blocks");
+    if expected.is_ok() {
+        check_writing::<T>(&source().unwrap(), choice);
+    }
+}
+
+/// A table that was loaded, written and read again is the same.
+fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
+    let table = source.load::<T>().unwrap();
+    let (rows, columns) = (table.row_count(), table.column_count());
+    if columns == 0 {
+        return; // there is no text of rows without columns
+    }
+    let has_names = table.dictionary().iter().any(|feature| feature.name.is_some());
+    let header = if has_names { CsvHeader::Yes } else { CsvHeader::No };
+    let options = CsvOptions::new().header(header).missing_texts::<String>([]);
+    let numbers = options.clone().kind(.., CsvKind::Continuous);
+    let mut text = Vec::new();
+    table.write_csv_to(&mut text, CsvWriteOptions::new()).unwrap();
+    if rows > 0 || has_names {
+        let again = CsvSource::from_bytes_with(text.clone(), numbers.clone()).unwrap();
+        let name = |feature: &Feature| feature.name.clone().filter(|name| !name.is_empty());
+        let names: Vec<Option<String>> = table.dictionary().iter().map(name).collect();
+        assert!(again.column_names().eq(names.iter().map(Option::as_deref)), "other names");
+        let again = again.load::<T>().unwrap();
+        assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
+        let other = CsvWriteOptions::new().delimiter(b';').missing("");
+        let mut text = Vec::new();
+        table.write_csv_to(&mut text, other).unwrap();
+        let read = numbers.delimiter(b';').missing_texts([""]).missing(CsvMissing::Nan);
+        let again = CsvSource::from_bytes_with(text, read).unwrap().load::<T>().unwrap();
+        assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
+    }
+
+    // With the words that the numbers stand for, unless some numbers stand for gaps.
+    if rows == 0 || !matches!(choice.missing(), CsvMissing::Error | CsvMissing::SkipRow) || choice.0[1] / 12 % 4 == 3 {
+        return;
+    }
+    let (mut write, mut read) = (CsvWriteOptions::new(), options);
+    for column in 0..columns {
+        let feature = table.dictionary().feature(column).unwrap();
+        let words = source.categories(column).unwrap().filter(|words| feature.category_count == Some(words.len()));
+        // Of a column of zeros and ones, there may be two.
+        let values = table.column::<f64>(column, 0..rows).unwrap();
+        if let Some(words) = words
+            && words.len() != 2
+            && values.iter().all(|&value| value >= 0.0 && value < words.len() as f64)
+        {
+            (write, read) = (write.categories(column, words), read.categories(column, words.to_vec()));
+        } else {
+            read = read.kind(column, CsvKind::Continuous);
+        }
+    }
+    let mut text = Vec::new();
+    table.write_csv_to(&mut text, write).unwrap();
+    let again = CsvSource::from_bytes_with(text, read).unwrap().load::<T>().unwrap();
+    assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
+}
+
+/// A text is read as the number that the standard library makes of it, in quotes and without; integers as what they are.
+fn check_number(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    if text.contains(['"', ',', '\n', '\r', ' ', '\t', '\x0C', '\u{FEFF}']) || text.is_empty() {
+        return;
+    }
+    let options = CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).missing_texts::<String>([]);
+    fn number<T: Element>(text: &str, options: &CsvOptions) -> Option<Vec<u64>> {
+        let load = |text: String| CsvSource::from_bytes_with(text.into_bytes(), options.clone())?.load::<T>();
+        let plain = load(format!("{text}\n")).ok().map(|table| values_of(&table));
+        for text in [text.to_owned(), format!("\"{text}\""), format!(" {text}\r\n")] {
+            assert_eq!(load(text).ok().map(|table| values_of(&table)), plain);
+        }
+        let row = load(format!("{text},{text}\n")).ok().map(|table| values_of(&table));
+        assert_eq!(row, plain.as_ref().map(|values| [values[0], values[0]].to_vec()));
+        plain
+    }
+    let saturate = options.clone().policy(ConversionPolicy::Saturate);
+    let float = text.parse::<f64>().ok();
+    assert_eq!(number::<f64>(text, &saturate), float.map(|value| bits(&[value])));
+    assert_eq!(number::<f32>(text, &saturate), text.parse::<f32>().ok().map(|value| bits(&[value])));
+    let kept = float.filter(|value| value.is_finite() || text.contains(['n', 'N']));
+    assert_eq!(number::<f64>(text, &options), kept.map(|value| bits(&[value])));
+    if let Ok(whole) = text.parse::<i128>() {
+        assert_eq!(number::<u64>(text, &options), u64::try_from(whole).ok().map(|value| bits(&[value])));
+        assert_eq!(number::<i64>(text, &options), i64::try_from(whole).ok().map(|value| bits(&[value])));
+        assert_eq!(number::<u8>(text, &options), u8::try_from(whole).ok().map(|value| bits(&[value])));
+    }
+}
+
+/// A file in a folder of this process, in memory where the system has such a place.
+struct Scratch {
+    file: PathBuf,
+    _folder: tempfile::TempDir, // goes when the main thread ends well
+}
+
+thread_local! {
+    static SCRATCH: Scratch = {
+        let memory = PathBuf::from("/dev/shm");
+        let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let folder = tempfile::Builder::new().prefix("numeric-table-fuzz-").tempdir_in(parent).unwrap();
+        Scratch { file: folder.path().join("file.csv"), _folder: folder }
+    };
+}
+
+fn in_file(text: &[u8], options: CsvOptions) -> Result<CsvSource, Error> {
+    SCRATCH.with(|scratch| {
+        fs::write(&scratch.file, text).unwrap();
+        CsvSource::open_with(&scratch.file, options)
+    })
+}

@@ -1,0 +1,76 @@
+//! NumPy files: whoever reads one says the same of it, and what is read can be written and is read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use numeric_table::{Array, CopyPolicy, Element, Error, HomogenNumericTable, read_npy_any};
+use numeric_table_fuzz::{assert_same, refusal, table_of, with_element};
+
+type Table<T> = HomogenNumericTable<T>;
+
+fuzz_target!(|data: &[u8]| {
+    let mut rest = data;
+    match read_npy_any(&mut rest) {
+        Ok(any) => with_element!(any.element_type(), T => check_accepted::<T>(data, rest.len(), table_of(&*any))),
+        Err(error) => {
+            let reason = refusal(Err::<(), _>(error));
+            check_refused::<f32>(data, &reason);
+            check_refused::<u8>(data, &reason);
+            check_refused::<i64>(data, &reason);
+        }
+    }
+});
+
+/// Bytes that are refused are refused by everybody: for the same reason, or because they name another type. How much is
+/// missing at the end is told otherwise where the length is known.
+fn check_refused<T: Element>(data: &[u8], reason: &(u64, String)) {
+    match Table::<T>::read_npy(data) {
+        Err(Error::ElementTypeMismatch { expected, found }) => assert!(expected == T::TYPE && found != expected),
+        other => assert_eq!(refusal(other), *reason),
+    }
+    for policy in [CopyPolicy::IfNeeded, CopyPolicy::Always, CopyPolicy::Never] {
+        match Table::<T>::from_npy(data.to_vec(), policy) {
+            Err(Error::Format { .. } | Error::ElementTypeMismatch { .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn check_accepted<T: Element>(data: &[u8], behind: usize, table: &Table<T>) {
+    let data = &data[..data.len() - behind];
+    assert_same(&Table::<T>::read_npy(data).unwrap(), table);
+    let aligned = Array::copy_of(data).unwrap();
+    for bytes in [aligned, data.to_vec().into()] {
+        for policy in [CopyPolicy::IfNeeded, CopyPolicy::Always] {
+            let same = Table::<T>::from_npy(bytes.clone(), policy).unwrap();
+            assert_same(&same, table);
+            assert!(policy == CopyPolicy::IfNeeded || !same.array().unwrap().shares_memory_with(&bytes));
+        }
+        match Table::<T>::from_npy(bytes, CopyPolicy::Never) {
+            Ok(same) => assert_same(&same, table),
+            Err(Error::CopyRequired { .. }) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    let mut longer = data.to_vec();
+    longer.push(0);
+    assert!(matches!(Table::<T>::from_npy(longer, CopyPolicy::IfNeeded), Err(Error::Format { .. })));
+
+    let mut again = Vec::new();
+    table.write_npy(&mut again).unwrap();
+    assert_same(&Table::<T>::read_npy(&again[..]).unwrap(), table);
+    let mut once_more = Vec::new();
+    Table::<T>::read_npy(&again[..]).unwrap().write_npy(&mut once_more).unwrap();
+    assert_eq!(again, once_more);
+    check_other_type::<T, f32>(data);
+    check_other_type::<T, u8>(data);
+}
+
+fn check_other_type<T: Element, U: Element>(data: &[u8]) {
+    if U::TYPE != T::TYPE {
+        match Table::<U>::read_npy(data) {
+            Err(Error::ElementTypeMismatch { expected, found }) => assert_eq!((expected, found), (U::TYPE, T::TYPE)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
