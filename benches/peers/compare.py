@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times this crate beside DAAL, NumPy and the Rust peers, and prints one table of ratios.
 
-Builds everything it needs: a virtual environment `.peers` in the root of the repository with DAAL and NumPy from PyPI, the
+Builds everything it needs: a virtual environment `.peers` in the root of the repository with its peers from PyPI, the
 DAAL program in it, and the benches of this crate. Runs the three programs in turn, several times, and takes the medians.
 Needs Linux on x86-64, Python 3.9 with pip, g++, and cargo. See benches/README.md.
 """
@@ -28,9 +28,11 @@ PYTHON = PEERS / "bin" / "python"
 DAAL_PROGRAM = PEERS / "daal_bench"
 README = HERE.parent / "README.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
-PACKAGES = ["daal", "daal-devel", "daal-include", "numpy"]
+PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow"]
 NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # others are their own names
-ORDER = ["daal", "numpy", "ndarray", "arrow", "half", "bincode", "saturate", "loop", "memcpy"]  # in which a row lists peers
+NAMES |= {package: package for package in PACKAGES[4:]}
+ORDER = ["daal", "numpy", "polars", "pyarrow", "pandas"]  # in which a row lists peers
+ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "memcpy"]
 ORDER += ["plain write", "plain read"]
 CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock, and as peers
 
@@ -137,6 +139,12 @@ def all_rows():
         "files/limit/read": [],
         "archive/to_bytes/f32": [faster(1.5, "daal"), faster(5, "bincode")],
         "archive/from_bytes/f32": [faster(1.5, "daal"), faster(5, "bincode")],
+        "csv/load/f64": [faster(1.0, "polars"), faster(1.0, "pyarrow"), faster(5, "numpy"), faster(5, "daal")],
+        "csv/write/f64": [],
+        "csv/limit/read": [],
+        "npy/save/f32": [],
+        "npy/load/f32": [faster(1.0, "numpy")],
+        "npy/map/first_row/f32": [faster(1.0, "numpy")],
     }
     return rows
 
@@ -159,6 +167,8 @@ SUMMARY = {
     "files/save/f32": ("save 64 MiB of `f32` as a file, with checksums, without waiting for the disk", None),
     "files/load/f32": ("load it, out of the page cache", None),
     "files/map/first_row/f32/1_GiB": ("map a file of 1 GiB and look at a row", None),
+    "csv/load/f64": ("load a CSV file of 200 MB, 10 columns, as `f64`", None),
+    "npy/load/f32": ("load 64 MiB of `f32` from a `.npy` file", None),
     "archive/to_bytes/f32": ("64 MiB of `f32` into an archive in memory", None),
     "archive/from_bytes/f32": ("and out of it", None),
 }
@@ -166,8 +176,8 @@ SUMMARY = {
 
 def summary(times):
     """The short table: our time, and how many times as long the others take."""
-    peers = {"daal": "DAAL", "numpy": "NumPy", "ndarray": "ndarray", "arrow": "arrow", "bincode": "bincode"}
-    peers["memcpy"] = "memcpy"
+    peers = {"daal": "DAAL", "numpy": "NumPy"}
+    peers |= {peer: peer for peer in ("polars", "pyarrow", "ndarray", "arrow", "bincode", "memcpy")}
     lines = [f"| 16 Mi values | ours | {' | '.join(peers.values())} |", "| --- | ---: |" + " ---: |" * len(peers)]
     for job, (words, limit) in SUMMARY.items():
         of_job = dict(times.get(job, {}))
@@ -326,6 +336,10 @@ def table(rows, times):
     return "\n".join(lines)
 
 
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
 def heading(rounds, load, quick, scratch):
     """Where, when and with what the figures came about."""
     cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
@@ -339,7 +353,7 @@ def heading(rounds, load, quick, scratch):
     except (OSError, subprocess.CalledProcessError):
         commit = "unknown"
     facts = [
-        f"{cpu[1] if cpu else platform.processor() or 'unknown processor'}, {len(os.sched_getaffinity(0))} cores",
+        f"{cpu[1] if cpu else platform.processor() or 'unknown processor'}, {cores()} cores",
         f"{datetime.date.today().isoformat()}, commit {commit}",
         ", ".join(versions),
         "files on " + run(["df", "--output=fstype", scratch], "df").split()[-1],
@@ -379,7 +393,10 @@ def main():
     executable = build_ours()
     (ROOT / "target").mkdir(exist_ok=True)  # on a disk, which temporary files need not be
     with tempfile.TemporaryDirectory(prefix="peers-", dir=ROOT / "target") as scratch:
-        place = {"TMPDIR": scratch}
+        place = {"TMPDIR": scratch, "NUMBERS_CSV": f"{scratch}/numbers.csv", "POLARS_MAX_THREADS": str(cores())}
+        if any(job.startswith("csv/") for job in rows):
+            size = "--quick" if options.quick else "--bench"
+            run([executable, size, "--write-csv", place["NUMBERS_CSV"]], "making the CSV file")
         programs = {
             "ours": ([executable, "--bench"], place),
             "daal": ([DAAL_PROGRAM], {"LD_LIBRARY_PATH": str(PEERS / "lib"), **place}),

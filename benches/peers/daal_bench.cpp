@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -53,8 +54,9 @@ static double seconds(int calls, const std::function<void()>& run) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; one call does the job `executions` times.
-static void report(const Names& jobs, size_t executions, const std::function<void()>& run) {
+// Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; one call does the job `executions` times, or a part
+// of it.
+static void report(const Names& jobs, double executions, const std::function<void()>& run) {
     run();
     int calls = 1;
     while (seconds(calls, run) < 1e-3) calls *= 2;
@@ -62,7 +64,7 @@ static void report(const Names& jobs, size_t executions, const std::function<voi
     std::vector<double> samples;
     auto start = Clock::now();
     while (samples.size() < least || (samples.size() < most && Clock::now() - start < std::chrono::milliseconds(200)))
-        samples.push_back(seconds(calls, run) / calls / double(executions));
+        samples.push_back(seconds(calls, run) / calls / executions);
     std::sort(samples.begin(), samples.end());
     for (auto& job : jobs) printf("%s\tdaal\t%.9e\n", job.c_str(), samples[samples.size() / 2]);
     fflush(stdout);
@@ -112,7 +114,7 @@ static void readBlocks(const Names& jobs, size_t columns, size_t blockRows, bool
         for (size_t i = 0; i < count; i++) isRight &= values[i] == U(source[at++]);
     });
     require(isRight && at == valueCount(), jobs);
-    report(jobs, perRow ? rows : 1, [&] {
+    report(jobs, perRow ? double(rows) : 1, [&] {
         walk(table, blockRows, readOnly, block, jobs, [](const U* values, size_t) { sink = double(values[0]); });
     });
 }
@@ -232,6 +234,40 @@ static void files(const Names& save, const Names& load) {
     std::filesystem::remove(path);
 }
 
+// The first rows of a CSV file; the time of all of it follows from their bytes.
+static void csv(const Names& jobs) {
+    const char* path = getenv("NUMBERS_CSV");
+    if (!path || !wanted(jobs)) return;
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    size_t rows = quick ? 2000 : 200000, bytes = 0;
+    for (std::string line; lines.size() <= rows && std::getline(file, line);) lines.push_back(line + "\n");
+    for (auto& line : lines) bytes += line.size();
+    auto load = [&] {
+        FileDataSource<CSVFeatureManager, double> source(path, CsvDataSourceOptions(
+            CsvDataSourceOptions::allocateNumericTable | CsvDataSourceOptions::createDictionaryFromContext |
+            CsvDataSourceOptions::parseHeader));
+        require(source.loadDataBlock(rows) == rows, jobs);
+        return source.getNumericTable();
+    };
+    auto table = load();
+    BlockDescriptor<double> block;
+    require(table->getBlockOfRows(0, rows, readOnly, block), jobs);
+    bool isRight = table->getNumberOfRows() == rows;
+    for (size_t row = 0, columns = table->getNumberOfColumns(); row < rows; row++) {
+        const char* text = lines[row + 1].c_str();
+        for (size_t column = 0; column < columns; column++) {
+            char* end;
+            double value = strtod(text, &end), found = block.getBlockPtr()[row * columns + column];
+            isRight &= std::fabs(value - found) <= 1e-6 * std::fabs(value);  // it reads them as `float`
+            text = end + 1;
+        }
+    }
+    table->releaseBlockOfRows(block);
+    require(isRight, jobs);
+    report(jobs, double(bytes) / double(std::filesystem::file_size(path)), [&] { sink = double(load()->getNumberOfRows()); });
+}
+
 template <typename T, typename U>
 static void readGrid(const std::string& pair) {
     for (size_t columns : {16, 128}) {
@@ -266,4 +302,5 @@ int main(int count, char** arguments) {
     fill({"fill/f32"});
     files({"files/save/f32", "files/save_without_checksums/f32"}, {"files/load/f32"});
     archives({"archive/to_bytes/f32"}, {"archive/from_bytes/f32"});
+    csv({"csv/load/f64"});
 }

@@ -1,6 +1,7 @@
-"""Times NumPy at the jobs that ours.rs times, by the same rules: see ours/measure.rs.
+"""Times NumPy at the jobs that ours.rs times, by the same rules: see ours/measure.rs; and, at CSV files, polars and pyarrow,
+and pandas where it is there.
 
-Prints a line `job<TAB>numpy<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of the
+Prints a line `job<TAB>peer<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of the
 names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
 """
 
@@ -33,8 +34,8 @@ def seconds(calls, run):
     return time.perf_counter() - start
 
 
-def report(jobs, run):
-    """Prints the median of 7 to 51 samples of at least 1 ms after a warm-up."""
+def report(jobs, run, peer="numpy", scale=1):
+    """Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; a call does the job 1 / `scale` times."""
     run()
     calls = 1
     while seconds(calls, run) < 1e-3:
@@ -45,7 +46,7 @@ def report(jobs, run):
     while len(samples) < least or (len(samples) < most and time.perf_counter() < end):
         samples.append(seconds(calls, run) / calls)
     for job in jobs:
-        print(f"{job}\tnumpy\t{sorted(samples)[len(samples) // 2]:.9e}", flush=True)
+        print(f"{job}\t{peer}\t{sorted(samples)[len(samples) // 2] * scale:.9e}", flush=True)
 
 
 def sample_table(name):
@@ -198,12 +199,69 @@ def stream_read(path):
         report([job], run)
 
 
+def npy_files(path):
+    """The jobs of `.npy` files."""
+    table = sample_table("f32")
+    np.save(path, table)
+    synchronise(path)
+    row = len(table) // 2
+    runs = {"npy/load/f32": (lambda: np.load(path), table)}
+    runs["npy/map/first_row/f32"] = (lambda: np.load(path, mmap_mode="r")[row].copy(), table[row])
+    runs["npy/save/f32"] = (lambda: np.save(path, table) or table, table)
+    for job, (run, expected) in runs.items():
+        if wanted(job):
+            if not np.array_equal(run(), expected):
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run)
+
+
+def csv_files():
+    """Reading a CSV file of numbers. `loadtxt` reads the first rows only: the time of all of them follows from their bytes."""
+    path, job = os.environ.get("NUMBERS_CSV"), "csv/load/f64"
+    if not path or not wanted(job):
+        return
+    import polars
+    import pyarrow.csv
+
+    rows = 4_000 if QUICK else 100_000
+    with open(path) as file:
+        next(file)
+        lines = [file.readline() for _ in range(rows)]
+    expected = np.array([[float(field) for field in line.split(",")] for line in lines])
+    scale = os.path.getsize(path) / sum(map(len, lines))
+    options = pyarrow.csv.ReadOptions(use_threads=True)
+    runs = {
+        "numpy": (lambda: np.loadtxt(path, delimiter=",", skiprows=1, max_rows=rows), scale),
+        "polars": (lambda: polars.read_csv(path), 1),
+        "pyarrow": (lambda: pyarrow.csv.read_csv(path, read_options=options), 1),
+    }
+    try:
+        import pandas
+
+        runs["pandas"] = (lambda: pandas.read_csv(path), 1)
+    except ImportError:
+        pass
+    for peer, (run, scale) in runs.items():
+        table = run()
+        first = [np.asarray(column)[:rows] for column in (table.T if peer == "numpy" else columns_of(table))]
+        if not np.array_equal(np.column_stack(first), expected):
+            sys.exit(f"{job}: a wrong answer of {peer}")
+        report([job], run, peer, scale)
+
+
+def columns_of(table):
+    """The columns of a data frame or an Arrow table."""
+    names = getattr(table, "column_names", None) or list(table.columns)
+    return [table[name] for name in names]
+
+
 for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):
     reused(*pair.split())
 columns_at_once()
 fresh()
 transpose()
 fill()
-for job in (save, load, map_first_row, stream_write, stream_read):
+csv_files()
+for job in (save, load, map_first_row, stream_write, stream_read, npy_files):
     with tempfile.TemporaryDirectory() as folder:  # goes before the disk is busy with it
         job(pathlib.Path(folder, "table.npy"))

@@ -23,6 +23,7 @@ macro_rules! plain {
 
 plain! {
     f32 => f32, |value| value;
+    f64 => f64, |value| value;
     f32 => f64, |value| f64::from(value);
     f64 => f32, |value| value as f32;
     f64 => i32, |value| value as i32;
