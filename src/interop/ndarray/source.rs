@@ -7,7 +7,7 @@ use crate::interop::{CopyPolicy, CopyReason};
 use crate::table::{DataLayout, HomogenNumericTable, Shape};
 
 /// A two-dimensional array that a table can be made of: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references to
-/// arrays, of `ndarray` 0.17 and 0.16.
+/// arrays, of `ndarray` 0.17 and 0.16. Nobody else can implement it.
 ///
 /// # Examples
 /// ```
@@ -22,7 +22,7 @@ use crate::table::{DataLayout, HomogenNumericTable, Shape};
 /// ```
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
 pub trait NdarraySource<T>: Sized + Source<T> {
-    /// Gives the reason why a table cannot use the values where they are; `None` if it can.
+    /// Gives the reason why a table cannot use the values where they are; `None` if it can. O(1).
     fn copy_reason(&self) -> Option<CopyReason> {
         if self.is_lent() {
             return Some(CopyReason::Lifetime);

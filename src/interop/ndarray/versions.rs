@@ -28,13 +28,8 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     }
     let (count, mut values) = (shape.element_count_of(T::TYPE)?, Vec::new());
     values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count * size_of::<T>() })?;
-    match table.as_slice() {
-        Ok(whole) => values.extend_from_slice(whole), // one pass over memory that is new
-        Err(_) => {
-            values.resize(count, T::default());
-            TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
-        }
-    }
+    values.resize(count, T::default());
+    TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
     Ok(values)
 }
 
