@@ -344,10 +344,10 @@ def heading(rounds, load, quick, scratch):
     """Where, when and with what the figures came about."""
     cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     lock = (ROOT / "Cargo.lock").read_text()
-    crates = {name: re.search(rf'^name = "{name}"\nversion = "(.*)"$', lock, re.MULTILINE) for name in CRATES}
+    crates = {name: re.findall(rf'^name = "{name}"\nversion = "(.*)"$', lock, re.MULTILINE) for name in CRATES}
     versions = [run(["rustc", "--version"], "rustc").split(" (")[0].strip()]
     versions += [f"{NAMES.get(name, name)} {version}" for name, version in installed_versions().items() if name in NAMES]
-    versions += [f"{CRATES[name]} {match[1]}" for name, match in crates.items() if match]
+    versions += [f"{CRATES[name]} {found[-1]}" for name, found in crates.items() if found]  # in order: the newest
     try:
         commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     except (OSError, subprocess.CalledProcessError):
