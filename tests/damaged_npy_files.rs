@@ -8,32 +8,19 @@
 mod common;
 #[path = "common/counting.rs"]
 mod counting;
+#[path = "common/scratch.rs"]
+mod scratch;
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::bits::Random;
 use counting::measured;
 use numeric_table::{CopyPolicy, load_npy_any, prelude::*, read_npy_any};
+use scratch::Scratch;
 
 type Table<T> = HomogenNumericTable<T>;
 
-/// One test at a time, since all share the counts; and the name of a file in a folder that goes away.
-struct Scratch {
-    path: PathBuf,
-    _folder: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
-}
-
 impl Scratch {
-    fn new() -> Self {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        Self { path: folder.path().join("array.npy"), _folder: folder, _alone: alone }
-    }
-
     /// Reads a file in every way. All must agree; gives the error, if it is one.
     #[track_caller]
     fn read(&self, bytes: &[u8], name: &str) -> Option<(u64, String)> {

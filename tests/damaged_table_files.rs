@@ -8,32 +8,18 @@
 mod common;
 #[path = "common/counting.rs"]
 mod counting;
+#[path = "common/scratch.rs"]
+mod scratch;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 
 use common::bits::Random;
 use counting::measured;
 use numeric_table::{SaveOptions, load_any, prelude::*, verify};
+use scratch::Scratch;
 
 type Table<T> = HomogenNumericTable<T>;
-
-/// One test at a time, since all share the counts; and the name of a file in a folder that goes away.
-struct Scratch {
-    path: PathBuf,
-    _folder: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
-}
-
-impl Scratch {
-    fn new() -> Self {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        Self { path: folder.path().join("table.ntb"), _folder: folder, _alone: alone }
-    }
-}
 
 /// Reads a file in every way. All must agree; gives the error, if it is one.
 #[track_caller]

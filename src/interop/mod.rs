@@ -24,7 +24,7 @@ pub use npy::{load_npy_any, read_npy_any};
 
 use std::fmt;
 
-#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016"))]
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 use crate::error::{Error, Result};
 
 /// Whether values may, may not or must be copied on their way in or out.
@@ -56,7 +56,7 @@ pub enum CopyPolicy {
     Always,
 }
 
-#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016"))]
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 impl CopyPolicy {
     /// Tells whether to copy, if values can be used where they are but for a reason.
     ///

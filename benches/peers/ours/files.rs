@@ -14,16 +14,16 @@ use numeric_table::{SaveOptions, TableReader, TableWriter, verify};
 use tempfile::TempDir;
 
 use crate::measure::Bench;
-use crate::plain::check;
+use crate::plain::{Plain, check};
 use crate::rows::sample_table;
 
-const COLUMNS: usize = 16;
+pub(super) const COLUMNS: usize = 16;
 /// Rows of a block in a stream.
 const BLOCK_ROWS: usize = 8192;
 /// Times the large mapped file is as large as the small one.
 #[cfg(feature = "mmap")]
 const LARGE: usize = 16;
-const DISK: &str = "the temporary folder can be read and written";
+pub(super) const DISK: &str = "the temporary folder can be read and written";
 const MEMORY: &str = "the result fits in memory";
 
 pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
@@ -48,9 +48,67 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
 }
 
 /// The path of a file that is not there yet, and the folder that removes it.
-fn new_path() -> (PathBuf, TempDir) {
+pub(super) fn new_path() -> (PathBuf, TempDir) {
     let folder = tempfile::tempdir().expect(DISK);
-    (folder.path().join("table.ntb"), folder)
+    (folder.path().join("table"), folder)
+}
+
+/// Times saving a table, after a look at what was saved.
+pub(super) fn time_save(
+    bench: &mut Bench,
+    job: &str,
+    table: &HomogenNumericTable<f32>,
+    save: impl Fn(),
+    load: impl Fn() -> HomogenNumericTable<f32>,
+) -> Result<(), Error> {
+    save();
+    check(job, table.as_slice()?, load().as_slice()?);
+    bench.compare(job, 1, &mut [("ours", &mut || save())]);
+    Ok(())
+}
+
+/// Times loading a table, after a look at what is loaded.
+pub(super) fn time_load<T: Element>(
+    bench: &mut Bench,
+    job: &str,
+    table: &HomogenNumericTable<f32>,
+    load: impl Fn() -> HomogenNumericTable<T>,
+) -> Result<(), Error>
+where
+    f32: Plain<T>,
+{
+    check(job, table.as_slice()?, load().as_slice()?);
+    bench.compare(
+        job,
+        1,
+        &mut [("ours", &mut || {
+            black_box(load());
+        })],
+    );
+    Ok(())
+}
+
+/// Times mapping a file, looking at a row, and letting go of it, after a look at all of that row.
+#[cfg(feature = "mmap")]
+pub(super) fn time_map(
+    bench: &mut Bench,
+    job: &str,
+    (row, expected): (usize, &[f32]),
+    map: impl Fn() -> HomogenNumericTable<f32>,
+) {
+    let first_row = |look: &mut dyn FnMut(&[f32])| {
+        look(&map().rows::<f32>(row..row + 1).expect("the file has the row"));
+    };
+    first_row(&mut |values| check(job, expected, values));
+    bench.compare(
+        job,
+        1,
+        &mut [("ours", &mut || {
+            first_row(&mut |values| {
+                black_box(values[0]);
+            });
+        })],
+    );
 }
 
 /// The sample table, and a file of it that is on the disk.
@@ -69,10 +127,7 @@ fn save(bench: &mut Bench, job: &str, options: SaveOptions) -> Result<(), Error>
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let (path, _folder) = new_path();
     let save = || table.save_with(&path, options.clone()).expect(DISK);
-    save();
-    check(job, table.as_slice()?, HomogenNumericTable::<f32>::load(&path)?.as_slice()?);
-    bench.compare(job, 1, &mut [("ours", &mut || save())]);
-    Ok(())
+    time_save(bench, job, &table, save, || HomogenNumericTable::load(&path).expect(DISK))
 }
 
 fn load(bench: &mut Bench) -> Result<(), Error> {
@@ -81,16 +136,7 @@ fn load(bench: &mut Bench) -> Result<(), Error> {
         return Ok(());
     }
     let (table, path, _folder) = saved(bench)?;
-    let load = || HomogenNumericTable::<f32>::load(&path).expect(DISK);
-    check(job, table.as_slice()?, load().as_slice()?);
-    bench.compare(
-        job,
-        1,
-        &mut [("ours", &mut || {
-            black_box(load());
-        })],
-    );
-    Ok(())
+    time_load(bench, job, &table, || HomogenNumericTable::<f32>::load(&path).expect(DISK))
 }
 
 fn load_as(bench: &mut Bench) -> Result<(), Error> {
@@ -99,16 +145,7 @@ fn load_as(bench: &mut Bench) -> Result<(), Error> {
         return Ok(());
     }
     let (table, path, _folder) = saved(bench)?;
-    let load = || HomogenNumericTable::<f64>::load_as(&path).expect(DISK);
-    check(job, table.as_slice()?, load().as_slice()?);
-    bench.compare(
-        job,
-        1,
-        &mut [("ours", &mut || {
-            black_box(load());
-        })],
-    );
-    Ok(())
+    time_load(bench, job, &table, || HomogenNumericTable::<f64>::load_as(&path).expect(DISK))
 }
 
 fn verify_file(bench: &mut Bench) -> Result<(), Error> {
@@ -140,23 +177,10 @@ fn map(bench: &mut Bench, job: &str, times: usize) -> Result<(), Error> {
     (0..times).try_for_each(|_| writer.append(table.as_slice()?))?;
     let row = writer.shape().rows / 2;
     writer.finish()?;
-    let first_row = |look: &mut dyn FnMut(&[f32])| {
-        // SAFETY: only this function knows the path now, and it writes nothing before the map is gone.
-        let mapped = unsafe { HomogenNumericTable::<f32>::map(&path) }.expect(DISK);
-        look(&mapped.rows::<f32>(row..row + 1).expect("the file has the row"));
-    };
     let expected = row % table.row_count();
     let expected = table.rows::<f32>(expected..expected + 1)?;
-    first_row(&mut |values| check(job, &expected, values));
-    bench.compare(
-        job,
-        1,
-        &mut [("ours", &mut || {
-            first_row(&mut |values| {
-                black_box(values[0]);
-            });
-        })],
-    );
+    // SAFETY: only this function knows the path now, and it writes nothing before the map is gone.
+    time_map(bench, job, (row, &expected), || unsafe { HomogenNumericTable::map(&path) }.expect(DISK));
     Ok(())
 }
 

@@ -74,10 +74,8 @@ impl<T: Element> HomogenNumericTable<T> {
         let header = file.header;
         header.check_type(T::TYPE)?;
         // A map begins at a page, so that values are aligned in memory as they are in the file.
-        match (policy, header.copy_reason(header.length)) {
-            (CopyPolicy::Never, Some(reason)) => return Err(Error::CopyRequired { reason }),
-            (CopyPolicy::Always, _) | (_, Some(_)) => return file.load(),
-            (_, None) => {}
+        if policy.copies(header.copy_reason(header.length))? {
+            return file.load();
         }
         let length = header.length.saturating_add(header.payload_length());
         // SAFETY: the caller promises that nobody changes the file. `open` has found that it is so long.

@@ -107,10 +107,9 @@ impl<T: Element> HomogenNumericTable<T> {
         header.check_file_length(bytes.count() as u64)?;
         header.check_type(T::TYPE)?;
         let values = bytes.slice(header.length..)?;
-        match (policy, header.copy_reason(values.as_ptr().addr())) {
-            (CopyPolicy::Never, Some(reason)) => Err(Error::CopyRequired { reason }),
-            (CopyPolicy::Always, _) | (_, Some(_)) => load(&header, &values[..]),
-            (_, None) => Self::from_array_in(values.reinterpret::<T>()?, header.shape, header.layout),
+        match policy.copies(header.copy_reason(values.as_ptr().addr()))? {
+            true => load(&header, &values[..]),
+            false => Self::from_array_in(values.reinterpret::<T>()?, header.shape, header.layout),
         }
     }
 }
