@@ -67,7 +67,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let mut archive = Archive(vector_with_room(room)?);
         let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
-        written.map_err(|error| Error::Format { offset: 0, reason: error.to_string() })?;
+        written.map_err(|error| Error::format(0, error.to_string()))?;
         Ok(archive.0)
     }
 
@@ -90,7 +90,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (found, consumed) = read_header(bytes)?;
         if found != T::TYPE {
-            return Err(Error::ElementTypeMismatch { expected: T::TYPE, found });
+            return Err(Error::element_type_mismatch(T::TYPE, found));
         }
         Self::from_bytes_after_header(bytes, consumed)
     }
@@ -100,7 +100,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let end = start + consumed;
         if end < bytes.len() {
             let reason = format!("bytes behind the table: {}", bytes.len() - end);
-            return Err(Error::Format { offset: end as u64, reason });
+            return Err(Error::format(end as u64, reason));
         }
         Ok(table)
     }
@@ -128,14 +128,14 @@ pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
 fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
     let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
     if !starts_well {
-        return Err(Error::Format { offset: 0, reason: "this is not an archive of a numeric table".to_owned() });
+        return Err(Error::format(0, "this is not an archive of a numeric table"));
     }
     let version = bytes.get(8..12).and_then(|version| version.try_into().ok()).map(u32::from_le_bytes);
     if let Some(version) = version
         && version != VERSION
     {
         let reason = format!("the archive has version {version}, and this library reads version {VERSION}");
-        return Err(Error::Format { offset: 8, reason });
+        return Err(Error::format(8, reason));
     }
     let (header, consumed): (Header, usize) = decode(bytes, 0)?;
     Ok((header.element_type, consumed))
@@ -156,6 +156,6 @@ fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, u
             DecodeError::OtherString(reason) => (start, reason),
             other => (start, format!("the archive is damaged: {other}")),
         };
-        Error::Format { offset: offset as u64, reason }
+        Error::format(offset as u64, reason)
     })
 }

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::array::AnyValue;
 use crate::block::BlockKind;
@@ -103,7 +103,9 @@ pub enum Error {
         found: Shape,
     },
     /// The table has rows, but no memory yet.
-    #[error("the table has rows but no memory is allocated for them")]
+    #[error(
+        "the table has rows but no memory is allocated for them: `allocate_data_memory` allocates it, `set_array` supplies it"
+    )]
     NotAllocated,
     /// The memory may not be written: it belongs to somebody who lent it for reading only.
     #[error("the array's data is immutable")]
@@ -172,12 +174,20 @@ pub enum Error {
         found: Option<(usize, ElementType)>,
     },
     /// Values of one element type were given where another is stored.
-    #[error("the element type is {found}, not {expected}")]
+    #[error(
+        "{}the element type is {found}, not {expected}{}",
+        prefix(path.as_deref()),
+        converter.map(|converter| format!("; `{converter}` converts")).unwrap_or_default()
+    )]
     ElementTypeMismatch {
         /// The element type that was needed.
         expected: ElementType,
         /// The element type that was found.
         found: ElementType,
+        /// The file that the values are in, as the caller named it; `None` if they are in no file.
+        path: Option<PathBuf>,
+        /// The call that converts instead of failing, if there is one.
+        converter: Option<&'static str>,
     },
     /// A name is not the name of an element type.
     #[error("{name:?} is not an element type")]
@@ -212,8 +222,10 @@ pub enum Error {
         target: &'static str,
     },
     /// An archive or a file is damaged, or is none of ours.
-    #[error("bad format at byte {offset}: {reason}")]
+    #[error("{}bad format at byte {offset}: {reason}", prefix(path.as_deref()))]
     Format {
+        /// The file, as the caller named it; `None` for bytes that come from memory or from a stream.
+        path: Option<PathBuf>,
         /// The position in bytes where it was noticed.
         offset: u64,
         /// What is wrong there.
@@ -286,6 +298,32 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl Error {
+    /// Bytes that break the rules of their format, of a file that is not known here: [`in_file`](Self::in_file) adds it.
+    pub(crate) fn format(offset: u64, reason: impl Into<String>) -> Self {
+        Self::Format { path: None, offset, reason: reason.into() }
+    }
+
+    /// Values of another type than the one that is needed, in no file.
+    pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
+        Self::ElementTypeMismatch { expected, found, path: None, converter: None }
+    }
+
+    /// Names the file that an error is about, if it can name one and does not yet.
+    pub(crate) fn in_file(mut self, file: &Path) -> Self {
+        if let Self::Format { path: path @ None, .. } | Self::ElementTypeMismatch { path: path @ None, .. } = &mut self
+        {
+            *path = Some(file.to_owned());
+        }
+        self
+    }
+}
+
+/// What the message of an error begins with if it is about a file.
+fn prefix(path: Option<&Path>) -> String {
+    path.map(|path| format!("{}: ", path.display())).unwrap_or_default()
 }
 
 #[cfg(feature = "csv")]

@@ -457,7 +457,7 @@ impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (found, expected) = (ElementType::deserialize(deserializer)?, T::TYPE);
         if found != expected {
-            return Err(de::Error::custom(Error::ElementTypeMismatch { expected, found }));
+            return Err(de::Error::custom(Error::element_type_mismatch(expected, found)));
         }
         Ok(Self(PhantomData))
     }

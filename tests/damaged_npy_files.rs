@@ -45,8 +45,8 @@ impl Scratch {
                 }
                 None
             }
-            Err(Error::Format { offset, reason }) => {
-                let text = Error::Format { offset, reason: reason.clone() }.to_string();
+            Err(Error::Format { offset, reason, .. }) => {
+                let text = Error::Format { path: None, offset, reason: reason.clone() }.to_string();
                 assert_eq!(converted.unwrap_err().to_string(), text, "{name}");
                 for shared in shared {
                     assert_eq!(shared.unwrap_err().to_string(), text, "{name}");

@@ -39,7 +39,7 @@ fn read(path: &Path, bytes: &[u8], name: &str) -> Option<(u64, String)> {
         (Err(one), Err(two), Err(three)) => {
             assert_eq!([one.to_string(), one.to_string()], [two.to_string(), three.to_string()], "{name}");
             match one {
-                Error::Format { offset, reason } => Some((offset, reason)),
+                Error::Format { path: Some(named), offset, reason } if named == path => Some((offset, reason)),
                 other => panic!("{name}: {other:?}"),
             }
         }

@@ -350,7 +350,7 @@ fn fault_33_foreign_bytes_and_other_types_are_refused() {
     let mut bytes = numbered::<f32>(2, 2, RowMajor).to_bytes().unwrap();
     assert_error!(
         HomogenNumericTable::<f64>::from_bytes(&bytes),
-        Error::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::F32 }
+        Error::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::F32, .. }
     );
     for position in 0..8 {
         bytes[position] ^= 1;
@@ -412,7 +412,7 @@ fn fault_40_an_archive_of_any_type_is_read_as_that_type_only() {
         if S::TYPE == T::TYPE {
             assert_eq!(values_of(&read.unwrap()), numbers::<T>(2, 0..2));
         } else {
-            assert_error!(read, Error::ElementTypeMismatch { expected, found } if (expected, found) == (T::TYPE, S::TYPE));
+            assert_error!(read, Error::ElementTypeMismatch { expected, found, .. } if (expected, found) == (T::TYPE, S::TYPE));
         }
         assert_eq!(from_bytes_any(&bytes).unwrap().element_type(), S::TYPE);
     }
@@ -568,7 +568,7 @@ fn fault_65_an_archive_of_another_version_is_refused() {
     bytes[8..12].copy_from_slice(&99_u32.to_le_bytes()); // behind the eight bytes of the magic number
     assert_error!(
         HomogenNumericTable::<f32>::from_bytes(&bytes),
-        Error::Format { offset: 8, reason } if reason.contains("99")
+        Error::Format { offset: 8, reason, .. } if reason.contains("99")
     );
 }
 

@@ -145,7 +145,7 @@ fn what_tables_do_not_hold_is_refused_with_a_reason() {
             Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
         ];
         for error in errors {
-            assert_error!(error, Error::Format { offset: 10..200, reason } if reason.contains(words));
+            assert_error!(error, Error::Format { offset: 10..200, reason, .. } if reason.contains(words));
         }
     }
 }
@@ -253,11 +253,11 @@ fn several_arrays_follow_each_other_in_a_stream_but_not_in_a_file() {
     for table in &tables {
         assert_eq!(&Table::<i16>::read_npy(&mut stream).unwrap(), table);
     }
-    assert_error!(read_npy_any(&mut stream), Error::Format { offset: 0, reason } if reason == "there is nothing");
+    assert_error!(read_npy_any(&mut stream), Error::Format { offset: 0, reason, .. } if reason == "there is nothing");
     let words =
         "bytes behind the array: 136; 2 x 3 i16 values end at byte 140; arrays that were saved one after another";
     let refused = Table::<i16>::from_npy(bytes, CopyPolicy::Always);
-    assert_error!(refused, Error::Format { offset: 140, reason } if reason.starts_with(words));
+    assert_error!(refused, Error::Format { offset: 140, reason, .. } if reason.starts_with(words));
 }
 
 #[test]

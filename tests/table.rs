@@ -29,6 +29,13 @@ fn a_default_table_is_empty_row_major_and_not_allocated() {
     assert!(table.as_slice().unwrap().is_empty());
 }
 
+#[test]
+fn the_error_about_missing_memory_names_what_supplies_it() {
+    let table = HomogenNumericTable::<f32>::new(shape(2, 3), DoNotAllocate).unwrap();
+    let expected = "the table has rows but no memory is allocated for them: `allocate_data_memory` allocates it, `set_array` supplies it";
+    assert_eq!(table.as_slice().unwrap_err().to_string(), expected);
+}
+
 /// Seed: `table(nColumns, nRows, doNotAllocate); table.setArray(data, nRows)`.
 #[test]
 fn sizes_first_and_memory_later() {

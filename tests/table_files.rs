@@ -12,7 +12,7 @@ use common::tables::{LAYOUTS, assert_error, feature, numbered, shape, values_of}
 use common::{SmallNumber, for_each_element};
 #[cfg(unix)]
 use numeric_table::TableWriter;
-use numeric_table::{SaveOptions, load_any, prelude::*, verify};
+use numeric_table::{SaveOptions, TableReader, load_any, prelude::*, verify};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -222,13 +222,34 @@ fn another_element_type_is_refused() {
     let (_folder, path) = scratch();
     numbered::<i16>(2, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let (expected, found) = (ElementType::U16, ElementType::I16);
-    assert_error!(Table::<u16>::load(&path), Error::ElementTypeMismatch { expected: e, found: f } if (e, f) == (expected, found));
+    assert_error!(Table::<u16>::load(&path), Error::ElementTypeMismatch { expected: e, found: f, .. } if (e, f) == (expected, found));
     #[cfg(feature = "mmap")]
     {
         // SAFETY: nobody else knows the file.
         let mapped = unsafe { Table::<u16>::map(&path) };
         assert_error!(mapped, Error::ElementTypeMismatch { .. });
     }
+}
+
+#[test]
+fn the_error_about_another_element_type_names_the_file_and_the_call_that_converts() {
+    let (_folder, path) = scratch();
+    numbered::<f32>(2, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
+    let expected = format!("{}: the element type is f32, not f64; `load_as` converts", path.display());
+    assert_eq!(Table::<f64>::load(&path).unwrap_err().to_string(), expected);
+    assert_eq!(TableReader::open(&path).unwrap().load::<f64>().unwrap_err().to_string(), expected);
+    assert_eq!(Table::<f64>::load_as(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn an_error_about_a_damaged_file_begins_with_its_path() {
+    let (_folder, path) = scratch();
+    fs::write(&path, "1,2\n").unwrap();
+    let expected = format!("{}: bad format at byte 0: this is not a table file", path.display());
+    assert_eq!(load_any(&path).unwrap_err().to_string(), expected);
+    assert_eq!(verify(&path).unwrap_err().to_string(), expected);
+    assert_eq!(TableReader::open(&path).unwrap_err().to_string(), expected);
+    assert_eq!(Table::<u8>::load_as(&path).unwrap_err().to_string(), expected);
 }
 
 #[test]

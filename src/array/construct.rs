@@ -135,7 +135,7 @@ impl<T: Element> Array<T> {
     pub(crate) fn from_little_endian(bytes: &[u8]) -> Result<Self> {
         if !bytes.len().is_multiple_of(size_of::<T>()) {
             let reason = format!("{} bytes are not a whole number of {} values", bytes.len(), T::TYPE);
-            return Err(Error::Format { offset: 0, reason });
+            return Err(Error::format(0, reason));
         }
         Self::try_init(bytes.len() / size_of::<T>(), |target| {
             let size = size_of::<T>();

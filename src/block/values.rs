@@ -20,9 +20,8 @@ impl<U: Element> Buffer<U> {
 
     /// Takes an array that a table has made, of `count` values. Tables may be a user's: nothing is taken on trust.
     pub(super) fn from_any(array: AnyArray, count: usize) -> Result<Self> {
-        let array = array
-            .downcast::<U>()
-            .map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })?;
+        let array =
+            array.downcast::<U>().map_err(|other| Error::element_type_mismatch(U::TYPE, other.element_type()))?;
         check_count(&array, count)?;
         Ok(Self { array: UniqueArray::from_array(array)? })
     }
@@ -136,7 +135,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
             match region.into_slice() {
                 Ok(slice) => {
                     let found = slice.element_type();
-                    let mismatch = Error::ElementTypeMismatch { expected: U::TYPE, found };
+                    let mismatch = Error::element_type_mismatch(U::TYPE, found);
                     let values = slice.downcast::<U>().ok_or(mismatch)?;
                     check_count(values, count)?;
                     return Ok(Self::Borrowed(values));

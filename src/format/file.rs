@@ -36,6 +36,10 @@ impl TableFile {
     /// # Errors
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_checked(path).map_err(|error| error.in_file(path))
+    }
+
+    fn open_checked(path: &Path) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
 
@@ -47,8 +51,8 @@ impl TableFile {
         let mut header = zeroed(preamble.header_length as usize)?;
         read(&file, path, &mut header, PREAMBLE_BYTES as u64)?;
         if crc32fast::hash(&header) != preamble.header_checksum {
-            let reason = "the checksum of the header does not match: it is damaged".to_owned();
-            return Err(Error::Format { offset: PREAMBLE_BYTES as u64, reason });
+            let reason = "the checksum of the header does not match: it is damaged";
+            return Err(Error::format(PREAMBLE_BYTES as u64, reason));
         }
         let Header { element_type, layout, shape, .. } = Header::decode(&header, preamble.payload_length)?;
         Ok(Self { file, path: path.to_owned(), preamble, header, element_type, layout, shape })
@@ -93,7 +97,12 @@ impl TableFile {
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch { expected, found }),
+            found => Err(Error::ElementTypeMismatch {
+                expected,
+                found,
+                path: Some(self.path.clone()),
+                converter: Some("load_as"),
+            }),
         }
     }
 
@@ -112,6 +121,10 @@ impl TableFile {
 
     /// Compares the sums of the whole payload with those in the file.
     pub(super) fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
+        self.compare_sums(runs).map_err(|error| error.in_file(&self.path))
+    }
+
+    fn compare_sums(&self, runs: Vec<RunSums>) -> Result<()> {
         let &Preamble { chunk_size, payload_offset, .. } = &self.preamble;
         if chunk_size == 0 {
             return Ok(());
@@ -122,7 +135,7 @@ impl TableFile {
         let stated = u64::from_le_bytes(stated);
         if stated != count {
             let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
-            return Err(Error::Format { offset, reason });
+            return Err(Error::format(offset, reason));
         }
         let mut index = 0_u64;
         let mut sums = Block::new(self, offset + 8, count * 4)?;
@@ -136,7 +149,7 @@ impl TableFile {
             let end = self.preamble.payload_end().min(start + u64::from(chunk_size));
             let reason =
                 format!("the checksum of chunk {chunk} (of {count}) does not match: bytes {start}..{end} are damaged");
-            Err(Error::Format { offset: start, reason })
+            Err(Error::format(start, reason))
         })
     }
 }
@@ -211,10 +224,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
 /// Fills a buffer from a position in a file on. Its length has been looked at before.
 pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
     read_at(file, buffer, offset).map_err(|source| match source.kind() {
-        ErrorKind::UnexpectedEof => {
-            let reason = "the file became shorter while it was read".to_owned();
-            Error::Format { offset, reason }
-        }
+        ErrorKind::UnexpectedEof => Error::format(offset, "the file became shorter while it was read").in_file(path),
         _ => Error::Io { path: path.to_owned(), source },
     })
 }

@@ -70,7 +70,7 @@ pub(super) fn encode(
 fn append(bytes: &mut Vec<u8>, value: impl Serialize) -> Result<()> {
     match bincode::serde::encode_into_std_write(value, bytes, CODEC) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Error::Format { offset: PREAMBLE_BYTES as u64, reason: error.to_string() }),
+        Err(error) => Err(Error::format(PREAMBLE_BYTES as u64, error.to_string())),
     }
 }
 
@@ -174,5 +174,5 @@ fn take<'a, D: Deserialize<'a>>(bytes: &'a [u8], at: &mut usize) -> Result<D> {
 
 /// A refusal at a position in the header.
 fn refusal(at: usize, reason: String) -> Error {
-    Error::Format { offset: (PREAMBLE_BYTES + at) as u64, reason }
+    Error::format((PREAMBLE_BYTES + at) as u64, reason)
 }

@@ -43,12 +43,11 @@ impl Preamble {
                 "the dictionary would take {} bytes, and the header of a file has room for {HEADER_LIMIT}",
                 header.len()
             );
-            return Err(Error::Format { offset: PREAMBLE_BYTES as u64, reason });
+            return Err(Error::format(PREAMBLE_BYTES as u64, reason));
         }
         let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).next_multiple_of(PAYLOAD_ALIGNMENT);
-        let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| Error::Format {
-            offset: payload_offset,
-            reason: format!("{payload_length} bytes of values are more than a file can hold"),
+        let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| {
+            Error::format(payload_offset, format!("{payload_length} bytes of values are more than a file can hold"))
         })?;
         Ok(Self {
             header_length: header.len() as u32, // at most the limit
@@ -98,7 +97,7 @@ impl Preamble {
         check_magic(start)?;
         let Some(bytes) = start.first_chunk::<PREAMBLE_BYTES>() else {
             let reason = format!("the file is cut off: it has {real_length} bytes, and {PREAMBLE_BYTES} come first");
-            return Err(Error::Format { offset: real_length, reason });
+            return Err(Error::format(real_length, reason));
         };
         let (major, minor) = (u16_at(bytes, 8), u16_at(bytes, 10));
         if major != MAJOR {
@@ -106,10 +105,10 @@ impl Preamble {
             let reason = format!(
                 "the file has format version {major}.{minor}, and this library reads version {MAJOR}.{MINOR}{advice}"
             );
-            return Err(Error::Format { offset: 8, reason });
+            return Err(Error::format(8, reason));
         }
         if u32_at(bytes, 60) != crc32fast::hash(&bytes[..60]) {
-            return Err(refusal(60, "the checksum of the first 60 bytes does not match: they are damaged"));
+            return Err(Error::format(60, "the checksum of the first 60 bytes does not match: they are damaged"));
         }
         let found = Self {
             header_length: u32_at(bytes, 12),
@@ -122,7 +121,7 @@ impl Preamble {
         found.check_length(real_length)?;
         found.check_parts()?;
         if minor == MINOR && bytes[48..60] != [0; 12] {
-            return Err(refusal(48, "reserved bytes are not zero"));
+            return Err(Error::format(48, "reserved bytes are not zero"));
         }
         Ok(found)
     }
@@ -131,13 +130,13 @@ impl Preamble {
         let stated = self.file_length;
         if real_length < stated {
             let reason = format!("the file is cut off: it has {real_length} bytes and should have {stated}");
-            return Err(Error::Format { offset: real_length, reason });
+            return Err(Error::format(real_length, reason));
         }
         if real_length > stated {
             let extra = real_length - stated;
             let reason =
                 format!("bytes behind the end: {extra}; the file has {real_length} bytes and should have {stated}");
-            return Err(Error::Format { offset: stated, reason });
+            return Err(Error::format(stated, reason));
         }
         Ok(())
     }
@@ -146,34 +145,30 @@ impl Preamble {
         let &Self { payload_offset, payload_length, file_length, .. } = self;
         let header_length = u64::from(self.header_length);
         if header_length > HEADER_LIMIT as u64 {
-            return Err(refusal(12, format!("a header of {header_length} bytes is longer than {HEADER_LIMIT}")));
+            return Err(Error::format(12, format!("a header of {header_length} bytes is longer than {HEADER_LIMIT}")));
         }
         if !payload_offset.is_multiple_of(PAYLOAD_ALIGNMENT) {
-            return Err(refusal(16, format!("the values begin at byte {payload_offset}, no multiple of 4096")));
+            return Err(Error::format(16, format!("the values begin at byte {payload_offset}, no multiple of 4096")));
         }
         let header_end = PREAMBLE_BYTES as u64 + header_length;
         if payload_offset < header_end {
             let reason =
                 format!("the values begin at byte {payload_offset}, inside the header, which ends at {header_end}");
-            return Err(refusal(16, reason));
+            return Err(Error::format(16, reason));
         }
         match end_of_file(payload_offset, payload_length, self.chunk_size) {
             Some(end) if end == file_length => Ok(()),
             Some(end) => {
                 let reason = format!("values and checksums end at byte {end}, and the file at {file_length}");
-                Err(refusal(24, reason))
+                Err(Error::format(24, reason))
             }
             None => {
                 let reason =
                     format!("{payload_length} bytes of values at byte {payload_offset} are more than a file holds");
-                Err(refusal(24, reason))
+                Err(Error::format(24, reason))
             }
         }
     }
-}
-
-fn refusal(offset: u64, reason: impl Into<String>) -> Error {
-    Error::Format { offset, reason: reason.into() }
 }
 
 /// Where a file ends; `None` if its length would not fit into a signed number of 64 bits, as file systems count.
@@ -216,7 +211,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
         }
         _ => "this is not a table file",
     };
-    Err(refusal(0, reason))
+    Err(Error::format(0, reason))
 }
 
 fn bytes_at<const N: usize>(bytes: &[u8; PREAMBLE_BYTES], at: usize) -> [u8; N] {

@@ -175,5 +175,5 @@ fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>
 
 /// The values of an array, which are of this type unless somebody's own kind of table is wrong about it.
 fn downcast<T: Element>(array: AnyArray) -> Result<Array<T>> {
-    array.downcast().map_err(|other| Error::ElementTypeMismatch { expected: T::TYPE, found: other.element_type() })
+    array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))
 }

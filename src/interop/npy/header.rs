@@ -47,7 +47,7 @@ impl Header {
             _ => {
                 let (major, minor) = (start[6], start[7]);
                 let reason = format!("version {major}.{minor} is unknown: there are 1.0, 2.0 and 3.0");
-                return Err(Error::Format { offset: 6, reason });
+                return Err(Error::format(6, reason));
             }
         };
         fill(source, &mut start[8..8 + size], 8, |_| Ok(()), failed)?;
@@ -56,7 +56,7 @@ impl Header {
         let text_length = u32::from_le_bytes([a, b, c, d]) as usize;
         if text_length > LENGTH_LIMIT {
             let reason = format!("a header of {text_length} bytes is longer than that of any array of numbers");
-            return Err(Error::Format { offset: 8, reason });
+            return Err(Error::format(8, reason));
         }
         let mut text = vec![0; text_length];
         fill(source, &mut text, (8 + size) as u64, |_| Ok(()), failed)?;
@@ -65,7 +65,7 @@ impl Header {
 
     /// Reads the text of a header, which begins at a position in the file.
     fn parse(text: &[u8], start: usize) -> Result<Self> {
-        let refuse = |Refusal { at, reason }| Error::Format { offset: (start + at) as u64, reason };
+        let refuse = |Refusal { at, reason }| Error::format((start + at) as u64, reason);
         let (mut descr, mut order, mut shape) = (None, None, None);
         let entries = Parser::new(text).dictionary(|key, value, at| match (key, value) {
             (b"descr", Value::Text(text)) => put(&mut descr, element(text), key, at),
@@ -83,11 +83,10 @@ impl Header {
         entries.map_err(refuse)?;
         let (Some((element_type, is_big_endian)), Some(is_fortran), Some(shape)) = (descr, order, shape) else {
             let reason = "'descr', 'fortran_order' or 'shape' is missing".to_owned();
-            return Err(Error::Format { offset: start as u64, reason });
+            return Err(Error::format(start as u64, reason));
         };
-        shape.element_count_of(element_type).map_err(|_| Error::Format {
-            offset: start as u64,
-            reason: format!("{shape} {element_type} values are too large for this machine"),
+        shape.element_count_of(element_type).map_err(|_| {
+            Error::format(start as u64, format!("{shape} {element_type} values are too large for this machine"))
         })?;
         let layout = if is_fortran { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
         Ok(Self { element_type, is_big_endian, layout, shape, length: start + text.len() })
@@ -108,14 +107,14 @@ impl Header {
         let described = format_args!("{} {} values end at byte {end}", self.shape, self.element_type).to_string();
         if real_length < end {
             let reason = format!("the file is cut off: {described}, and it has {real_length}");
-            return Err(Error::Format { offset: real_length, reason });
+            return Err(Error::format(real_length, reason));
         }
         if real_length > end {
             let reason = format!(
                 "bytes behind the array: {}; {described}; arrays that were saved one after another are read by `read_npy`",
                 real_length - end
             );
-            return Err(Error::Format { offset: end, reason });
+            return Err(Error::format(end, reason));
         }
         Ok(())
     }
@@ -124,7 +123,7 @@ impl Header {
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch { expected, found }),
+            found => Err(Error::element_type_mismatch(expected, found)),
         }
     }
 
@@ -196,7 +195,7 @@ fn fill(
     check(&buffer[..count])?;
     if count < buffer.len() {
         let reason = "it is cut off within its header".to_owned();
-        return Err(Error::Format { offset: position + count as u64, reason });
+        return Err(Error::format(position + count as u64, reason));
     }
     Ok(())
 }
@@ -210,7 +209,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
         [] => "there is nothing",
         _ if MAGIC.starts_with(start) => {
             let reason = "it is cut off within its first 6 bytes".to_owned();
-            return Err(Error::Format { offset: start.len() as u64, reason });
+            return Err(Error::format(start.len() as u64, reason));
         }
         [0x89, b'N', b'T', b'B', ..] => "this is a table file of this library: `load` reads it",
         [b'P', b'K', 3, 4, ..] => "this is a zip file, perhaps .npz: unpack its .npy files",
@@ -218,7 +217,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
         [0x80, 2..=5, ..] => "this is a Python pickle, which would run code: it is never loaded",
         _ => "this is not a .npy file",
     };
-    Err(Error::Format { offset: 0, reason: reason.to_owned() })
+    Err(Error::format(0, reason))
 }
 
 fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize) -> Result<(), Refusal> {

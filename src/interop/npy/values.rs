@@ -129,7 +129,7 @@ pub(super) fn read_stream<T: Element>(header: &Header, source: &mut impl Read) -
                 let (shape, element) = (header.shape, header.element_type);
                 let reason =
                     format!("the stream ends behind this byte, and before the last of {shape} {element} values");
-                Error::Format { offset, reason }
+                Error::format(offset, reason)
             }
             _ => Error::Stream { source },
         })?;

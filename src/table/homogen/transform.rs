@@ -183,5 +183,5 @@ pub(super) fn in_order_of<T: Element>(layout: DataLayout, view: TableView<'_, T>
 
 fn to_array<T: Element, U: Element>(view: TableView<'_, T>, policy: ConversionPolicy) -> Result<Array<U>> {
     let array = view.to_array(U::TYPE, policy, Origin::default())?;
-    array.downcast().map_err(|other| Error::ElementTypeMismatch { expected: U::TYPE, found: other.element_type() })
+    array.downcast().map_err(|other| Error::element_type_mismatch(U::TYPE, other.element_type()))
 }

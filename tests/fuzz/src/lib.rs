@@ -45,7 +45,7 @@ pub fn assert_same<T: Element>(left: &HomogenNumericTable<T>, right: &HomogenNum
 pub fn refusal<T>(result: Result<T, Error>) -> (u64, String) {
     match result {
         Ok(_) => panic!("it was accepted, and by another call refused"),
-        Err(Error::Format { offset, reason }) => (offset, reason),
+        Err(Error::Format { offset, reason, .. }) => (offset, reason),
         Err(other) => panic!("not an error of the bytes: {other:?}"),
     }
 }

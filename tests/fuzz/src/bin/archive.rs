@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
 /// An archive that is refused is refused by everybody: for the same reason, or because it names another type.
 fn check_refused<T: Element>(archive: &[u8], reason: &(u64, String)) {
     match Table::<T>::from_bytes(archive) {
-        Err(Error::ElementTypeMismatch { expected, found }) => assert!(expected == T::TYPE && found != expected),
+        Err(Error::ElementTypeMismatch { expected, found, .. }) => assert!(expected == T::TYPE && found != expected),
         other => assert_eq!(refusal(other), *reason),
     }
 }
@@ -43,7 +43,7 @@ fn check_accepted<T: Element>(archive: &[u8], table: &Table<T>) {
 fn check_other_type<T: Element, U: Element>(archive: &[u8]) {
     if U::TYPE != T::TYPE {
         let types: (ElementType, ElementType) = match Table::<U>::from_bytes(archive) {
-            Err(Error::ElementTypeMismatch { expected, found }) => (expected, found),
+            Err(Error::ElementTypeMismatch { expected, found, .. }) => (expected, found),
             other => panic!("{other:?}"),
         };
         assert_eq!(types, (U::TYPE, T::TYPE));

@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
 /// missing at the end is told otherwise where the length is known.
 fn check_refused<T: Element>(data: &[u8], reason: &(u64, String)) {
     match Table::<T>::read_npy(data) {
-        Err(Error::ElementTypeMismatch { expected, found }) => assert!(expected == T::TYPE && found != expected),
+        Err(Error::ElementTypeMismatch { expected, found, .. }) => assert!(expected == T::TYPE && found != expected),
         other => assert_eq!(refusal(other), *reason),
     }
     for policy in [CopyPolicy::IfNeeded, CopyPolicy::Always, CopyPolicy::Never] {
@@ -69,7 +69,7 @@ fn check_accepted<T: Element>(data: &[u8], behind: usize, table: &Table<T>) {
 fn check_other_type<T: Element, U: Element>(data: &[u8]) {
     if U::TYPE != T::TYPE {
         match Table::<U>::read_npy(data) {
-            Err(Error::ElementTypeMismatch { expected, found }) => assert_eq!((expected, found), (U::TYPE, T::TYPE)),
+            Err(Error::ElementTypeMismatch { expected, found, .. }) => assert_eq!((expected, found), (U::TYPE, T::TYPE)),
             other => panic!("{other:?}"),
         }
     }

@@ -241,7 +241,7 @@ fn check_rows<T: Element>(table: &Table<T>, reader: &TableReader) {
 /// Whoever asks for another type than the file holds gets both named, before any value is looked at.
 fn check_other_types<T: Element>(scratch: &Scratch) {
     fn is_mismatch<T: Element>(result: Result<Table<T>, Error>, stored: ElementType) -> bool {
-        matches!(result, Err(Error::ElementTypeMismatch { expected, found }) if expected == T::TYPE && found == stored)
+        matches!(result, Err(Error::ElementTypeMismatch { expected, found, .. }) if expected == T::TYPE && found == stored)
     }
     if T::TYPE == ElementType::F32 {
         assert!(is_mismatch(Table::<i64>::load(&scratch.file), T::TYPE) && is_mismatch(map::<i64>(scratch), T::TYPE));
