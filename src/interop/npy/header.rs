@@ -159,10 +159,9 @@ impl Header {
             }
         };
         let Shape { rows, columns } = shape;
-        let (order, growing) = match layout {
-            DataLayout::RowMajor => ("False", rows),
-            DataLayout::ColumnMajor => ("True", columns),
-        };
+        // One row, one column and no value at all are in both orders: NumPy calls that C order.
+        let is_fortran = layout == DataLayout::ColumnMajor && rows > 1 && columns > 1;
+        let (order, growing) = if is_fortran { ("True", columns) } else { ("False", rows) };
         let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
         let room = DIGITS.saturating_sub(growing.to_string().len());
         let length = (10 + text.len() + room + 1).next_multiple_of(ALIGNMENT) - 10;
@@ -307,6 +306,7 @@ mod tests {
                     assert!(bytes.len().is_multiple_of(64) && bytes.ends_with(b" \n"));
                     let header = Header::read(&mut &bytes[..], &|source| Error::Stream { source }).unwrap();
                     let length = bytes.len();
+                    let layout = if shape == Shape::new(3, 2) { layout } else { DataLayout::RowMajor };
                     assert_eq!(header, Header { element_type, is_big_endian: false, layout, shape, length });
                 }
             }

@@ -5,7 +5,7 @@
 //! | versions 1.0, 2.0, 3.0 | written as 1.0, as NumPy writes numbers, byte for byte |
 //! | `f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8` | the element types `f16` ... `u64`; `bf16` cannot be written |
 //! | little-endian, big-endian | turned round while it is read; written little-endian |
-//! | C order, Fortran order | row-major, column-major |
+//! | C order, Fortran order | row-major, column-major; one row, one column and nothing at all are in both: written as C |
 //! | two dimensions; one | rows and columns; one column |
 //!
 //! Everything else is refused with a reason: truth values, complex numbers, text, structures, arrays of no dimension or

@@ -19,8 +19,9 @@ struct Content<'a, T> {
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Saves the values that the table shows as a NumPy file, in place of the one that may be there, whole or not at all, as
-    /// [`save`](Self::save) does. A column-major table is written in Fortran order. What the columns are called and mean is
-    /// lost: the format has no place for it.
+    /// [`save`](Self::save) does. A column-major table is written in Fortran order, unless it has one row or one column: those
+    /// are in both orders, which NumPy calls C order. What the columns are called and mean is lost: the format has no place
+    /// for it.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy has not; else as [`save`](Self::save).
