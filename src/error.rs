@@ -94,6 +94,14 @@ pub enum Error {
         /// The number of values that were given.
         found: usize,
     },
+    /// Values that should be rows end within one.
+    #[error("{values} values are not whole rows of {columns} columns")]
+    NotWholeRows {
+        /// The number of values that were given.
+        values: usize,
+        /// The number of values in a row.
+        columns: usize,
+    },
     /// Two tables that should have the same shape have not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {

@@ -277,12 +277,14 @@ fn other_element_types_are_converted_and_checked() {
 fn values_that_are_not_whole_rows_are_refused() {
     let (_folder, path) = scratch();
     let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
-    assert_error!(writer.append(&[1_u8, 2, 3, 4]), Error::LengthMismatch { expected: 3, found: 4 });
+    assert_error!(writer.append(&[1_u8, 2, 3, 4]), Error::NotWholeRows { values: 4, columns: 3 });
+    let error = writer.append(&[1_u8, 2]).unwrap_err();
+    assert_eq!(error.to_string(), "2 values are not whole rows of 3 columns");
     writer.append(&[1_u8, 2, 3]).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 3]);
     let mut writer = TableWriter::<u8>::create_with(&path, 0, None, fast()).unwrap();
-    assert_error!(writer.append(&[1_u8]), Error::LengthMismatch { expected: 0, found: 1 });
+    assert_error!(writer.append(&[1_u8]), Error::NotWholeRows { values: 1, columns: 0 });
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().shape(), shape(0, 0));
 }

@@ -84,9 +84,10 @@ impl SaveOptions {
     /// rename ([`Error::RenameUnsupported`]), for folders in which no file can be made, and for files whose owner, hard
     /// links and attributes must stay.
     ///
-    /// **The old content is lost when the save begins to write** (what is refused before that changes nothing). The first
-    /// bytes are written last: a save that is interrupted leaves a file that no reader takes for a table, and one that fails
-    /// leaves an empty file, or none if there was none. A table that is mapped from the file must not be saved there in
+    /// **The old content is lost when the first value is written.** What is refused before that changes nothing: a table
+    /// that cannot be read, an option that does not fit, a [`TableWriter`](crate::TableWriter) that is dropped before it has
+    /// got rows. The first bytes are written last: a save that is interrupted leaves a file that no reader takes for a table,
+    /// and one that fails once it writes leaves an empty file, or none if there was none. A table that is mapped from the file must not be saved there in
     /// place: see the rules of [`map`](HomogenNumericTable#method.map).
     ///
     /// # Examples

@@ -3,14 +3,17 @@
 //! The new file is written under a name of its own in the same directory, so that renaming it over the target is one
 //! step for everybody who looks. Until then the target is untouched; if that step is never reached, the new file goes.
 //!
-//! Where that cannot be done, a caller may ask for writing over the old file, which is neither whole nor lost at once.
+//! Where that cannot be done, a caller may ask for writing over the old file, which is neither whole nor lost at once. It
+//! is emptied when the first byte is to be written, so that what is refused before that changes nothing either.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::SaveOptions;
+use super::position::Sink;
 use crate::error::{Error, Result};
 
 /// How many symbolic links lead on from each other, at most.
@@ -19,21 +22,28 @@ const LINK_LIMIT: usize = 40;
 const NAME_LIMIT: usize = 100;
 
 /// Puts a file that `write` writes in the place of the one at `path`. If that fails, nothing has changed, unless the
-/// options ask for writing in place.
+/// options ask for writing in place and something has been written.
 ///
 /// # Errors
 /// Those of `write`, [`Replacement::create`] and [`Replacement::commit`].
-pub(crate) fn replace(path: &Path, options: &SaveOptions, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+pub(crate) fn replace(
+    path: &Path,
+    options: &SaveOptions,
+    write: impl FnOnce(&Replacement) -> Result<()>,
+) -> Result<()> {
     let new = Replacement::create(path, options)?;
-    write(new.file()?)?;
+    write(&new)?;
     new.commit()
 }
 
 /// A new file that is not yet in its place; or, in place, one that is not yet complete. Dropping it removes it.
 #[derive(Debug)]
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     /// `None` once it is complete, or closed in order to be removed.
     file: Option<File>,
+    /// In place, as long as nothing has been written and the file has its old content: for how many bytes to reserve room
+    /// when that goes.
+    waiting: Mutex<Option<u64>>,
     way: Way,
     target: PathBuf,
     /// What the caller called the target: for errors.
@@ -46,14 +56,14 @@ pub(super) struct Replacement {
 enum Way {
     /// The file under this name is renamed.
     Rename(PathBuf),
-    /// It is written over. If the save fails, a file that was there before stays, empty; one that was not, goes.
+    /// It is written over. If that fails, a file that was there before stays, empty; one that was not, goes.
     InPlace { was_there: bool },
     /// It has got it: nothing is left to be removed.
     Done,
 }
 
 impl Replacement {
-    /// Creates a file beside `path`, with the permissions of the file that is there, if one is; or empties that one, in
+    /// Creates a file beside `path`, with the permissions of the file that is there, if one is; or opens that one, in
     /// place. Symbolic links are followed: what they lead to is replaced, not the link.
     ///
     /// # Errors
@@ -61,16 +71,38 @@ impl Replacement {
     pub(super) fn create(path: &Path, options: &SaveOptions) -> Result<Self> {
         let created = if options.is_in_place() { open_in_place(path) } else { create_beside(path) };
         match created {
-            Ok((file, way, target)) => {
-                Ok(Self { file: Some(file), way, target, path: path.to_owned(), is_durable: options.is_durable() })
-            }
+            Ok((file, way, target)) => Ok(Self {
+                file: Some(file),
+                waiting: Mutex::new(matches!(way, Way::InPlace { .. }).then_some(0)),
+                way,
+                target,
+                path: path.to_owned(),
+                is_durable: options.is_durable(),
+            }),
             Err(source) => Err(Error::Io { path: path.to_owned(), source }),
         }
     }
 
-    /// The new file; fails only if it was put in its place already.
-    pub(super) fn file(&self) -> Result<&File> {
-        self.file.as_ref().ok_or_else(|| self.error(ErrorKind::BrokenPipe.into()))
+    /// Makes what has been written so long: cuts off what lies behind, or adds zeros. Nothing happens if nothing has been
+    /// written.
+    pub(super) fn set_written(&self, length: u64) -> io::Result<()> {
+        if self.waiting().is_some() { Ok(()) } else { self.begun()?.set_len(length) }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<u64>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The new file, without the old content: something is to be written now.
+    fn begun(&self) -> io::Result<&File> {
+        let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // it is in its place already
+        let mut waiting = self.waiting();
+        if let Some(room) = *waiting {
+            file.set_len(0)?;
+            *waiting = None;
+            let _ = file.reserve(room); // the old content is gone: what there is no room for is found out by writing it
+        }
+        Ok(file)
     }
 
     /// What the caller called the target.
@@ -85,6 +117,7 @@ impl Replacement {
     /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is as it was, unless it is written in place, or its directory
     /// could not be synchronised.
     pub(super) fn commit(mut self) -> Result<()> {
+        self.begun().map_err(|source| self.error(source))?; // the new content may be none at all
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
@@ -120,15 +153,41 @@ impl Replacement {
     }
 }
 
+impl Sink for Replacement {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.begun()?.write_at(bytes, offset)
+    }
+
+    fn reserve(&self, length: u64) -> io::Result<()> {
+        if let Some(room) = &mut *self.waiting() {
+            *room = length;
+            return Ok(());
+        }
+        self.begun()?.reserve(length)
+    }
+}
+
+/// From the beginning to the end.
+impl Write for &Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.begun()?.flush()
+    }
+}
+
 impl Drop for Replacement {
     fn drop(&mut self) {
+        let is_begun = self.waiting().is_none();
         let file = self.file.take();
         let useless = match &self.way {
             Way::Rename(temporary) => temporary,
             Way::InPlace { was_there: false } => &self.target,
             Way::Done => return,
             Way::InPlace { was_there: true } => {
-                if let Some(file) = file {
+                if let Some(file) = file.filter(|_| is_begun) {
                     let _ = file.set_len(0); // nobody is left to tell
                 }
                 return;
@@ -160,11 +219,11 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "no name is free for the new file"))
 }
 
-/// Opens the target itself, and empties it.
+/// Opens the target itself.
 fn open_in_place(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     let (target, permissions) = resolve(path)?;
     let was_there = permissions.is_some();
-    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&target)?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&target)?;
     Ok((file, Way::InPlace { was_there }, target))
 }
 

@@ -14,7 +14,7 @@ use crate::prelude::*;
 
 /// A disk with room for so many more bytes.
 struct AlmostFull<'a> {
-    file: &'a File,
+    file: &'a dyn Sink,
     room: AtomicUsize,
 }
 

@@ -23,8 +23,11 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 
 /// Writes a table file block by block: the table may be larger than memory.
 ///
-/// Nothing appears at the path before [`finish`](Self::finish); dropping the writer before that leaves nothing behind. A
-/// writer takes half a megabyte for each thread, if values have to be converted, and 4 bytes for each checksum.
+/// **There is no file before [`finish`](Self::finish) has returned.** A writer that is dropped without it leaves nothing,
+/// and says nothing: the old file stays, if there was one, and what was appended is gone. ([In
+/// place](SaveOptions::in_place), the old file stays if nothing was appended, and is empty otherwise.)
+///
+/// A writer takes half a megabyte for each thread, if values have to be converted, and 4 bytes for each checksum.
 /// The file is row-major: rows that are appended lie one after another. (In a column-major file, the place of every value
 /// depends on the number of rows, which is not known before the end.)
 ///
@@ -44,6 +47,7 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[must_use = "there is no file before `finish`"]
 pub struct TableWriter<T: Element = f32> {
     new: Replacement,
     /// Invariant: describes columns of type `T`.
@@ -144,8 +148,8 @@ impl<T: Element> TableWriter<T> {
     /// under [`ConversionPolicy::Checked`], as blocks are when they are written back.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::ValueNotRepresentable`] with the row in the
-    /// file; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer goes on.
+    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] with the row in the file; [`Error::SizeOverflow`];
+    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer goes on.
     ///
     /// # Examples
     /// ```
@@ -165,7 +169,7 @@ impl<T: Element> TableWriter<T> {
         let columns = self.dictionary.len();
         let count = rows.len().checked_div(columns).unwrap_or(0);
         if count * columns != rows.len() {
-            return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
+            return Err(Error::NotWholeRows { values: rows.len(), columns });
         }
         let too_large = Error::SizeOverflow { shape: self.shape(), element: Some(T::TYPE) };
         let Some(all) = self.rows.checked_add(count) else { return Err(too_large) };
@@ -178,7 +182,7 @@ impl<T: Element> TableWriter<T> {
         self.sums.reserve(rows.len() * size_of::<T>())?;
         let lines = TableView::<U>::new(rows, Shape { rows: count, columns }, DataLayout::RowMajor)?;
         let position = (self.rows * columns * size_of::<T>()) as u64;
-        let output = Output { sink: self.new.file()?, path: self.new.path() };
+        let output = Output { sink: &self.new, path: self.new.path() };
         let end = self.start.payload_offset + position + (rows.len() * size_of::<T>()) as u64;
         if end > self.reserved {
             let ahead = end + end.min(RESERVED_AHEAD);
@@ -190,7 +194,7 @@ impl<T: Element> TableWriter<T> {
             Ok(runs) => runs,
             Err(error) => {
                 // What was written of the rows must not take the room, on a full disk, that the rest of the file needs.
-                let _ = output.sink.set_len(self.start.payload_offset + position); // `finish` tries again, and tells
+                let _ = self.new.set_written(self.start.payload_offset + position); // `finish` tries again, and tells
                 self.reserved = 0;
                 return Err(error);
             }
@@ -204,8 +208,8 @@ impl<T: Element> TableWriter<T> {
     /// Completes the file and puts it in its place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. What was at the path is still there then, and
-    /// what was written is gone.
+    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. What was at the path is still there then, unless it
+    /// is written in place, and what was written is gone.
     ///
     /// # Examples
     /// ```
@@ -222,9 +226,9 @@ impl<T: Element> TableWriter<T> {
         let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary)?;
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
         let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
-        let output = Output { sink: self.new.file()?, path: self.new.path() };
+        let output = Output { sink: &self.new, path: self.new.path() };
         // After an append that failed or panicked, bytes of it may lie behind the rows; and so does room that was reserved.
-        let cut = output.sink.set_len(preamble.payload_end());
+        let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         output.reserve(preamble.file_length)?;
         output.write_checksums(&preamble, vec![self.sums])?;
