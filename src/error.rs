@@ -271,6 +271,16 @@ pub enum Error {
         /// Which one, and why.
         reason: String,
     },
+    /// A CSV file has no room for a table of this shape.
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    #[error("a table of {shape} values cannot be written as CSV: {reason}")]
+    CsvShape {
+        /// The shape of the table.
+        shape: Shape,
+        /// What stands in the way.
+        reason: String,
+    },
     /// A reader or writer that the caller handed in has failed.
     #[error("the stream failed: {source}")]
     Stream {

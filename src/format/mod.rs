@@ -59,13 +59,17 @@ pub(crate) use map::map_file;
 #[cfg(feature = "npy")]
 pub(crate) use {
     file::{open_regular, read},
-    output::{Lines, Output, Payload, for_each_piece},
+    output::{Output, Payload, for_each_piece},
     stored::Stored,
+};
+#[cfg(any(feature = "csv", feature = "npy"))]
+pub(crate) use {
+    output::{AnyLines, Lines},
+    progress::Meter,
+    replace::replace,
 };
 #[cfg(feature = "csv")]
 pub(crate) use {position::read_at, progress::Hook};
-#[cfg(any(feature = "csv", feature = "npy"))]
-pub(crate) use {progress::Meter, replace::replace};
 
 /// Bytes that are read, or gathered to be written, at once; and summed up while they are in the processor's cache.
 pub(crate) const PIECE_BYTES: usize = 512 << 10;

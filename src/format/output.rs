@@ -24,6 +24,13 @@ pub(crate) trait Lines<T>: Sync {
     fn as_slice(&self) -> Option<&[T]>;
     /// Copies a region.
     fn read(&self, region: &Region, target: &mut [T]) -> Result<()>;
+    /// Makes sure that what has been read is a table still: that its shape and type are what they were.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`].
+    fn check_unchanged(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Values of another type are converted.
@@ -41,9 +48,26 @@ impl<T: Element, S: Element> Lines<T> for TableView<'_, S> {
     }
 }
 
-impl<T: Element> Lines<T> for &dyn NumericTable {
+/// A table of any kind, row by row, in the shape that it had when it was asked. It is asked once: the answers of somebody's
+/// own kind of table may differ.
+pub(crate) struct AnyLines<'a> {
+    table: &'a dyn NumericTable,
+    shape: Shape,
+}
+
+impl<'a> AnyLines<'a> {
+    /// # Errors
+    /// Those of a table that cannot be read: nothing is allocated, or a writable block is out.
+    pub(crate) fn new(table: &'a dyn NumericTable) -> Result<Self> {
+        let shape = table.shape();
+        table.borrow_region(&Region { rows: 0..shape.rows, columns: 0..shape.columns })?;
+        Ok(Self { table, shape })
+    }
+}
+
+impl<T: Element> Lines<T> for AnyLines<'_> {
     fn shape(&self) -> Shape {
-        NumericTable::shape(*self)
+        self.shape
     }
 
     fn as_slice(&self) -> Option<&[T]> {
@@ -51,7 +75,15 @@ impl<T: Element> Lines<T> for &dyn NumericTable {
     }
 
     fn read(&self, region: &Region, target: &mut [T]) -> Result<()> {
-        self.read_region_over(region, AnySliceMut::new(target), ConversionPolicy::Saturate)
+        self.table.read_region_over(region, AnySliceMut::new(target), ConversionPolicy::Saturate)
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        match (self.table.shape(), self.table.element_type()) {
+            (shape, _) if shape != self.shape => Err(Error::ShapeMismatch { expected: self.shape, found: shape }),
+            (_, found) if found != T::TYPE => Err(Error::element_type_mismatch(T::TYPE, found)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -139,6 +171,7 @@ impl<'a, T: Element> Plan<'a, T> {
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
         let runs = Payload { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
         output.write_checksums(preamble, runs)?;
+        lines.check_unchanged()?;
         output.write_front(preamble, header)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::SaveOptions;
-use super::output::{Content, Output, Plan};
+use super::output::{AnyLines, Content, Output, Plan};
 use super::replace::replace;
 use crate::element::{Element, match_element};
 #[cfg(doc)]
@@ -73,7 +73,8 @@ impl dyn NumericTable {
     /// row by row.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save`].
+    /// As [`HomogenNumericTable::save`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another one
+    /// when all of it has been read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if it is wrong about itself.
     ///
     /// # Examples
     /// ```
@@ -92,7 +93,7 @@ impl dyn NumericTable {
     /// As [`HomogenNumericTable::save_with`], for a table of any kind.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save`].
+    /// As `save` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -109,14 +110,15 @@ impl dyn NumericTable {
             if let Some(table) = self.downcast_ref::<HomogenNumericTable<T>>() {
                 return table.save_with(path, options);
             }
+            let lines = AnyLines::new(self)?;
             let content: Content<'_, T> =
-                Content { lines: &self, layout: DataLayout::RowMajor, dictionary: self.dictionary() };
+                Content { lines: &lines, layout: DataLayout::RowMajor, dictionary: self.dictionary() };
             save(path.as_ref(), &content, &options)
         })
     }
 }
 
 fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
-    let plan = Plan::new(content, options.chunk_size())?; // first: in place, the old file is lost from then on
+    let plan = Plan::new(content, options.chunk_size())?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

@@ -47,6 +47,9 @@ const PIECE_BYTES: usize = 512 << 10;
 /// A byte of text takes about as long as this many bytes of plain values: what work on it is weighed by.
 const WEIGHT: usize = 16;
 
+/// No record has more bytes, its line end among them, unless a caller who reads asks for more.
+const RECORD_BYTES: usize = 256 << 20;
+
 /// Records that are looked at to guess which columns are words. A wrong guess costs time, nothing else.
 const SAMPLE: usize = 100;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::syntax::Syntax;
-use super::{CsvColumns, CsvKind, CsvMissing, bad_option};
+use super::{CsvColumns, CsvKind, CsvMissing, RECORD_BYTES, bad_option};
 use crate::convert::ConversionPolicy;
 use crate::element::ElementType;
 use crate::error::Result;
@@ -105,7 +105,7 @@ impl CsvOptions {
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
             element_type: ElementType::F64,
-            max_record_bytes: 256 << 20,
+            max_record_bytes: RECORD_BYTES,
             max_columns: 1 << 20,
             max_categories: None,
         }

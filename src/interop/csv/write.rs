@@ -1,29 +1,39 @@
 //! Writing tables as CSV: the shortest digits that are read back as the same values, formatted by several threads.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
 use super::digits::push;
-use super::{CsvWriteOptions, WEIGHT, bad_option};
-use crate::block::{BlockAccess, BlockDescriptor};
+use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
+use crate::array::Array;
 use crate::convert::cast;
+use crate::dictionary::DataDictionary;
 use crate::element::{Element, match_element};
 use crate::error::{Error, Result};
-use crate::format::replace;
+use crate::format::{AnyLines, Lines, replace};
 use crate::parallel;
-use crate::table::{HomogenNumericTable, NumericTable};
+use crate::shape::Shape;
+use crate::table::{HomogenNumericTable, NumericTable, Region};
 
 /// Values that one task formats at once.
 const VALUES: usize = 32 << 10;
+
+/// What errors call a writer that the caller has handed in.
+const WRITER: &str = "(writer)";
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Writes the table as a CSV file, which replaces an old one whole or not at all, as [`save`](Self::save) does. Every
     /// value but NaN's payload is read back bit for bit.
     ///
+    /// The file says how many columns there are by its lines: a table without rows leaves an empty one, unless it has a
+    /// header.
+    ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
-    /// [`Error::OutOfMemory`].
+    /// [`Error::CsvShape`] for rows without columns, of which nothing would be left, and for a header of more than 256 MiB,
+    /// which many columns have even without a name; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
+    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -59,7 +69,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        to_file::<T, _>(self, path.as_ref(), &options)
+        to_file(path.as_ref(), &Text::<T>::new(&self.view()?, self.dictionary(), &options)?, &options)
     }
 
     /// As [`write_csv_with`](Self::write_csv_with), into any writer. After an error, some of the table may have been
@@ -78,7 +88,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        write::<T, _>(self, &mut writer, Path::new("(writer)"), &options)
+        write(&mut writer, &Text::<T>::new(&self.view()?, self.dictionary(), &options)?, Path::new(WRITER))
     }
 }
 
@@ -86,7 +96,8 @@ impl dyn NumericTable {
     /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv`].
+    /// As [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another
+    /// one when all of it has been read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if it is wrong about itself.
     ///
     /// # Examples
     /// ```
@@ -106,7 +117,7 @@ impl dyn NumericTable {
     /// As [`HomogenNumericTable::write_csv_with`], for a table of any kind.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv_with`].
+    /// As [`HomogenNumericTable::write_csv_with`] and `write_csv` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -120,13 +131,19 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        match_element!(self.element_type(), T => to_file::<T, _>(self, path.as_ref(), &options))
+        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.write_csv_with(path, options),
+            None => {
+                let lines = AnyLines::new(self)?;
+                to_file(path.as_ref(), &Text::<T>::new(&lines, self.dictionary(), &options)?, &options)
+            }
+        })
     }
 
     /// As [`HomogenNumericTable::write_csv_to`], for a table of any kind.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv_to`].
+    /// As [`HomogenNumericTable::write_csv_to`] and `write_csv` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -139,101 +156,137 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        match_element!(self.element_type(), T => write::<T, _>(self, &mut writer, Path::new("(writer)"), &options))
+        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.write_csv_to(writer, options),
+            None => {
+                let lines = AnyLines::new(self)?;
+                write(&mut writer, &Text::<T>::new(&lines, self.dictionary(), &options)?, Path::new(WRITER))
+            }
+        })
     }
 }
 
-fn to_file<T: Element, N: NumericTable + ?Sized>(table: &N, path: &Path, options: &CsvWriteOptions) -> Result<()> {
-    replace(path, &options.save, |mut file| write::<T, N>(table, &mut file, path, options))
+fn to_file<T: Element>(path: &Path, table: &Text<'_, T>, options: &CsvWriteOptions) -> Result<()> {
+    replace(path, &options.save, |mut file| write(&mut file, table, path))
 }
 
-/// Writes all rows; `name` is what errors call the target.
-fn write<T: Element, N: NumericTable + ?Sized>(
-    table: &N,
-    writer: &mut dyn Write,
-    name: &Path,
-    options: &CsvWriteOptions,
-) -> Result<()> {
-    let lines = Lines::<T, N>::new(table, options)?;
-    let mut put = |text: &[u8]| writer.write_all(text).map_err(|source| Error::Io { path: name.to_owned(), source });
-    put(&lines.header())?;
-    let (rows, columns) = (table.row_count(), table.column_count());
+/// Writes all lines; `name` is what errors call the target. Nothing is written before the first lines are there.
+fn write<T: Element>(writer: &mut dyn Write, table: &Text<'_, T>, name: &Path) -> Result<()> {
+    let failed = |source| Error::Io { path: name.to_owned(), source };
+    let Shape { rows, columns } = table.shape;
     let step = (VALUES / columns.max(1)).max(1);
-    let chunks: Vec<Range<usize>> = (0..rows).step_by(step).map(|start| start..rows.min(start + step)).collect();
+    let mut chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
     // So many at a time that every thread has some; their texts are in memory together.
-    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<T>());
-    for wave in chunks.chunks(parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1)) {
-        for text in parallel::map(wave.to_vec(), |rows| lines.rows(rows)) {
-            put(&text?)?;
+    let bytes = rows * columns * size_of::<T>(); // `Text::new` has counted them
+    let wave = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
+    let mut header = &table.header[..];
+    loop {
+        let chunks: Vec<Range<usize>> = chunks.by_ref().take(wave).collect();
+        let is_last = chunks.len() < wave;
+        let texts = parallel::map(chunks, |rows| table.rows(rows)).into_iter().collect::<Result<Vec<_>>>()?;
+        writer.write_all(std::mem::take(&mut header)).map_err(failed)?;
+        texts.iter().try_for_each(|text| writer.write_all(text)).map_err(failed)?;
+        if is_last {
+            break;
         }
     }
-    writer.flush().map_err(|source| Error::Io { path: name.to_owned(), source })
+    table.lines.check_unchanged()?;
+    writer.flush().map_err(failed)
 }
 
-/// The lines of a table.
-struct Lines<'a, T, N: ?Sized> {
-    table: &'a N,
-    options: &'a CsvWriteOptions,
-    /// What is written for the category indices of each column, if names are given for it.
-    words: Vec<Option<Vec<Vec<u8>>>>,
+/// The text of a table. Invariant: as many values as the shape says can be addressed, and rows have columns.
+struct Text<'a, T> {
+    lines: &'a dyn Lines<T>,
+    shape: Shape,
+    /// The line of names, if one is to be written.
+    header: Vec<u8>,
+    delimiter: u8,
     missing: Vec<u8>,
-    element: std::marker::PhantomData<T>,
+    /// Columns, in ascending order, and what is written for their category indices.
+    words: Vec<(usize, Vec<Vec<u8>>)>,
 }
 
-impl<'a, T: Element, N: NumericTable + ?Sized> Lines<'a, T, N> {
-    fn new(table: &'a N, options: &'a CsvWriteOptions) -> Result<Self> {
+impl<'a, T: Element> Text<'a, T> {
+    /// # Errors
+    /// Everything that can be known before a value is read.
+    fn new(lines: &'a dyn Lines<T>, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
         options.check()?;
-        let column_count = table.column_count();
-        let quote = |text: &str| quoted(text, options.delimiter, column_count == 1);
-        let mut words = Vec::new();
+        let (shape, delimiter) = (lines.shape(), options.delimiter);
+        shape.element_count_of(T::TYPE)?;
+        dictionary.check(shape.columns, T::TYPE)?;
+        if shape.rows > 0 && shape.columns == 0 {
+            return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
+        }
+        let quote = |text: &str| quoted(text, delimiter, shape.columns == 1);
+        let mut words = BTreeMap::new();
         for (column, names) in &options.categories {
-            if *column >= column_count {
-                return Err(Error::ColumnOutOfRange { column: *column, column_count });
+            if *column >= shape.columns {
+                return Err(Error::ColumnOutOfRange { column: *column, column_count: shape.columns });
             }
-            words.resize(column_count, None);
-            words[*column] = Some(names.iter().map(|name| quote(name)).collect());
+            words.insert(*column, names.iter().map(|name| quote(name)).collect());
         }
-        Ok(Self { table, options, words, missing: quote(&options.missing), element: std::marker::PhantomData })
+        let is_named = || dictionary.stored().iter().any(|feature| feature.name.is_some());
+        let header = match options.header.unwrap_or_else(is_named) {
+            true => header(dictionary, delimiter, shape)?,
+            false => Vec::new(),
+        };
+        let (missing, words) = (quote(&options.missing), words.into_iter().collect());
+        Ok(Self { lines, shape, header, delimiter, missing, words })
     }
 
-    /// The names of the columns, if they are to be written.
-    fn header(&self) -> Vec<u8> {
-        let dictionary = self.table.dictionary();
-        let is_written = self.options.header.unwrap_or_else(|| dictionary.iter().any(|feature| feature.name.is_some()));
-        let mut line = Vec::new();
-        if is_written && !dictionary.is_empty() {
-            for feature in dictionary.iter() {
-                let name = feature.name.as_deref().unwrap_or_default();
-                line.extend(quoted(name, self.options.delimiter, dictionary.len() == 1));
-                line.push(self.options.delimiter);
-            }
-            line.pop();
-            line.push(b'\n');
-        }
-        line
-    }
-
+    /// The lines of some rows.
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
-        let mut block = BlockDescriptor::<T>::new();
-        let (first, columns) = (rows.start, self.table.column_count());
-        let values = self.table.read_rows(rows, &mut block)?;
+        let (first, columns) = (rows.start, self.shape.columns);
+        let mut copy;
+        let values = match self.lines.as_slice() {
+            Some(values) => &values[first * columns..rows.end * columns],
+            None => {
+                copy = Array::zeros(rows.len() * columns)?;
+                self.lines.read(&Region { rows, columns: 0..columns }, copy.mutable_data()?)?;
+                &copy[..]
+            }
+        };
         let mut text = Vec::new();
         let room = values.len() * 8;
         text.try_reserve(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
-        for (row, values) in values.chunks_exact(columns.max(1)).enumerate() {
+        for (row, values) in values.chunks_exact(columns).enumerate() {
+            let mut words = self.words.iter().peekable();
             for (column, &value) in values.iter().enumerate() {
-                match self.words.get(column) {
+                match words.next_if(|(known, _)| *known == column) {
                     _ if value.partial_cmp(&value).is_none() => text.extend_from_slice(&self.missing),
-                    Some(Some(words)) => text.extend_from_slice(word_of(words, value, first + row, column)?),
-                    _ => push(value, &mut text),
+                    Some((_, words)) => text.extend_from_slice(word_of(words, value, first + row, column)?),
+                    None => push(value, &mut text),
                 }
-                text.push(self.options.delimiter);
+                text.push(self.delimiter);
             }
             text.pop();
             text.push(b'\n');
         }
         Ok(text)
     }
+}
+
+/// The line of names; nothing if there are no columns.
+fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
+    let mut names = Vec::new();
+    for feature in dictionary.stored() {
+        names.extend(quoted(feature.name.as_deref().unwrap_or_default(), delimiter, shape.columns == 1));
+        names.push(delimiter);
+    }
+    // There may be many more columns than anybody has bytes for, if they share one description and there are no rows.
+    let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
+    let bytes = names.len().saturating_mul(repetitions);
+    if bytes > RECORD_BYTES {
+        let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
+        return Err(Error::CsvShape { shape, reason });
+    }
+    let mut line = Vec::new();
+    line.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    (0..repetitions).for_each(|_| line.extend_from_slice(&names));
+    if let Some(last) = line.last_mut() {
+        *last = b'\n';
+    }
+    Ok(line)
 }
 
 /// The name of a category.

@@ -7,7 +7,7 @@ use super::header::Header;
 use crate::SaveOptions;
 use crate::element::{Element, match_element};
 use crate::error::{Error, Result};
-use crate::format::{Lines, Meter, Output, Payload, for_each_piece, replace};
+use crate::format::{AnyLines, Lines, Meter, Output, Payload, for_each_piece, replace};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
 
 /// What goes into a file.
@@ -102,7 +102,8 @@ impl dyn NumericTable {
     /// is saved as one, row by row.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save_npy`].
+    /// As [`HomogenNumericTable::save_npy`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another
+    /// one when all of it has been read; [`Error::SizeOverflow`] if it is wrong about itself.
     ///
     /// # Examples
     /// ```
@@ -122,7 +123,7 @@ impl dyn NumericTable {
     /// As `save_npy`, with the choices of [`HomogenNumericTable::save_npy_with`].
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save_npy`].
+    /// As `save_npy` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -138,14 +139,14 @@ impl dyn NumericTable {
     pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
         match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
             Some(table) => table.save_npy_with(path, options),
-            None => save(path.as_ref(), &content::<T>(&self)?, &options),
+            None => save(path.as_ref(), &content::<T>(&AnyLines::new(self)?)?, &options),
         })
     }
 
     /// Writes a table of any kind into a stream, as [`HomogenNumericTable::write_npy`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_npy`].
+    /// As [`HomogenNumericTable::write_npy`], and as `save_npy` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -160,13 +161,14 @@ impl dyn NumericTable {
     pub fn write_npy(&self, sink: impl Write) -> Result<()> {
         match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
             Some(table) => table.write_npy(sink),
-            None => write(sink, &content::<T>(&self)?),
+            None => write(sink, &content::<T>(&AnyLines::new(self)?)?),
         })
     }
 }
 
-fn content<'a, T: Element>(table: &'a &dyn NumericTable) -> Result<Content<'a, T>> {
-    Ok(Content { lines: table, header: Header::encode(T::TYPE, DataLayout::RowMajor, NumericTable::shape(*table))? })
+fn content<'a, T: Element>(lines: &'a AnyLines<'_>) -> Result<Content<'a, T>> {
+    let shape = Lines::<T>::shape(lines);
+    Ok(Content { lines, header: Header::encode(T::TYPE, DataLayout::RowMajor, shape)? })
 }
 
 /// The number of values and their size in bytes.
@@ -184,6 +186,7 @@ fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions
         let offset = content.header.len() as u64;
         output.reserve(offset + bytes)?;
         Payload { output: &output, offset, chunk_size: 0, meter: Some(&meter) }.write(content.lines, 0)?;
+        content.lines.check_unchanged()?;
         output.write(&content.header, 0)
     })
 }
@@ -193,5 +196,6 @@ fn write<T: Element>(mut sink: impl Write, content: &Content<'_, T>) -> Result<(
     let failed = |source| Error::Stream { source };
     sink.write_all(&content.header).map_err(failed)?;
     for_each_piece(content.lines, 0..count, |bytes| sink.write_all(bytes).map_err(failed))?;
+    content.lines.check_unchanged()?;
     sink.flush().map_err(failed)
 }
