@@ -45,9 +45,10 @@ impl Scratch {
                 }
                 None
             }
-            Err(Error::Format { offset, reason, .. }) => {
+            Err(Error::Format { path: Some(path), offset, reason }) => {
+                assert_eq!(path, self.path);
                 let text = Error::Format { path: None, offset, reason: reason.clone() }.to_string();
-                assert_eq!(converted.unwrap_err().to_string(), text, "{name}");
+                assert_eq!(converted.unwrap_err().to_string(), format!("{}: {text}", path.display()), "{name}");
                 for shared in shared {
                     assert_eq!(shared.unwrap_err().to_string(), text, "{name}");
                 }

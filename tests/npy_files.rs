@@ -151,6 +151,34 @@ fn what_tables_do_not_hold_is_refused_with_a_reason() {
 }
 
 #[test]
+fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_call_that_converts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array.npy");
+    numbered::<f32>(2, 2, DataLayout::RowMajor).save_npy(&path).unwrap();
+    let expected = format!("{}: the element type is f32, not f64; `load_npy_as` converts", path.display());
+    assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
+    assert_eq!(Table::<f64>::load_npy_as(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    let bytes = fs::read(&path).unwrap();
+    let in_memory = "the element type is f32, not f64";
+    assert_eq!(Table::<f64>::read_npy(&bytes[..]).unwrap_err().to_string(), in_memory);
+    assert_eq!(Table::<f64>::from_npy(bytes, CopyPolicy::IfNeeded).unwrap_err().to_string(), in_memory);
+
+    fs::write(&path, "1,2\n").unwrap();
+    let expected = format!("{}: bad format at byte 0: this is not a .npy file", path.display());
+    assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
+    assert_eq!(Table::<f64>::load_npy_as(&path).unwrap_err().to_string(), expected);
+    assert_eq!(load_npy_any(&path).unwrap_err().to_string(), expected);
+    #[cfg(feature = "mmap")]
+    {
+        // SAFETY: nobody else knows the file.
+        let mapped = unsafe { Table::<f64>::map_npy(&path) };
+        assert_eq!(mapped.unwrap_err().to_string(), expected);
+    }
+    let words = "bad format at byte 0: this is not a .npy file";
+    assert_eq!(read_npy_any(&b"1,2,3,4,\n"[..]).unwrap_err().to_string(), words);
+}
+
+#[test]
 fn what_is_written_is_what_numpy_writes_byte_for_byte() {
     fn check<T: SmallNumber>() {
         if !has_no_bf16::<T>() {

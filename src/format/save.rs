@@ -119,6 +119,6 @@ impl dyn NumericTable {
 }
 
 fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
-    let plan = Plan::new(content, options.chunk_size())?;
+    let plan = Plan::new(content, options.chunk_size()).map_err(|error| error.in_file(path))?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

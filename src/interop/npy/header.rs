@@ -119,11 +119,11 @@ impl Header {
         Ok(())
     }
 
-    /// Makes sure that the values are of one type.
-    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
+    /// Makes sure that the values are of one type; `converter` is the call that takes others as well.
+    pub(super) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
-            found => Err(Error::element_type_mismatch(expected, found)),
+            found => Err(Error::ElementTypeMismatch { expected, found, path: None, converter }),
         }
     }
 

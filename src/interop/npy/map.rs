@@ -72,7 +72,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub unsafe fn map_npy_with(path: impl AsRef<Path>, policy: CopyPolicy) -> Result<Self> {
         let file = NpyFile::open(path.as_ref())?;
         let header = file.header;
-        header.check_type(T::TYPE)?;
+        file.check_type(T::TYPE)?;
         // A map begins at a page, so that values are aligned in memory as they are in the file.
         if policy.copies(header.copy_reason(header.length))? {
             return file.load();

@@ -35,7 +35,7 @@ impl<T: Element> HomogenNumericTable<T> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn load_npy(path: impl AsRef<Path>) -> Result<Self> {
         let file = NpyFile::open(path.as_ref())?;
-        file.header.check_type(T::TYPE)?;
+        file.check_type(T::TYPE)?;
         file.load()
     }
 
@@ -80,7 +80,7 @@ impl<T: Element> HomogenNumericTable<T> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn read_npy(mut source: impl Read) -> Result<Self> {
         let header = Header::read(&mut source, &in_stream)?;
-        header.check_type(T::TYPE)?;
+        header.check_type(T::TYPE, None)?;
         read_stream(&header, &mut source)
     }
 
@@ -105,7 +105,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let bytes = bytes.into();
         let header = Header::read(&mut &bytes[..], &in_stream)?;
         header.check_file_length(bytes.count() as u64)?;
-        header.check_type(T::TYPE)?;
+        header.check_type(T::TYPE, None)?;
         let values = bytes.slice(header.length..)?;
         match policy.copies(header.copy_reason(values.as_ptr().addr()))? {
             true => load(&header, &values[..]),

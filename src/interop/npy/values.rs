@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::header::Header;
 use crate::array::{AnySliceMut, Array};
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::format::{PIECE_BYTES, Stored, open_regular, read, run_length, swap_if_big_endian};
 use crate::parallel;
@@ -42,11 +42,20 @@ impl NpyFile {
     /// # Errors
     /// [`Error::Io`], [`Error::Format`].
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_checked(path).map_err(|error| error.in_file(path))
+    }
+
+    fn open_checked(path: &Path) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
         let header = Header::read(&mut &file, &in_file)?;
         header.check_file_length(real_length)?;
         Ok(Self { file, path: path.to_owned(), header })
+    }
+
+    /// Makes sure that the file holds values of one type.
+    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
+        self.header.check_type(expected, Some("load_npy_as")).map_err(|error| error.in_file(&self.path))
     }
 
     /// Loads the table, converted if the file holds another type.
