@@ -86,6 +86,14 @@ pub enum Error {
         /// The number of values that the shape needs.
         need: usize,
     },
+    /// An array holds more values than the shape has room for; none of them is dropped in silence.
+    #[error("the array is too long: it has {have} values and the shape needs {need}")]
+    ArrayTooLong {
+        /// The number of values in the array.
+        have: usize,
+        /// The number of values that the shape needs.
+        need: usize,
+    },
     /// Two slices that should be equally long are not.
     #[error("lengths differ: {found} values were given for {expected}")]
     LengthMismatch {
@@ -287,6 +295,12 @@ pub enum Error {
         /// What it says.
         source: io::Error,
     },
+    /// An error of the caller's own, out of a closure that the caller handed in: made by [`Error::other`].
+    #[error(transparent)]
+    Other {
+        /// What the caller said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Arrow values that a table cannot hold.
     #[cfg(feature = "arrow")]
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
@@ -319,6 +333,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// Wraps any error, or a message, so that a closure that returns the library's [`Result`] can return it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let result = table.update_rows::<f64, _>(.., |block| {
+    ///     block[0] = "1.2.3".parse().map_err(Error::other)?;
+    ///     Ok(())
+    /// });
+    /// let Err(Error::Other { source }) = result else { panic!("no number") };
+    /// assert!(source.is::<std::num::ParseFloatError>());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other { source: error.into() }
+    }
+
     /// Bytes that break the rules of their format, of a file that is not known here: [`in_file`](Self::in_file) adds it.
     pub(crate) fn format(offset: u64, reason: impl Into<String>) -> Self {
         Self::Format { path: None, offset, reason: reason.into() }

@@ -11,9 +11,10 @@
 //!         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
 //!     }
 //! }
-//! let mut block = table.rows_mut::<f64>(0..3)?;                       // write as f64 ...
-//! block.iter_mut().enumerate().for_each(|(i, value)| *value -= sums[i % 2] / 3.0);
-//! block.release()?;                                                   // ... and convert back, all or nothing
+//! table.update_rows::<f64, _>(.., |block| {                           // write as f64: converted back, all or nothing
+//!     block.iter_mut().enumerate().for_each(|(i, value)| *value -= sums[i % 2] / 3.0);
+//!     Ok(())
+//! })?;
 //! let copy = HomogenNumericTable::<f32>::from_bytes(&table.to_bytes()?)?;
 //! assert_eq!(copy, table);
 //! # Ok::<(), numeric_table::Error>(())
@@ -24,6 +25,7 @@
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`]; any kind of table: [`NumericTable`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`RowBlock`], [`ColumnBlock`] |
+//! | writing them, without losing an error | [`BlockUpdate`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
@@ -88,7 +90,8 @@ pub mod table;
 pub use crate::archive::from_bytes_any;
 pub use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, Array};
 pub use crate::block::{
-    BlockAccess, BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut,
+    BlockAccess, BlockDescriptor, BlockKind, BlockUpdate, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock,
+    RowBlockMut,
 };
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
@@ -130,9 +133,9 @@ mod readme {}
 /// ```
 pub mod prelude {
     pub use crate::{
-        AllocationFlag, Array, BlockAccess, BlockDescriptor, ColumnBlock, ColumnBlockMut, ConversionPolicy,
-        ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
-        HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, RowBlock, RowBlockMut, Shape, TableView,
-        TableViewMut,
+        AllocationFlag, Array, BlockAccess, BlockDescriptor, BlockUpdate, ColumnBlock, ColumnBlockMut,
+        ConversionPolicy, ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature,
+        FeatureType, HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, RowBlock, RowBlockMut, Shape,
+        TableView, TableViewMut,
     };
 }

@@ -157,7 +157,7 @@ fn on_each_thread<P: Send>(pieces: Vec<P>, work: &(dyn Fn(P) + Sync)) {
 }
 
 #[cfg(feature = "rayon")]
-pub(crate) use pieces::{Pieces, map_indices, map_pieces};
+pub(crate) use pieces::{Pieces, map_indices, map_pieces, try_for_each_piece};
 #[cfg(feature = "rayon")]
 pub(crate) use rayon::iter::IndexedParallelIterator;
 
@@ -187,6 +187,14 @@ mod pieces {
         make: impl Fn(P) -> I + Sync + Send,
     ) -> impl IndexedParallelIterator<Item = I> {
         ParallelPieces { pieces }.map(make)
+    }
+
+    /// Works on every single piece, in parallel; returns the first error in the order of the pieces, when all are done.
+    pub(crate) fn try_for_each_piece<P: Pieces, E: Send>(
+        pieces: P,
+        work: impl Fn(P) -> Result<(), E> + Sync + Send,
+    ) -> Result<(), E> {
+        map_pieces(pieces, work).reduce(|| Ok(()), Result::and)
     }
 
     struct ParallelPieces<P> {

@@ -476,6 +476,38 @@ fn a_column_is_written_back_into_both_parts() {
 }
 
 #[test]
+fn an_update_across_the_seam_writes_both_parts_or_neither() {
+    let mut table = stacked::<u8>();
+    let double = |block: &mut RowBlockMut<'_, i32>| {
+        block.iter_mut().for_each(|value| *value *= 2);
+        Ok(block.row_count())
+    };
+    assert_eq!(table.update_rows(1..4, double).unwrap(), 3);
+    assert_eq!(values_of::<u8>(&table), [1, 2, 6, 8, 10, 12, 14, 16, 9, 10]);
+    for value in [256_i64, -1] {
+        let refused = table.update_column::<i64, _>(1, .., |column| {
+            column.fill(7);
+            column[3] = value;
+            Ok(())
+        });
+        assert!(matches!(refused, Err(Error::ValueNotRepresentable { row: 3, column: 1, .. })), "{refused:?}");
+    }
+    let given_up = table.update_rows::<u8, ()>(0..2, |block| {
+        block.fill(0); // rows of one part, which could be written in place
+        Err(Error::other("given up"))
+    });
+    assert!(matches!(given_up, Err(Error::Other { .. })), "{given_up:?}");
+    assert_eq!(values_of::<u8>(&table), [1, 2, 6, 8, 10, 12, 14, 16, 9, 10]);
+}
+
+#[test]
+fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
+    let mut table = Ramp::new(Shape { rows: 2, columns: 2 });
+    assert!(table.update_rows::<i32, _>(.., |block| Ok(block.fill(0))).is_err());
+    assert!(table.update_row_blocks::<f64>(1, |_| Ok(())).is_err());
+}
+
+#[test]
 fn a_refused_value_in_the_second_part_leaves_the_first_unchanged() {
     let mut table = stacked::<u8>();
     let mut block = table.rows_mut::<i32>(1..4).unwrap();

@@ -186,7 +186,8 @@ pub trait BlockAccess: NumericTable {
         RowBlock::new(self, rows, policy)
     }
 
-    /// Lends consecutive rows as one row-major block of `U`, for reading and writing.
+    /// Lends consecutive rows as one row-major block of `U`, for reading and writing: `release` it, so that no error is lost,
+    /// or use [`update_rows`](super::BlockUpdate::update_rows).
     ///
     /// # Errors
     /// As [`rows`](Self::rows).
@@ -245,7 +246,8 @@ pub trait BlockAccess: NumericTable {
         ColumnBlock::new(self, Region { rows, columns: one_column(self, column)? }, policy)
     }
 
-    /// Lends consecutive values of one column as `U`, for reading and writing.
+    /// Lends consecutive values of one column as `U`, for reading and writing: `release` it, so that no error is lost, or use
+    /// [`update_column`](super::BlockUpdate::update_column).
     ///
     /// # Errors
     /// As [`column`](Self::column).
@@ -254,7 +256,9 @@ pub trait BlockAccess: NumericTable {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
-    /// table.column_mut::<f64>(1, 0..2)?.fill(9.0); // written back when dropped
+    /// let mut column = table.column_mut::<f64>(1, 0..2)?;
+    /// column.fill(9.0);
+    /// column.release()?;
     /// assert_eq!(table.as_slice()?, [1, 9, 3, 9]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -312,7 +316,8 @@ pub trait BlockAccess: NumericTable {
         Ok((0..cuts.count()).map(move |index| self.rows(cuts.block(index))))
     }
 
-    /// Walks over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be shorter.
+    /// Walks over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be shorter. Release each of
+    /// them, so that no error is lost, or use [`update_row_blocks`](super::BlockUpdate::update_row_blocks).
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; as [`rows_mut`](Self::rows_mut). Each item can fail if its
@@ -361,8 +366,9 @@ pub trait BlockAccess: NumericTable {
         Ok(parallel::map_indices(cuts.count(), move |index| self.rows(cuts.block(index))))
     }
 
-    /// Gives the blocks of [`row_blocks_mut`](Self::row_blocks_mut) to the threads of the caller's rayon pool: disjoint
-    /// writers, no locks.
+    /// Spreads the blocks of [`row_blocks_mut`](Self::row_blocks_mut) over the threads of the caller's rayon pool: disjoint
+    /// writers, no locks. Release each of them, so that no error is lost, or use
+    /// [`par_update_row_blocks`](super::BlockUpdate::par_update_row_blocks).
     ///
     /// # Errors
     /// As [`row_blocks_mut`](Self::row_blocks_mut).
@@ -431,7 +437,7 @@ pub trait BlockAccess: NumericTable {
     /// Writes one value everywhere, under [`ConversionPolicy::Checked`]. Source: DAAL `assign`.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] at row 0, column 0.
+    /// [`Error::ValueNotRepresentable`] at row 0, column 0; a table without values takes any.
     ///
     /// # Examples
     /// ```
@@ -458,15 +464,19 @@ fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: u
     Ok(first_row..end.min(table.row_count()))
 }
 
-/// Writes one value everywhere in a region, after making sure that it fits: borrowing for writing may copy.
+/// Writes one value everywhere in a region, after making sure that it fits: borrowing for writing may copy. Where there is
+/// nothing to write, every value fits.
 fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     table.borrow_region(region)?;
+    if region.shape().is_empty() {
+        return Ok(());
+    }
     let origin = Origin { row: region.rows.start, column: region.columns.start };
     check_value(value, table.element_type(), ConversionPolicy::Checked, origin)?;
     table.region_mut(region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
 }
 
-fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {
+pub(super) fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {
     let column_count = table.column_count();
     if column < column_count { Ok(column..column + 1) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
 }

@@ -30,9 +30,12 @@ pub struct ColumnBlock<'t, U: Element> {
     region: Region,
 }
 
-/// Consecutive values of one column of a table, for reading and writing, as `U`.
+/// Consecutive values of one column of a table, for reading and writing, as `U`. End it with [`release`](Self::release):
+/// a converted block that is just dropped writes back if all of its values fit, and otherwise leaves the table unchanged
+/// **and the error unseen**, as `BufWriter` does. A closure, with
+/// [`update_column`](super::BlockUpdate::update_column), cannot lose the error.
 ///
-/// Release, discard and drop follow the rules of [`RowBlockMut`](super::RowBlockMut).
+/// What is written when follows the rules of [`RowBlockMut`](super::RowBlockMut).
 ///
 /// # Examples
 /// ```
@@ -44,6 +47,7 @@ pub struct ColumnBlock<'t, U: Element> {
 /// assert_eq!(table.as_slice()?, [10, 2, 30, 4, 50, 6]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
+#[must_use = "a converted block that is dropped hides the error of writing back: `release` it, or use `update_rows` or `update_column`"]
 pub struct ColumnBlockMut<'t, U: Element> {
     values: ValuesMut<'t, U>,
     region: Region,
@@ -128,6 +132,11 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
         Ok(Self { values: ValuesMut::new(region)?, region: place })
     }
 
+    /// A block on a copy of a region, which whoever made it writes back.
+    pub(super) fn staged(values: &'t mut [U], region: Region) -> Self {
+        Self { values: ValuesMut::Staged(values), region }
+    }
+
     block_facts!();
 
     /// Gives the column of the table that this shows. Source: DAAL `getColumnsOffset`.
@@ -176,7 +185,9 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
         self
     }
 
-    /// Writes what was changed into the table, all of it or nothing, and keeps the block.
+    /// Writes what was changed into the table, all of it or nothing, and keeps the block. The copy that
+    /// [`update_column`](super::BlockUpdate::update_column) hands to its closure is written when that has returned, and not
+    /// before.
     ///
     /// # Errors
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column.
@@ -189,8 +200,7 @@ impl<'t, U: Element> ColumnBlockMut<'t, U> {
     /// column[1] = 300.0;
     /// assert!(column.write_back().is_err());
     /// column[1] = 200.0;
-    /// column.write_back()?;
-    /// drop(column);
+    /// column.release()?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 200]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

@@ -3,9 +3,13 @@
 use std::ops::Range;
 
 use super::RowBlockMut;
+#[cfg(feature = "rayon")]
+use super::{update::WRITE_BACK, values::Buffer};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::table::{NumericTable, Region, RegionMut};
+#[cfg(feature = "rayon")]
+use crate::{array::AnySlice, convert::ConversionPolicy};
 
 /// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,19 @@ impl<'t> BlocksMut<'t> {
     /// Makes the block of all that is left.
     pub(super) fn into_block<U: Element>(self) -> Result<RowBlockMut<'t, U>> {
         RowBlockMut::new(self.rest.ok_or(Error::EmptyBlocks)?)
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl BlocksMut<'_> {
+    /// Edits a copy of all that is left, and writes it back if that succeeds.
+    pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<()>) -> Result<()> {
+        let mut rest = self.rest.ok_or(Error::EmptyBlocks)?;
+        let region = rest.region();
+        let count = region.shape().element_count()?;
+        let mut buffer = Buffer::from_any(rest.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
+        edit(&mut RowBlockMut::staged(buffer.as_mut_slice(), region))?;
+        rest.write(AnySlice::new(buffer.as_slice()), WRITE_BACK)
     }
 }
 

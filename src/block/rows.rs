@@ -31,12 +31,15 @@ pub struct RowBlock<'t, U: Element> {
     region: Region,
 }
 
-/// Consecutive rows of a table, for reading and writing: row-major values of `U`, whatever the table stores.
+/// Consecutive rows of a table, for reading and writing: row-major values of `U`, whatever the table stores. End it with
+/// [`release`](Self::release): a converted block that is just dropped writes back if all of its values fit, and otherwise
+/// leaves the table unchanged **and the error unseen**, as `BufWriter` does. A closure, with
+/// [`update_rows`](super::BlockUpdate::update_rows), cannot lose the error.
 ///
-/// If the values are the table's own memory, writing them is writing the table. Otherwise
-/// [`release`](Self::release) converts back what was changed, all of it or nothing; a value that nobody changed
-/// keeps every digit that the table holds. Dropping the block writes back like `release` and ignores the error, as
-/// `BufWriter` does, unless it is dropped by a panic; [`discard`](Self::discard) writes nothing.
+/// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them is writing the table: nothing
+/// undoes that. Otherwise [`release`](Self::release) converts back what was changed, all of it or nothing; a value that
+/// nobody changed keeps every digit that the table holds. [`discard`](Self::discard) writes nothing, and neither does a
+/// converted block that is dropped by a panic.
 ///
 /// # Examples
 /// ```
@@ -66,6 +69,7 @@ pub struct RowBlock<'t, U: Element> {
 /// };
 /// drop(block);
 /// ```
+#[must_use = "a converted block that is dropped hides the error of writing back: `release` it, or use `update_rows` or `update_column`"]
 pub struct RowBlockMut<'t, U: Element> {
     values: ValuesMut<'t, U>,
     region: Region,
@@ -240,6 +244,11 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
         Ok(Self { values: ValuesMut::new(region)?, region: place })
     }
 
+    /// A block on a copy of a region, which whoever made it writes back.
+    pub(super) fn staged(values: &'t mut [U], region: Region) -> Self {
+        Self { values: ValuesMut::Staged(values), region }
+    }
+
     block_facts!();
 
     /// Borrows one row; `row` counts from the first of the block.
@@ -343,7 +352,8 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
         self
     }
 
-    /// Writes what was changed into the table, all of it or nothing, and keeps the block.
+    /// Writes what was changed into the table, all of it or nothing, and keeps the block. The copy that
+    /// [`update_rows`](super::BlockUpdate::update_rows) hands to its closure is written when that has returned, and not before.
     ///
     /// # Errors
     /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; correct the value and try again.

@@ -119,6 +119,8 @@ impl<'t, U: Element> Values<'t, U> {
 /// The values of a block that borrows its table for writing.
 pub(super) enum ValuesMut<'t, U: Element> {
     Borrowed(&'t mut [U]),
+    /// A copy, which whoever made it writes back.
+    Staged(&'t mut [U]),
     Converted {
         values: Buffer<U>,
         region: Box<dyn RegionMut<'t> + 't>,
@@ -157,7 +159,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
 
     pub(super) fn as_slice(&self) -> &[U] {
         match self {
-            Self::Borrowed(values) => values,
+            Self::Borrowed(values) | Self::Staged(values) => values,
             Self::Converted { values, .. } => values.as_slice(),
         }
     }
@@ -165,7 +167,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     #[inline]
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
         match self {
-            Self::Borrowed(values) => values,
+            Self::Borrowed(values) | Self::Staged(values) => values,
             Self::Converted { values, .. } => values.as_mut_slice(),
         }
     }
@@ -176,7 +178,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
 
     pub(super) fn write_back(&mut self) -> Result<()> {
         match self {
-            Self::Borrowed(_) => Ok(()),
+            Self::Borrowed(_) | Self::Staged(_) => Ok(()),
             Self::Converted { values, region, policy, .. } => {
                 let rule = WriteRule { policy: *policy, keep_unchanged: true };
                 region.write(AnySlice::new(values.as_slice()), rule)

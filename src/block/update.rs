@@ -1,0 +1,323 @@
+//! Editing a block inside of a closure: the forms of writing in which no error can be lost.
+//!
+//! Borrowing calls, whose blocks live as long as the caller likes, are in `access`.
+//! Invariant: when a call returns an error, or its closure panics, no value that was edited through a copy is in the table.
+
+use std::ops::{Bound, Range, RangeBounds};
+
+use super::access::one_column;
+#[cfg(feature = "rayon")]
+use super::cuts::BlocksMut;
+use super::cuts::Cuts;
+use super::values::Buffer;
+use super::{BlockAccess, ColumnBlockMut, RowBlockMut};
+use crate::array::AnySlice;
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::element::Element;
+use crate::error::{Error, Result};
+#[cfg(feature = "rayon")]
+use crate::parallel;
+use crate::table::{NumericTable, Region};
+
+/// Writing through a closure, on every kind of table, `dyn NumericTable` included: what it edits is written back when it
+/// returns `Ok`, and no error is lost.
+///
+/// | call | the closure edits | on `Err`, or a panic | cost |
+/// | --- | --- | --- | --- |
+/// | `update_rows`, `update_column` | a copy | the table is as it was | one pass each way |
+/// | `update_rows_in_place`, `update_column_in_place` | the table's memory, where it can; else a copy | edits of the table's memory stay | none for the stored type |
+/// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is as it was | one pass each way |
+///
+/// Values are written back under [`ConversionPolicy::Checked`]: a value that the table cannot hold is
+/// [`Error::ValueNotRepresentable`], and nothing is written. A value that nobody changed keeps every digit that the
+/// table holds.
+///
+/// A closure returns the library's [`Result`], so that nothing has to be annotated; `?` works inside of it for
+/// everything that returns the library's [`Error`]. Any other error goes through [`Error::other`], and comes out as the
+/// source of [`Error::Other`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+///
+/// fn halve(table: &mut dyn NumericTable) -> Result<(), Box<dyn std::error::Error>> {
+///     table.update_rows::<f64, _>(.., |block| {
+///         for value in block.iter_mut() {
+///             *value /= 2.0;
+///         }
+///         Ok(())
+///     })?;
+///     Ok(())
+/// }
+///
+/// let mut table = HomogenNumericTable::from_rows(&[[2_u8, 4], [6, 8]])?;
+/// halve(&mut table)?;
+/// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+///
+/// // An error of one's own stops the update, and nothing is written.
+/// let result = table.update_rows::<f64, _>(.., |block| {
+///     block.fill(0.0);
+///     let factor: f64 = "three".parse().map_err(Error::other)?;
+///     block.iter_mut().for_each(|value| *value *= factor);
+///     Ok(())
+/// });
+/// assert_eq!(result.unwrap_err().to_string(), "invalid float literal");
+/// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait BlockUpdate: NumericTable {
+    /// Edits consecutive rows as one row-major block of `U`, all or nothing: if the closure returns an error or panics, or
+    /// a value does not fit, the table is as it was.
+    ///
+    /// The closure edits a copy, whatever the table stores. Returns what the closure returns.
+    ///
+    /// Cost: memory for the block, one pass to read it, two to write it back (one if `U` is the stored type).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]: the closure is
+    /// not called. What the closure returns. [`Error::ValueNotRepresentable`] with the table's row and column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let sum = table.update_rows::<f64, _>(1.., |block| {
+    ///     block.row_mut(0)[0] = 30.0;
+    ///     Ok(block.iter().sum::<f64>())
+    /// })?;
+    /// assert_eq!((sum, table.as_slice()?), (45.0, &[1, 2, 30, 4, 5, 6][..]));
+    ///
+    /// let result = table.update_rows::<f64, _>(0..1, |block| {
+    ///     block.copy_from_slice(&[7.0, 300.0]);
+    ///     Ok(())
+    /// });
+    /// assert!(matches!(result, Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
+    /// assert_eq!(table.as_slice()?, [1, 2, 30, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn update_rows<U: Element, R>(
+        &mut self,
+        rows: impl RangeBounds<usize>,
+        edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<R>,
+    ) -> Result<R> {
+        let region = Region { rows: rows_of(self, &rows)?, columns: 0..self.column_count() };
+        update_copy(self, &mut Buffer::new(), &region, |values| {
+            edit(&mut RowBlockMut::staged(values, region.clone())) //
+        })
+    }
+
+    /// Edits consecutive rows in the table's own memory, without a copy, if that holds `U`: edits that were made before an
+    /// error or a panic stay then.
+    ///
+    /// Otherwise the closure edits a copy, as in [`update_rows`](Self::update_rows). Use this for large blocks of the stored
+    /// type that need not be undone.
+    ///
+    /// # Errors
+    /// As [`update_rows`](Self::update_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let result = table.update_rows_in_place::<u8, ()>(.., |block| {
+    ///     block[0] = 10;
+    ///     Err(Error::other("given up"))
+    /// });
+    /// assert!(result.is_err());
+    /// assert_eq!(table.as_slice()?, [10, 2, 3, 4]); // the memory of the table
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn update_rows_in_place<U: Element, R>(
+        &mut self,
+        rows: impl RangeBounds<usize>,
+        edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<R>,
+    ) -> Result<R> {
+        let rows = rows_of(self, &rows)?;
+        let mut block = self.rows_mut(rows)?;
+        match edit(&mut block) {
+            Ok(result) => block.release().map(|()| result),
+            Err(error) => {
+                block.discard();
+                Err(error)
+            }
+        }
+    }
+
+    /// Edits consecutive values of one column as `U`, all or nothing, as [`update_rows`](Self::update_rows) does rows.
+    ///
+    /// # Errors
+    /// As [`update_rows`](Self::update_rows), and [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let result = table.update_column::<f64, _>(0, .., |column| Ok(column.fill(300.0)));
+    /// assert_eq!(result.unwrap_err().to_string(), "the value 300 at row 0, column 0 is not representable as u8");
+    /// table.update_column::<f64, _>(1, .., |column| Ok(column.fill(9.0)))?;
+    /// assert_eq!(table.as_slice()?, [1, 9, 3, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn update_column<U: Element, R>(
+        &mut self,
+        column: usize,
+        rows: impl RangeBounds<usize>,
+        edit: impl FnOnce(&mut ColumnBlockMut<'_, U>) -> Result<R>,
+    ) -> Result<R> {
+        let region = Region { rows: rows_of(self, &rows)?, columns: one_column(self, column)? };
+        update_copy(self, &mut Buffer::new(), &region, |values| {
+            edit(&mut ColumnBlockMut::staged(values, region.clone())) //
+        })
+    }
+
+    /// Edits consecutive values of one column in the table's own memory, without a copy, if they lie there one after
+    /// another as `U`: edits that were made before an error or a panic stay then.
+    ///
+    /// Otherwise the closure edits a copy, as in [`update_column`](Self::update_column).
+    ///
+    /// # Errors
+    /// As [`update_column`](Self::update_column).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut table = table.to_layout(DataLayout::ColumnMajor)?;
+    /// table.update_column_in_place::<u8, _>(1, .., |column| {
+    ///     assert!(column.is_zero_copy());
+    ///     Ok(column.fill(9))
+    /// })?;
+    /// assert_eq!(table.as_slice()?, [1, 3, 9, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn update_column_in_place<U: Element, R>(
+        &mut self,
+        column: usize,
+        rows: impl RangeBounds<usize>,
+        edit: impl FnOnce(&mut ColumnBlockMut<'_, U>) -> Result<R>,
+    ) -> Result<R> {
+        let rows = rows_of(self, &rows)?;
+        let mut block = self.column_mut(column, rows)?;
+        match edit(&mut block) {
+            Ok(result) => block.release().map(|()| result),
+            Err(error) => {
+                block.discard();
+                Err(error)
+            }
+        }
+    }
+
+    /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error, or
+    /// that has a value that does not fit, stays as it was; every other one is written.
+    ///
+    /// Returns the first error in the order of rows, when all blocks have been tried: what the table holds then is the
+    /// same as after `par_update_row_blocks`. To stop at the first error, or to write in place, walk over
+    /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the walk; blocks before are
+    /// written.
+    ///
+    /// Cost: as [`update_rows`](Self::update_rows), with memory for one block.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; [`Error::NotAllocated`], [`Error::BlockOutstanding`]: the closure is not
+    /// called. For each block as [`update_rows`](Self::update_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8], [200], [3], [4], [5]])?;
+    /// let result = table.update_row_blocks::<f32>(2, |block| {
+    ///     block.iter_mut().for_each(|value| *value *= 2.0);
+    ///     Ok(())
+    /// });
+    /// assert!(matches!(result, Err(Error::ValueNotRepresentable { row: 1, .. })));
+    /// assert_eq!(table.as_slice()?, [1, 200, 6, 8, 10]); // 400 is no u8, and its block as it was
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn update_row_blocks<U: Element>(
+        &mut self,
+        rows_per_block: usize,
+        mut edit: impl FnMut(&mut RowBlockMut<'_, U>) -> Result<()>,
+    ) -> Result<()> {
+        let whole = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
+        let cuts = Cuts::new(whole.rows.len(), rows_per_block)?;
+        self.borrow_region(&whole)?; // so that a table that cannot be read is one error, and not one for each block
+        let (mut buffer, mut outcome) = (Buffer::new(), Ok(()));
+        for index in 0..cuts.count() {
+            let region = Region { rows: cuts.block(index), ..whole.clone() };
+            let updated = update_copy(self, &mut buffer, &region, |values| {
+                edit(&mut RowBlockMut::staged(values, region.clone())) //
+            });
+            outcome = outcome.and(updated);
+        }
+        outcome
+    }
+
+    /// As [`update_row_blocks`](Self::update_row_blocks), with the blocks spread over the threads of the caller's rayon pool:
+    /// disjoint writers, no locks. Table and error are the same for every number of threads.
+    ///
+    /// If a closure panics, other blocks may have been written or not. Memory: one block for each thread.
+    ///
+    /// # Errors
+    /// As [`update_row_blocks`](Self::update_row_blocks).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 2_u8)?;
+    /// table.par_update_row_blocks::<f64>(64, |block| {
+    ///     block.iter_mut().for_each(|value| *value += 1.0);
+    ///     Ok(())
+    /// })?;
+    /// assert!(table.as_slice()?.iter().all(|&value| value == 3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+    fn par_update_row_blocks<U: Element>(
+        &mut self,
+        rows_per_block: usize,
+        edit: impl Fn(&mut RowBlockMut<'_, U>) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
+        parallel::try_for_each_piece(BlocksMut::new(self, rows_per_block)?, |block| block.update(&edit))
+    }
+}
+
+impl<N: NumericTable + ?Sized> BlockUpdate for N {}
+
+/// How every edited copy is written back.
+pub(super) const WRITE_BACK: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
+
+/// Edits a copy of a region, which lies in the buffer, and writes it back if that succeeds. The table is not touched before,
+/// not even to copy memory that it shares.
+fn update_copy<U: Element, R>(
+    table: &mut (impl NumericTable + ?Sized),
+    buffer: &mut Buffer<U>,
+    region: &Region,
+    edit: impl FnOnce(&mut [U]) -> Result<R>,
+) -> Result<R> {
+    region.check(table.shape())?;
+    let count = region.shape().element_count_of(U::TYPE)?;
+    buffer.read(table, region, count, ConversionPolicy::Saturate, false)?;
+    let values = &mut buffer.as_mut_slice()[..count];
+    let result = edit(values)?;
+    table.region_mut(region)?.write(AnySlice::new(values), WRITE_BACK)?;
+    Ok(result)
+}
+
+/// The rows that a range means; whether the table has them, is found out where they are used.
+fn rows_of(table: &(impl NumericTable + ?Sized), rows: &impl RangeBounds<usize>) -> Result<Range<usize>> {
+    let row_count = table.row_count();
+    // A row after the last number that there is, is in no table.
+    let after = |row: usize| row.checked_add(1).ok_or(Error::RowsOutOfRange { rows: row..row, row_count });
+    let start = match rows.start_bound() {
+        Bound::Unbounded => 0,
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => after(before)?,
+    };
+    let end = match rows.end_bound() {
+        Bound::Unbounded => row_count,
+        Bound::Included(&last) => after(last)?,
+        Bound::Excluded(&end) => end,
+    };
+    Ok(start..end)
+}
