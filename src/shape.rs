@@ -3,11 +3,12 @@
 //! Fields are named so that nobody can swap them (DAAL's constructors take columns first, oneDAL's rows first).
 //! Every product of the two is checked here, and only here.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::element::ElementType;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 
 /// Rows (observations) and columns (features) of a table.
@@ -78,6 +79,16 @@ impl Shape {
         match count.and_then(|count| Some((count, count.checked_mul(element.size_in_bytes())?))) {
             Some((count, bytes)) if bytes <= isize::MAX as usize => Ok(count),
             _ => Err(Error::SizeOverflow { shape: self, element: Some(element) }),
+        }
+    }
+
+    /// Makes sure that so many values of `T` are those of this shape, no fewer and no more; returns their number.
+    pub(crate) fn check_length<T: Element>(self, have: usize) -> Result<usize> {
+        let need = self.element_count_of(T::TYPE)?;
+        match have.cmp(&need) {
+            Ordering::Less => Err(Error::ArrayTooShort { have, need }),
+            Ordering::Equal => Ok(need),
+            Ordering::Greater => Err(Error::ArrayTooLong { have, need }),
         }
     }
 

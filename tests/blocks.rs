@@ -1263,7 +1263,56 @@ fn assign_takes_all_digits_of_64_bits() {
 
 #[test]
 fn assign_leaves_room_behind_the_rows_alone() {
-    let mut table = HomogenNumericTable::from_array(vec![1, 2, 3, 4], shape(1, 2)).unwrap();
+    let mut table = HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3, 4], shape(1, 2)).unwrap();
     table.assign(9).unwrap();
     assert_eq!(&table.array().unwrap()[..], [9, 9, 3, 4]);
+}
+
+#[test]
+fn every_value_can_be_assigned_to_a_table_without_values() {
+    for layout in LAYOUTS {
+        for (rows, columns) in [(0, 3), (3, 0), (0, 0), (usize::MAX, 0)] {
+            let flag = AllocationFlag::DoAllocate;
+            let mut table = HomogenNumericTable::<u8>::new_in(shape(rows, columns), flag, layout).unwrap();
+            for value in [300.0, -1.0, f64::NAN] {
+                table.assign(value).unwrap();
+                let whole = Region { rows: 0..rows, columns: 0..columns };
+                let mut region = table.region_mut(&whole).unwrap();
+                region.fill(AnyValue::from(value), ConversionPolicy::Exact).unwrap();
+                drop(region);
+                assert_error!(table.set_value(rows, 0, value), Error::RowsOutOfRange { .. });
+            }
+            assert_eq!(table.shape(), shape(rows, columns));
+        }
+    }
+    let mut table = numbered::<u8>(3, 2, RowMajor);
+    let mut region = table.region_mut(&Region { rows: 1..1, columns: 0..2 }).unwrap();
+    region.fill(AnyValue::from(300.0), ConversionPolicy::Checked).unwrap();
+}
+
+#[test]
+fn a_table_without_memory_or_with_a_block_out_takes_no_value_at_all() {
+    let mut table = HomogenNumericTable::<u8>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(table.assign(300.0), Error::NotAllocated);
+    let mut table = HomogenNumericTable::<u8>::new(shape(0, 2), AllocationFlag::DoAllocate).unwrap();
+    let mut block = BlockDescriptor::<u8>::new();
+    table.get_block_of_rows(0, 0, ReadWrite, &mut block).unwrap();
+    assert_error!(table.assign(300.0), Error::BlockOutstanding { .. });
+}
+
+#[test]
+fn a_table_without_values_is_converted_under_every_policy() {
+    for layout in LAYOUTS {
+        for (rows, columns) in [(0, 3), (3, 0), (0, 0)] {
+            let flag = AllocationFlag::DoAllocate;
+            let mut table = HomogenNumericTable::<f64>::new_in(shape(rows, columns), flag, layout).unwrap();
+            for policy in POLICIES {
+                assert_eq!(table.convert_with::<u8>(policy).unwrap().shape(), shape(rows, columns));
+                assert!(table.rows_with::<u8>(0..rows, policy).unwrap().is_empty());
+                let block = table.rows_mut::<u8>(0..rows).unwrap().with_policy(policy);
+                block.release().unwrap();
+            }
+            assert_eq!(table.conversion_report::<u8>().unwrap().first, None);
+        }
+    }
 }

@@ -55,11 +55,11 @@ impl World {
                 let (real, model) = create(element, shape, layout, origin);
                 self.put(to, real, model)?;
             }
-            O::CreateOnArrayOf { from, to, shape, layout } => {
+            O::CreateOnArrayOf { from, to, shape, layout, may_have_spare_rows: spare } => {
                 let Some((real, model)) = &self.tables[self.preferably_filled(from)] else { return Ok(()) };
                 let Some((array, memory)) = agree(real.array(), model.array())? else { return Ok(()) };
-                let model = Table::from_array(model.element, shape, layout, memory);
-                self.put(to, real::table_from_array(array, shape, layout), model)?;
+                let model = Table::from_array(model.element, shape, layout, memory, spare);
+                self.put(to, real::table_from_array(array, shape, layout, spare), model)?;
             }
             O::Clone { from, to } => {
                 self.derive(from, to, |real, model| (Ok(real.share()), Ok(model.share())))?;
@@ -82,8 +82,9 @@ impl World {
                 (real.get_mut().resize(rows), model.resize(rows)) //
             })?,
             O::SetArray { table, rows, array } => self.change(table, |real, model| {
+                let spare = array.may_have_spare_rows;
                 let (array, memory) = user_array_of(model.element, rows * model.shape.columns, array);
-                (real.set_array(array, rows), model.set_array(memory, rows))
+                (real.set_array(array, rows, spare), model.set_array(memory, rows, spare))
             })?,
             O::SetDictionary { table, more_columns, element, name } => self.change(table, |real, model| {
                 let (element, columns) = (element.unwrap_or(model.element), model.shape.columns + more_columns);
@@ -338,8 +339,10 @@ fn create(
             (real::table_from_dictionary(element, dictionary), Ok(model))
         }
         Origin::Array(array) => {
+            let spare = array.may_have_spare_rows;
             let (array, memory) = user_array_of(element, count, array);
-            (real::table_from_array(array, shape, layout), Table::from_array(element, shape, layout, memory))
+            let real = real::table_from_array(array, shape, layout, spare);
+            (real, Table::from_array(element, shape, layout, memory, spare))
         }
     }
 }

@@ -432,13 +432,44 @@ fn allocate_data_memory_lets_go_of_the_owner_at_once() {
 }
 
 #[test]
-fn resize_within_the_memory_keeps_the_owner() {
+fn fewer_rows_keep_the_owner() {
     repeat_with_all(|array, owner| {
         let mut table = table(array);
-        for rows in [1, 0, 2, 3] {
+        for rows in [3, 1, 0] {
             table.resize(rows).unwrap();
             owner.assert_alive();
         }
+    });
+}
+
+#[test]
+fn rows_that_appear_again_keep_the_owner_of_memory_that_may_be_written() {
+    repeat(&MUTABLE, |array, owner| {
+        let mut table = table(array);
+        table.resize(1).unwrap();
+        table.resize(3).unwrap();
+        owner.assert_alive();
+        assert_eq!(table.as_slice().unwrap(), [1.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
+    });
+}
+
+#[test]
+fn rows_that_appear_again_let_go_of_the_owner_of_memory_that_may_not_be_written() {
+    repeat(&IMMUTABLE, |array, owner| {
+        let mut table = table(array);
+        table.resize(1).unwrap();
+        table.resize(3).unwrap();
+        owner.assert_dropped();
+        assert_eq!(table.as_slice().unwrap(), [1.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
+    });
+}
+
+#[test]
+fn spare_rows_that_appear_keep_the_owner() {
+    repeat_with_all(|array, owner| {
+        let mut table = HomogenNumericTable::from_array_with_spare_rows(array, Shape { rows: 1, columns: 2 }).unwrap();
+        table.resize(3).unwrap();
+        owner.assert_alive();
         assert_eq!(table.as_slice().unwrap(), VALUES);
     });
 }

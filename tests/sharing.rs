@@ -10,7 +10,10 @@ use std::thread;
 
 use common::tables::*;
 use common::{CountingOwner, DropCount, SmallNumber, for_each_element};
+use numeric_table::AnySlice;
+use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
+use numeric_table::table::Region;
 
 use DataLayout::{ColumnMajor, RowMajor};
 use MemoryStatus::{InternallyAllocated, UserAllocated};
@@ -302,14 +305,26 @@ fn a_mutable_owner_is_written_in_place_and_dropped_once() {
     assert_eq!(drops.get(), 1);
 }
 
-/// The copy is of what the table shows, not of the room behind it.
+/// Whether memory is copied decides nothing that a table shows later.
 #[test]
-fn a_copy_on_write_has_the_rows_of_the_table_only() {
+fn a_copy_on_write_has_the_spare_rows_as_well() {
     static VALUES: [u8; 6] = [1, 2, 3, 4, 5, 6];
-    let mut table = HomogenNumericTable::from_array(&VALUES[..], shape(1, 2)).unwrap();
+    let mut table = HomogenNumericTable::from_array_with_spare_rows(&VALUES[..], shape(1, 2)).unwrap();
     table.assign(9).unwrap();
     table.resize(3).unwrap();
-    assert_eq!(values_of(&table), [9, 9, 0, 0, 0, 0]);
+    assert_eq!(values_of(&table), [9, 9, 3, 4, 5, 6]);
+}
+
+/// Rows that were cut off are not copied: nobody will ever see them.
+#[test]
+fn a_copy_on_write_has_no_rows_that_were_cut_off() {
+    for layout in LAYOUTS {
+        let mut table = numbered::<u8>(3, 2, layout);
+        let _shared = table.clone();
+        table.resize(1).unwrap();
+        table.assign(9).unwrap();
+        assert_eq!(table.array().unwrap()[..], [9, 9]);
+    }
 }
 
 /// "Whenever a call returns an error, everything is as it was before the call": no copy, no new status either.
@@ -552,4 +567,43 @@ fn threads_that_wait_for_a_block_all_get_what_comes_back() {
         table.as_mut_slice().unwrap()[0] = 1;
         assert_eq!(table.data_memory_status(), UserAllocated); // nobody else is left: written in place
     }
+}
+
+// -------------------------------------------------------------------------------------------- leases, without a descriptor
+
+#[test]
+fn a_lease_is_written_only_through_the_table_that_made_it() {
+    let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    for layout in LAYOUTS {
+        for in_place in [false, true] {
+            let mut table = numbered::<u8>(2, 1, layout);
+            let mut lease = table.lease_region(&Region { rows: 0..2, columns: 0..1 }, in_place).unwrap();
+            let (mut clone, mut other) = (table.clone(), numbered::<u8>(2, 1, layout));
+            let mut clone_of_clone = clone.clone();
+            for stranger in [&mut clone, &mut clone_of_clone, &mut other] {
+                let written = stranger.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule);
+                assert_error!(written, Error::WrongTable);
+            }
+            table.write_leased(&mut lease, AnySlice::new(&[5_u8, 6]), rule).unwrap();
+            drop(lease);
+            assert_eq!((values_of(&table), values_of(&clone), values_of(&other)), (vec![5, 6], vec![5, 6], vec![1, 2]));
+        }
+    }
+}
+
+#[test]
+fn a_lease_whose_table_is_gone_is_written_by_no_clone() {
+    let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    let mut table = numbered::<u8>(2, 1, RowMajor);
+    let mut lease = table.lease_region(&Region { rows: 0..2, columns: 0..1 }, false).unwrap();
+    let mut clone = table.clone();
+    drop(table);
+    assert_error!(clone.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule), Error::WrongTable);
+    drop(lease);
+    assert_eq!(values_of(&clone), [1, 2]);
+    // What comes back to the clone is its own, to be lent again.
+    let mut lease = clone.lease_region(&Region { rows: 0..2, columns: 0..1 }, false).unwrap();
+    clone.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule).unwrap();
+    drop(lease);
+    assert_eq!(values_of(&clone), [7, 8]);
 }

@@ -116,7 +116,7 @@ fn a_slice_saves_only_what_it_shows() {
 
 #[test]
 fn room_for_further_rows_is_not_saved() {
-    let table = Table::from_array(vec![1_u16; 100], shape(2, 3)).unwrap();
+    let table = Table::from_array_with_spare_rows(vec![1_u16; 99], shape(2, 3)).unwrap();
     round_trip(&table);
 }
 

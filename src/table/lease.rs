@@ -64,7 +64,7 @@ impl Lease {
     /// ```
     pub fn new(region: Region, array: AnyArray, in_place: Option<Range<usize>>) -> (Self, Lender) {
         let loan = Arc::new(Loan::default());
-        let lender = Lender::join(&loan, &mut loan.lock(), region.rows.clone());
+        let lender = Lender::join(&loan, &mut loan.lock(), region.rows.clone(), true);
         (Self { region, in_place, array: Some(array), loan }, lender)
     }
 
@@ -126,14 +126,16 @@ impl Drop for Lease {
 pub struct Lender {
     loan: Arc<Loan>,
     rows: Range<usize>,
+    /// Whether this is the table whose memory was lent, and not a clone that waits with it.
+    is_owner: bool,
     /// Whether this table has got its share. Written under the loan's lock.
     is_done: AtomicBool,
 }
 
 impl Lender {
-    fn join(loan: &Arc<Loan>, returned: &mut Returned, rows: Range<usize>) -> Self {
+    fn join(loan: &Arc<Loan>, returned: &mut Returned, rows: Range<usize>, is_owner: bool) -> Self {
         returned.waiting += 1;
-        Self { loan: Arc::clone(loan), rows, is_done: AtomicBool::new(false) }
+        Self { loan: Arc::clone(loan), rows, is_owner, is_done: AtomicBool::new(false) }
     }
 
     /// Lends again, after the memory has come back: without an allocation, unless the old lease is still being dropped.
@@ -147,6 +149,7 @@ impl Lender {
             Some(loan) if *self.is_done.get_mut() => {
                 loan.returned = Mutex::new(Returned { array: None, waiting: 1 });
                 self.is_done = AtomicBool::new(false);
+                self.is_owner = true;
                 self.rows = region.rows.clone();
                 (Lease { region, in_place, array: Some(array), loan: Arc::clone(&self.loan) }, self)
             }
@@ -154,7 +157,7 @@ impl Lender {
         }
     }
 
-    /// Tells whether this is the other end of the lease.
+    /// Returns `true` if this lender was made together with the lease: one that only waits with it has lent nothing.
     ///
     /// # Examples
     /// ```
@@ -164,12 +167,13 @@ impl Lender {
     /// let (lease, lender) = Lease::new(region.clone(), array.clone(), None);
     /// let (other, _other_lender) = Lease::new(region, array, None);
     /// assert!(lender.has_lent(&lease) && !lender.has_lent(&other));
+    /// assert!(!lender.try_clone().unwrap().has_lent(&lease));
     /// ```
     pub fn has_lent(&self, lease: &Lease) -> bool {
-        Arc::ptr_eq(&self.loan, &lease.loan)
+        self.is_owner && Arc::ptr_eq(&self.loan, &lease.loan)
     }
 
-    /// Lets another table wait for the same memory; `None` if this one has got its share already.
+    /// Lets another table wait for the same memory, without having lent it; `None` if this one has got its share already.
     ///
     /// # Examples
     /// ```
@@ -188,7 +192,7 @@ impl Lender {
     pub fn try_clone(&self) -> Option<Self> {
         let mut returned = self.loan.lock();
         let is_waiting = !self.is_done.load(Ordering::Relaxed);
-        is_waiting.then(|| Self::join(&self.loan, &mut returned, self.rows.clone()))
+        is_waiting.then(|| Self::join(&self.loan, &mut returned, self.rows.clone(), false))
     }
 
     /// Puts the memory into `slot`, if it has come back. The last table that waits gets it whole, others a share.

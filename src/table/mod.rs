@@ -221,12 +221,18 @@ pub trait NumericTable: Any + Send + Sync {
     /// | before | what happens |
     /// | --- | --- |
     /// | not allocated | zero rows are allocated |
-    /// | the memory has room for the rows | only the number changes; rows that reappear show what the memory holds |
-    /// | the library's memory is too small | new memory; new rows are zero |
-    /// | the user's memory is too small | new memory of the library; new rows are zero; the user's is let go of, unchanged |
+    /// | the memory has room for the rows | no copy, unless rows appear that were cut off, in memory that is shared or immutable |
+    /// | the library's memory is too small | new memory |
+    /// | the user's memory is too small | new memory of the library; the user's is let go of, unchanged |
     ///
-    /// Room at the end of a row-major table's memory serves further rows; a column-major table has room for as many rows as
-    /// its columns were made with. Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
+    /// What the rows show that appear depends on nothing but the table's own history: not on who shares the memory, not on
+    /// the layout. They are zero, those that were cut off by an earlier call as well. There is one exception:
+    /// spare rows, which a user has lent
+    /// ([`from_array_with_spare_rows`](HomogenNumericTable::from_array_with_spare_rows)), show what the user put there when
+    /// they appear for the first time.
+    ///
+    /// Cost: O(1) for fewer rows; for more, the rows that appear, or a copy of the table if one is made.
+    /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
@@ -240,6 +246,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6, 0, 0, 0]);
     /// table.resize(1)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3]);
+    /// table.resize(2)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 0, 0, 0]); // what was cut off is gone
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn resize(&mut self, rows: usize) -> Result<()>;

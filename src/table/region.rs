@@ -155,7 +155,7 @@ pub trait RegionMut<'t>: Send + Sync {
     /// Writes one value everywhere.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`]; nothing is written.
+    /// [`Error::ValueNotRepresentable`]; nothing is written. A region without values takes any value.
     ///
     /// # Examples
     /// ```

@@ -55,10 +55,11 @@ impl<T> Clone for TableView<'_, T> {
 impl<T> Copy for TableView<'_, T> {}
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Looks at a slice as a table. Values behind the last one that the shape needs are not shown.
+    /// Looks at a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the slice holds the values of the shape, and nothing else;
+    /// [`Error::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -68,8 +69,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(values: &'t [T], shape: Shape, layout: DataLayout) -> Result<Self> {
-        let too_short = Error::ArrayTooShort { have: values.len(), need: shape.element_count()? };
-        Self::with_geometry(values, dense(shape, layout)).ok_or(too_short)
+        let (have, need) = (values.len(), shape.check_length::<T>(values.len())?);
+        Self::with_geometry(values, dense(shape, layout)).ok_or(Error::ArrayTooShort { have, need })
     }
 
     #[inline(always)]
@@ -255,10 +256,11 @@ impl<'t, T: Element> TableView<'t, T> {
 }
 
 impl<'t, T: Element> TableViewMut<'t, T> {
-    /// Looks at a slice as a table. Values behind the last one that the shape needs are not shown.
+    /// Looks at a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the slice holds the values of the shape, and nothing else;
+    /// [`Error::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -269,8 +271,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(values: &'t mut [T], shape: Shape, layout: DataLayout) -> Result<Self> {
-        let too_short = Error::ArrayTooShort { have: values.len(), need: shape.element_count()? };
-        Self::with_geometry(values, dense(shape, layout)).ok_or(too_short)
+        let (have, need) = (values.len(), shape.check_length::<T>(values.len())?);
+        Self::with_geometry(values, dense(shape, layout)).ok_or(Error::ArrayTooShort { have, need })
     }
 
     pub(crate) fn with_geometry(values: &'t mut [T], geometry: Geometry) -> Option<Self> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use numeric_table::BlockKind;
 use numeric_table::prelude::*;
-use proptest::prelude::{Just, Strategy, prop};
+use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::prop_oneof;
 
 use super::number::{ELEMENTS, Number};
@@ -76,6 +76,7 @@ pub(crate) enum Source {
 pub(crate) struct UserArray {
     pub(crate) source: Source,
     pub(crate) extra: isize,
+    pub(crate) may_have_spare_rows: bool,
     pub(crate) values: Vec<Number>,
 }
 
@@ -106,6 +107,7 @@ pub(crate) enum Operation {
         to: usize,
         shape: Shape,
         layout: DataLayout,
+        may_have_spare_rows: bool,
     },
     Clone {
         from: usize,
@@ -270,9 +272,18 @@ fn edits() -> impl Strategy<Value = Edits> + Clone {
 
 fn user_array() -> impl Strategy<Value = UserArray> + Clone {
     let source = prop_oneof![Just(Source::Vec), Just(Source::OwnerMut), Just(Source::Shared), Just(Source::Static)];
-    let extra = prop_oneof![3 => Just(0), 3 => 1_isize..9, 1 => -2_isize..0];
+    let length = prop_oneof![
+        3 => (Just(0), any::<bool>()),
+        3 => (prop_oneof![2 => Just(6), 1 => 1_isize..9], Just(true)),
+        1 => (prop_oneof![-2_isize..0, 1_isize..9], any::<bool>()),
+    ];
     let values = prop::collection::vec(value(), 1..6);
-    (source, extra, values).prop_map(|(source, extra, values)| UserArray { source, extra, values })
+    (source, length, values).prop_map(|(source, (extra, may_have_spare_rows), values)| UserArray {
+        source,
+        extra,
+        may_have_spare_rows,
+        values,
+    })
 }
 
 pub(crate) fn creation() -> impl Strategy<Value = Operation> + Clone {
@@ -312,8 +323,11 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     ];
     prop_oneof![
         3 => creation(),
-        1 => (table(), table(), shape(), layout())
-            .prop_map(|(from, to, shape, layout)| O::CreateOnArrayOf { from, to, shape, layout }),
+        1 => (table(), table(), shape(), layout(), any::<bool>()).prop_map(
+            |(from, to, shape, layout, may_have_spare_rows)| {
+                O::CreateOnArrayOf { from, to, shape, layout, may_have_spare_rows }
+            }
+        ),
         3 => (table(), table()).prop_map(|(from, to)| O::Clone { from, to }),
         3 => (table(), table(), rows()).prop_map(|(from, to, rows)| O::SliceRows { from, to, rows }),
         2 => (table(), table(), layout()).prop_map(|(from, to, layout)| O::ToLayout { from, to, layout }),

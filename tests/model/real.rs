@@ -59,7 +59,7 @@ pub(crate) trait RealTable {
     fn to_layout(&self, layout: DataLayout) -> Result<AnyTable>;
     fn convert(&self, element: ElementType) -> Result<AnyTable>;
     fn through_archive(&self) -> Result<AnyTable>;
-    fn set_array(&mut self, array: AnyArray, rows: usize) -> Result<()>;
+    fn set_array(&mut self, array: AnyArray, rows: usize, may_have_spare_rows: bool) -> Result<()>;
     fn free_data_memory(&mut self) -> Result<()>;
     fn allocate_data_memory(&mut self) -> Result<()>;
     fn edit_slice(&mut self, edits: &[(usize, Number)]) -> Result<()>;
@@ -111,8 +111,9 @@ impl<T: Typed> RealTable for HomogenNumericTable<T> {
         Ok(Box::new(Self::from_bytes(&self.to_bytes()?)?))
     }
 
-    fn set_array(&mut self, array: AnyArray, rows: usize) -> Result<()> {
-        self.set_array(array.downcast::<T>().expect("made for this table"), rows)
+    fn set_array(&mut self, array: AnyArray, rows: usize, may_have_spare_rows: bool) -> Result<()> {
+        let array = array.downcast::<T>().expect("made for this table");
+        if may_have_spare_rows { self.set_array_with_spare_rows(array, rows) } else { self.set_array(array, rows) }
     }
 
     fn free_data_memory(&mut self) -> Result<()> {
@@ -223,10 +224,21 @@ pub(crate) fn table_from_rows<const COLUMNS: usize>(element: ElementType, values
     })
 }
 
-pub(crate) fn table_from_array(array: AnyArray, shape: Shape, layout: DataLayout) -> Result<AnyTable> {
+/// `may_have_spare_rows` counts in row-major tables only.
+pub(crate) fn table_from_array(
+    array: AnyArray,
+    shape: Shape,
+    layout: DataLayout,
+    may_have_spare_rows: bool,
+) -> Result<AnyTable> {
     with_type!(array.element_type(), T => {
         let array = array.downcast::<T>().expect("its own type");
-        Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout)?))
+        Ok(Box::new(match layout {
+            DataLayout::RowMajor if may_have_spare_rows => {
+                HomogenNumericTable::from_array_with_spare_rows(array, shape)?
+            }
+            _ => HomogenNumericTable::from_array_in(array, shape, layout)?,
+        }))
     })
 }
 

@@ -27,6 +27,7 @@ pub(crate) enum Fault {
     NoBlock,
     NotWritable,
     TooShort,
+    TooLong,
     SizeOverflow,
     NotContiguous,
     Dictionary,
@@ -46,6 +47,7 @@ impl From<Error> for Fault {
             Error::NoBlock => Self::NoBlock,
             Error::NotWritable { .. } => Self::NotWritable,
             Error::ArrayTooShort { .. } => Self::TooShort,
+            Error::ArrayTooLong { .. } => Self::TooLong,
             Error::SizeOverflow { .. } => Self::SizeOverflow,
             Error::NotContiguous => Self::NotContiguous,
             Error::DictionaryMismatch { .. } => Self::Dictionary,
@@ -115,6 +117,8 @@ pub(crate) struct Table {
     stride: usize,
     /// Rows that fit in the memory.
     capacity: usize,
+    /// Rows of the memory that were ever shown: the others are spare.
+    shown: usize,
     lease: Weak<()>,
 }
 
@@ -143,6 +147,7 @@ impl Table {
             memory: none,
             stride: 0,
             capacity: 0,
+            shown: 0,
             lease: Weak::new(),
         };
         table.install(memory, shape, status);
@@ -157,11 +162,15 @@ impl Table {
         Self::new(element, shape, layout, Memory::zeros(element, shape), MemoryStatus::InternallyAllocated)
     }
 
-    /// A table on memory of the user, unless that is too short.
-    pub(crate) fn from_array(element: ElementType, shape: Shape, layout: DataLayout, memory: Memory) -> Expected<Self> {
-        if memory.count < shape.rows * shape.columns {
-            return Err(vec![Fault::TooShort]);
-        }
+    /// A table on memory of the user, unless that has not the right length.
+    pub(crate) fn from_array(
+        element: ElementType,
+        shape: Shape,
+        layout: DataLayout,
+        memory: Memory,
+        may_have_spare_rows: bool,
+    ) -> Expected<Self> {
+        unless(length_faults(memory.count, shape, layout, may_have_spare_rows))?;
         Ok(Self::new(element, shape, layout, memory, MemoryStatus::UserAllocated))
     }
 
@@ -173,6 +182,7 @@ impl Table {
             DataLayout::ColumnMajor => shape.rows,
         };
         (self.stride, self.shape, self.status, self.memory) = (shape.rows, shape, status, memory);
+        self.shown = shape.rows;
     }
 
     /// Lends the memory: the table is leased as long as the lease lives.
@@ -282,15 +292,29 @@ impl Table {
         Ok(self.at(&self.offsets(&self.whole())))
     }
 
-    /// Copy on write: memory that is shared or immutable is replaced by a copy of exactly what the table shows.
+    fn is_writable(&self) -> bool {
+        self.memory.storage.is_mutable && Rc::strong_count(&self.memory.storage) == 1
+    }
+
+    /// Copy on write: memory that is shared or immutable is replaced by a copy of what the table shows, and its spare rows.
     pub(crate) fn detach(&mut self) {
-        let storage = &self.memory.storage;
-        let is_writable = storage.is_mutable && Rc::strong_count(storage) == 1;
-        if self.shape.columns == 0 || self.shape.rows == 0 || is_writable {
-            return;
+        if self.shape.columns > 0 && self.shape.rows > 0 && !self.is_writable() {
+            self.move_to_room_for(self.shape.rows);
         }
-        let values = self.at(&self.offsets_in_layout_order());
-        self.install(Memory::new(values, true), self.shape, MemoryStatus::InternallyAllocated);
+    }
+
+    /// Changes the number of rows, and moves to new memory: what the table showed, zeros, the spare rows.
+    fn move_to_room_for(&mut self, rows: usize) {
+        let old = if self.is_allocated() { self.at(&self.offsets(&self.whole())) } else { Vec::new() };
+        let has_spare = self.is_allocated() && self.layout == DataLayout::RowMajor && self.shape.columns > 0;
+        let spare = if has_spare { self.shown.min(self.capacity)..self.capacity } else { 0..0 };
+        let spare_values = self.at(&self.offsets(&Region { rows: spare.clone(), ..self.whole() }));
+        let room = Shape { rows: if spare.is_empty() { rows } else { rows.max(spare.end) }, ..self.shape };
+        let memory = Memory::zeros(self.element, room);
+        self.install(memory, Shape { rows, ..self.shape }, MemoryStatus::InternallyAllocated);
+        let kept = self.offsets(&self.whole());
+        self.put(&kept[..old.len()], &old);
+        self.put(&self.offsets(&Region { rows: spare, ..self.whole() }), &spare_values);
     }
 
     pub(crate) fn share(&self) -> Self {
@@ -307,6 +331,7 @@ impl Table {
         };
         slice.shape.rows = region.rows.len();
         slice.capacity = region.rows.len();
+        slice.shown = region.rows.len();
         Ok(slice)
     }
 
@@ -351,12 +376,10 @@ impl Table {
         Ok(self.memory.clone())
     }
 
-    pub(crate) fn set_array(&mut self, memory: Memory, rows: usize) -> Expected<()> {
+    pub(crate) fn set_array(&mut self, memory: Memory, rows: usize, may_have_spare_rows: bool) -> Expected<()> {
         let mut faults = self.lease_faults();
         let shape = Shape { rows, ..self.shape };
-        if memory.count < rows * shape.columns {
-            faults.push(Fault::TooShort);
-        }
+        faults.extend(length_faults(memory.count, shape, self.layout, may_have_spare_rows));
         unless(faults)?;
         self.install(memory, shape, MemoryStatus::UserAllocated);
         Ok(())
@@ -369,17 +392,13 @@ impl Table {
             faults.push(Fault::SizeOverflow);
         }
         unless(faults)?;
-        let shape = Shape { rows, ..self.shape };
-        if self.is_allocated() && rows <= self.capacity {
-            self.shape = shape;
-            return Ok(());
-        }
-        let old = if self.is_allocated() { self.at(&self.offsets(&self.whole())) } else { Vec::new() };
-        self.install(Memory::zeros(self.element, shape), shape, MemoryStatus::InternallyAllocated);
-        let offsets = self.offsets(&self.whole());
-        let mut values = self.memory.storage.values.borrow_mut();
-        for (offset, value) in offsets.into_iter().zip(old) {
-            values[offset] = value;
+        let cut_off = self.offsets(&Region { rows: self.shape.rows..rows.min(self.shown), ..self.whole() });
+        if self.is_allocated() && rows <= self.capacity && (cut_off.is_empty() || self.is_writable()) {
+            self.put(&cut_off, &vec![Number::zero(self.element); cut_off.len()]);
+            self.shape.rows = rows;
+            self.shown = self.shown.max(rows);
+        } else {
+            self.move_to_room_for(rows);
         }
         Ok(())
     }
@@ -496,7 +515,7 @@ impl Table {
 
     fn fill(&mut self, region: &Region, element: ElementType, value: Number) -> Expected<()> {
         let target = self.element;
-        if element != target && !value.fits(target) {
+        if !region.shape().is_empty() && element != target && !value.fits(target) {
             let (row, column) = (region.rows.start, region.columns.start);
             return Err(vec![Fault::Value { row, column, value, target }]);
         }
@@ -505,6 +524,18 @@ impl Table {
         let value = if element == target { value } else { value.saturate(target) };
         self.put(&offsets, &vec![value; offsets.len()]);
         Ok(())
+    }
+}
+
+/// What is wrong with the length of an array of the user.
+fn length_faults(count: usize, shape: Shape, layout: DataLayout, may_have_spare_rows: bool) -> Vec<Fault> {
+    let need = shape.rows * shape.columns;
+    let is_whole =
+        may_have_spare_rows && layout == DataLayout::RowMajor && shape.columns > 0 && count % shape.columns == 0;
+    match count {
+        _ if count < need => vec![Fault::TooShort],
+        _ if count > need && !is_whole => vec![Fault::TooLong],
+        _ => Vec::new(),
     }
 }
 

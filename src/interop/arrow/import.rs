@@ -294,8 +294,10 @@ fn shared<T: Element>(
         return Ok(None);
     }
     let values = match whole {
-        Some(array) => share(array).and_then(|values| values.downcast::<T>().ok()).unwrap_or_default(),
-        None => crate::array::Array::new(),
+        Some(array) if !shape.is_empty() => {
+            share(array).and_then(|values| values.downcast::<T>().ok()).unwrap_or_default()
+        }
+        _ => crate::array::Array::new(),
     };
     Ok(Some(HomogenNumericTable::from_array_in(values, shape, options.layout)?))
 }

@@ -38,6 +38,20 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Some(first..first + values.len()))
     }
 
+    /// Makes the rows that were cut off, and appear again in `shape`, zero. Returns `false` if the memory must not be
+    /// written: it is shared, or immutable.
+    fn clear_cut_rows(&mut self, shape: Shape) -> Result<bool> {
+        let cut_rows = self.shape.rows..shape.rows.min(self.placement.shown_rows);
+        if cut_rows.is_empty() || shape.columns == 0 {
+            return Ok(true);
+        }
+        let geometry = self.placement.geometry(shape);
+        let Ok(values) = self.memory.array_mut()?.mutable_data() else { return Ok(false) };
+        let view = TableViewMut::with_geometry(values, geometry).ok_or(Error::NotAllocated)?;
+        view.rows(cut_rows)?.fill(T::default());
+        Ok(true)
+    }
+
     /// Borrows the values of a region, if they lie one after another, row by row.
     #[inline(always)]
     fn slice_of_region(&self, region: &Region) -> Result<Option<&[T]>> {
@@ -88,8 +102,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         if self.status == MemoryStatus::NotAllocated {
             let array = Array::zeros(shape.element_count()?)?;
             self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
-        } else if rows <= self.placement.row_capacity {
+        } else if rows <= self.placement.row_capacity && self.clear_cut_rows(shape)? {
             self.shape = shape;
+            self.placement.shown_rows = self.placement.shown_rows.max(rows);
         } else {
             let array = self.copy_with_room(shape)?;
             self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);

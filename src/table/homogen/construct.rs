@@ -1,6 +1,6 @@
 //! Every way to make a homogeneous table: the initialisation scenarios of the seed.
 
-use super::{Memory, Placement, check_length};
+use super::{Memory, Placement, check_spare_rows};
 use crate::array::Array;
 use crate::dictionary::DataDictionary;
 use crate::element::Element;
@@ -82,11 +82,14 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Makes a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
     ///
-    /// The array may be longer: room for further rows. It is given up on an error: pass a clone, O(1), to keep it. Mutable memory is written in place; immutable memory never is,
-    /// the first write copies. Source: seed scenario "data already in memory"; DAAL `create(ptr, columns, rows)`.
+    /// Mutable memory is written in place; immutable memory never is, the first write copies. The array is given up on an
+    /// error: pass a clone, O(1), to keep it. One with room for further rows is taken by
+    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows), a part of one is
+    /// [`slice`](Array::slice), O(1). Source: seed scenario "data already in memory"; DAAL `create(ptr, columns, rows)`.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`].
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the array holds the values of the shape, and nothing else;
+    /// [`Error::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -94,14 +97,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let shape = Shape { rows: 2, columns: 2 };
     /// assert_eq!(HomogenNumericTable::from_array(vec![1, 2, 3, 4], shape)?.value::<i64>(1, 0)?, 3);
     /// assert!(HomogenNumericTable::from_array(vec![1, 2, 3], shape).is_err());
+    /// let error = HomogenNumericTable::from_array(vec![1, 2, 3, 4, 5], shape).unwrap_err();
+    /// assert_eq!(error.to_string(), "the array is too long: it has 5 values and the shape needs 4");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_array(array: impl Into<Array<T>>, shape: Shape) -> Result<Self> {
         Self::from_array_in(array, shape, DataLayout::RowMajor)
     }
 
-    /// As [`from_array`](Self::from_array), in a layout. A column-major array has the columns one after another, and no
-    /// room for further rows: they would have to go between the columns.
+    /// As [`from_array`](Self::from_array), in a layout. A column-major array has one column after the other.
     ///
     /// # Errors
     /// As [`from_array`](Self::from_array).
@@ -116,8 +120,40 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn from_array_in(array: impl Into<Array<T>>, shape: Shape, layout: DataLayout) -> Result<Self> {
         let array = array.into();
-        check_length(&array, shape)?;
+        shape.check_length::<T>(array.count())?;
         Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
+    }
+
+    /// Makes a row-major table on memory that the user provides and that has room for further rows: spare rows. No copy.
+    ///
+    /// The table shows the rows of the shape. [`resize`](crate::NumericTable::resize) uses the room: a spare row shows what
+    /// the array holds there when it appears for the first time, in this table or in any clone of it, and is a row like
+    /// any other from then on. A column-major array has no room for spare rows: they would go between the columns.
+    ///
+    /// Cost: O(1). A write that has to copy, because the memory is shared or immutable, copies the spare rows as well.
+    ///
+    /// # Errors
+    /// [`Error::ArrayTooShort`]; [`Error::ArrayTooLong`] if the array is not a whole number of rows;
+    /// [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 1, columns: 2 };
+    /// let mut table = HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3, 4, 5, 6], shape)?;
+    /// assert_eq!(table.as_slice()?, [1, 2]);
+    /// table.resize(2)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+    /// table.resize(1)?; // cuts a row off, and that is gone
+    /// table.resize(4)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 0, 0, 5, 6, 0, 0]);
+    /// assert!(HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3], shape).is_err()); // a row and a half
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_array_with_spare_rows(array: impl Into<Array<T>>, shape: Shape) -> Result<Self> {
+        let array = array.into();
+        check_spare_rows(&array, shape, DataLayout::RowMajor)?;
+        Ok(Self::with_memory(array, shape, DataLayout::RowMajor, MemoryStatus::UserAllocated))
     }
 
     /// Copies rows into a new table.
@@ -188,7 +224,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let last = first + (shape.rows - 1) * geometry.row_stride + (shape.columns - 1) * geometry.column_stride;
             array.slice(first..=last)?
         };
-        let placement = Placement { row_capacity: shape.rows, ..self.placement };
+        let placement = Placement { row_capacity: shape.rows, shown_rows: shape.rows, ..self.placement };
         let dictionary = self.dictionary.clone();
         Ok(Self { id: TableId::new(), memory: Memory::new(array), status: self.status, shape, placement, dictionary })
     }

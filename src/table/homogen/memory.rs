@@ -66,7 +66,7 @@ impl<T: Element> Memory<T> {
         Ok(lease)
     }
 
-    /// Tells whether this is the memory that the lease was made of, and it is still out.
+    /// Returns `true` if the lease was made of this memory, which is still out; not of that of a clone's.
     pub(super) fn has_lent(&self, lease: &Lease) -> bool {
         self.array.get().is_none() && self.lender.as_ref().is_some_and(|lender| lender.has_lent(lease))
     }

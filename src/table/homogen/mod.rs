@@ -12,6 +12,7 @@ mod region;
 mod transform;
 
 use std::fmt;
+use std::ops::Range;
 
 use super::view::{TableView, TableViewMut};
 use super::{DataLayout, MemoryStatus, Shape, TableId, describe};
@@ -64,6 +65,9 @@ struct Placement {
     column_stride: usize,
     /// Rows that fit in the array as it is.
     row_capacity: usize,
+    /// Rows that the table has ever shown of the array. Those from here to the capacity are spare: when they appear, they
+    /// show what the lender of the memory put there. Rows before that were cut off are zero when they appear again.
+    shown_rows: usize,
 }
 
 impl Placement {
@@ -74,7 +78,15 @@ impl Placement {
             DataLayout::ColumnMajor if shape.columns == 0 => usize::MAX,
             DataLayout::ColumnMajor => shape.rows,
         };
-        Self { layout, column_stride: shape.rows, row_capacity }
+        Self { layout, column_stride: shape.rows, row_capacity, shown_rows: shape.rows }
+    }
+
+    /// The rows that the array has for a table that has not shown them yet. Only row-major arrays have any.
+    fn spare_rows(&self) -> Range<usize> {
+        match self.layout {
+            DataLayout::RowMajor => self.shown_rows.min(self.row_capacity)..self.row_capacity,
+            DataLayout::ColumnMajor => 0..0,
+        }
     }
 
     fn geometry(&self, shape: Shape) -> Geometry {
@@ -194,12 +206,12 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Replaces the memory by an array that the user provides. The columns stay, the rows become `rows`.
     ///
-    /// The array may be longer: room for further rows, which [`resize`](super::NumericTable::resize) uses if the layout
-    /// is row-major. It is given up on an error: pass a clone, O(1), to keep it.
-    /// Source: DAAL `setArray`, which trusts the sizes.
+    /// The array is given up on an error: pass a clone, O(1), to keep it. One with room for further rows is taken by
+    /// [`set_array_with_spare_rows`](Self::set_array_with_spare_rows). Source: DAAL `setArray`, which trusts the sizes.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::SizeOverflow`], [`Error::BlockOutstanding`]; the table is unchanged.
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the array holds `rows` rows, and nothing else;
+    /// [`Error::SizeOverflow`], [`Error::BlockOutstanding`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -208,12 +220,38 @@ impl<T: Element> HomogenNumericTable<T> {
     /// table.set_array(vec![5, 6, 7, 8], 2)?;
     /// assert_eq!((table.row_count(), table.data_memory_status()), (2, MemoryStatus::UserAllocated));
     /// assert!(table.set_array(vec![1, 2, 3], 2).is_err());
+    /// assert!(table.set_array(vec![1, 2, 3, 4, 5, 6], 2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn set_array(&mut self, array: impl Into<Array<T>>, rows: usize) -> Result<()> {
         let (array, shape) = (array.into(), Shape { rows, ..self.shape });
         self.memory.array()?;
-        check_length(&array, shape)?;
+        shape.check_length::<T>(array.count())?;
+        self.replace_memory(array, shape, MemoryStatus::UserAllocated);
+        Ok(())
+    }
+
+    /// As [`set_array`](Self::set_array), with an array that may be longer: its further rows are spare rows, as in
+    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows).
+    ///
+    /// # Errors
+    /// As [`set_array`](Self::set_array); [`Error::ArrayTooLong`] if the array is not a whole number of rows, or the
+    /// layout is column-major and there is more than the `rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
+    /// table.set_array_with_spare_rows(vec![5, 6, 7, 8], 1)?;
+    /// assert_eq!(table.as_slice()?, [5, 6]);
+    /// table.resize(2)?;
+    /// assert_eq!(table.as_slice()?, [5, 6, 7, 8]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn set_array_with_spare_rows(&mut self, array: impl Into<Array<T>>, rows: usize) -> Result<()> {
+        let (array, shape) = (array.into(), Shape { rows, ..self.shape });
+        self.memory.array()?;
+        check_spare_rows(&array, shape, self.placement.layout)?;
         self.replace_memory(array, shape, MemoryStatus::UserAllocated);
         Ok(())
     }
@@ -321,10 +359,12 @@ impl<T: Element> HomogenNumericTable<T> {
         drop(old); // last: it may call a user's code, which may panic
     }
 
-    /// Makes the memory writable: copies the values that the table shows if others share it, or it is immutable.
+    /// Makes the memory writable: copies the values that the table shows, and its spare rows, if others share it, or it is
+    /// immutable.
     fn detach(&mut self) -> Result<&mut Array<T>> {
         if !self.memory.array()?.has_mutable_data() {
-            let copy = self.copy_in_layout()?;
+            let has_spare_rows = !self.placement.spare_rows().is_empty();
+            let copy = if has_spare_rows { self.copy_with_room(self.shape)? } else { self.copy_in_layout()? };
             self.replace_memory(copy, self.shape, MemoryStatus::InternallyAllocated);
         }
         self.memory.array_mut()
@@ -335,10 +375,15 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Makes sure that an array holds every value of a shape.
-fn check_length<T: Element>(array: &Array<T>, shape: Shape) -> Result<()> {
-    let need = shape.element_count_of(T::TYPE)?;
-    if array.count() < need { Err(Error::ArrayTooShort { have: array.count(), need }) } else { Ok(()) }
+/// Makes sure that an array holds every value of a shape, and then whole spare rows, if the layout has room for any.
+fn check_spare_rows<T: Element>(array: &Array<T>, shape: Shape, layout: DataLayout) -> Result<()> {
+    let rows = match layout {
+        DataLayout::RowMajor => {
+            array.count().checked_div(shape.columns).map_or(shape.rows, |rows| rows.max(shape.rows))
+        }
+        DataLayout::ColumnMajor => shape.rows,
+    };
+    Shape { rows, ..shape }.check_length::<T>(array.count()).map(drop)
 }
 
 /// Shares the memory: O(1). The first write through either table copies.

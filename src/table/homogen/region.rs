@@ -53,7 +53,9 @@ impl<'t, T: Element> RegionMut<'t> for HomogenRegion<'t, T> {
     }
 
     fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
-        self.view.fill(T::from_any(value, policy, self.region.origin())?);
+        if !self.region.shape().is_empty() {
+            self.view.fill(T::from_any(value, policy, self.region.origin())?);
+        }
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! New tables from a table: other element types, other layouts, copied together.
 
+use super::Placement;
 use crate::array::Array;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport};
@@ -162,13 +163,19 @@ impl<T: Element> HomogenNumericTable<T> {
         to_array(in_order_of(self.placement.layout, self.view()?), ConversionPolicy::Saturate)
     }
 
-    /// Makes larger memory for `shape`, which has more rows: old values, then zeros.
+    /// Makes memory for `shape`, which has at least as many rows: the values that the table shows, zeros, the spare rows.
     pub(super) fn copy_with_room(&self, shape: Shape) -> Result<Array<T>> {
-        let old = self.view()?;
-        let mut array = Array::zeros(shape.element_count_of(T::TYPE)?)?;
-        let layout = self.placement.layout;
-        let new = TableViewMut::new(array.mutable_data()?, shape, layout)?;
-        new.rows(0..self.shape.rows)?.copy_from(old)?;
+        let Placement { layout, row_capacity, .. } = self.placement;
+        let spare = self.placement.spare_rows();
+        let room = Shape { rows: if spare.is_empty() { shape.rows } else { shape.rows.max(spare.end) }, ..shape };
+        let mut array = Array::zeros(room.element_count_of(T::TYPE)?)?;
+        let mut new = TableViewMut::new(array.mutable_data()?, room, layout)?;
+        new.reborrow().rows(0..self.shape.rows)?.copy_from(self.view()?)?;
+        if !spare.is_empty() {
+            let geometry = self.placement.geometry(Shape { rows: row_capacity, ..shape });
+            let old = TableView::with_geometry(self.memory.array()?, geometry).ok_or(Error::NotAllocated)?;
+            new.rows(spare.clone())?.copy_from(old.rows(spare)?)?;
+        }
         Ok(array)
     }
 }
