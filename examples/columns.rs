@@ -132,7 +132,9 @@ fn print_write_back(mut by_rows: Digits, mut by_columns: Digits) -> Result<()> {
 
 /// Changes one column through a block of `f32`; if a value does not fit, the column stays as it was.
 fn write_column(table: &mut Digits, column: usize, change: &dyn Fn(f32) -> f32) -> Result<()> {
-    let mut block = table.column_mut::<f32>(column, 0..table.row_count())?;
-    block.iter_mut().for_each(|value| *value = change(*value));
-    Ok(block.release()?)
+    table.update_column::<f32, _>(column, .., |block| {
+        block.iter_mut().for_each(|value| *value = change(*value));
+        Ok(())
+    })?;
+    Ok(())
 }

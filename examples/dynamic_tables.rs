@@ -108,8 +108,7 @@ fn worst(table: &dyn NumericTable, columns: &[Column]) -> Result<f64> {
 /// between are not rewritten.
 fn clip(table: &mut dyn NumericTable, columns: &[Column], limit: f64) -> Result<usize> {
     let mut clipped = 0;
-    for block in table.row_blocks_mut::<f64>(ROWS_PER_BLOCK)? {
-        let mut block = block?;
+    table.update_row_blocks::<f64>(ROWS_PER_BLOCK, |block| {
         for row in block.iter_rows_mut() {
             for (value, column) in row.iter_mut().zip(columns) {
                 if column.distance(*value) > limit {
@@ -118,8 +117,8 @@ fn clip(table: &mut dyn NumericTable, columns: &[Column], limit: f64) -> Result<
                 }
             }
         }
-        block.release()?;
-    }
+        Ok(())
+    })?;
     Ok(clipped)
 }
 

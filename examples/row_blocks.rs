@@ -8,8 +8,6 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::prelude::*;
-#[cfg(feature = "rayon")]
-use rayon::iter::ParallelIterator;
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -129,15 +127,14 @@ fn round_with_descriptor(table: &mut HomogenNumericTable<f64>) -> Result<()> {
 
 /// The same in disjoint blocks, on all cores.
 fn round_in_parallel(table: &mut HomogenNumericTable<f64>) -> Result<()> {
-    #[cfg(feature = "rayon")]
-    let blocks = table.par_row_blocks_mut::<f32>(ROWS_PER_BLOCK)?;
-    #[cfg(not(feature = "rayon"))]
-    let mut blocks = table.row_blocks_mut::<f32>(ROWS_PER_BLOCK)?;
-    blocks.try_for_each(|block| {
-        let mut block = block?;
+    let round_block = |block: &mut RowBlockMut<'_, f32>| {
         block.iter_mut().for_each(round);
-        block.release()
-    })?;
+        Ok(())
+    };
+    #[cfg(feature = "rayon")]
+    table.par_update_row_blocks(ROWS_PER_BLOCK, round_block)?;
+    #[cfg(not(feature = "rayon"))]
+    table.update_row_blocks(ROWS_PER_BLOCK, round_block)?;
     Ok(())
 }
 
@@ -151,7 +148,7 @@ fn print_writes(table: &HomogenNumericTable<f64>) -> Result<()> {
     round_with_descriptor(&mut one)?;
     round_in_parallel(&mut other)?;
 
-    println!("{:<24}{:>12}{:>24}{:>24}", "row 0", "before", "get_block_of_rows", "par_row_blocks_mut");
+    println!("{:<24}{:>12}{:>24}{:>24}", "row 0", "before", "get_block_of_rows", "par_update_row_blocks");
     for (column, feature) in table.dictionary().iter().enumerate().take(5) {
         let [before, one, other] = [table, &one, &other].map(|table| table.value::<f64>(0, column));
         let name = feature.name.as_deref().unwrap_or_default();

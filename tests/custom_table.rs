@@ -503,7 +503,14 @@ fn an_update_across_the_seam_writes_both_parts_or_neither() {
 #[test]
 fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
     let mut table = Ramp::new(Shape { rows: 2, columns: 2 });
-    assert!(table.update_rows::<i32, _>(.., |block| Ok(block.fill(0))).is_err());
+    assert!(
+        table
+            .update_rows::<i32, _>(.., |block| {
+                block.fill(0);
+                Ok(())
+            })
+            .is_err()
+    );
     assert!(table.update_row_blocks::<f64>(1, |_| Ok(())).is_err());
 }
 

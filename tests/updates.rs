@@ -175,7 +175,12 @@ fn an_update_of_no_values_calls_its_closure_once() {
 fn a_value_nobody_changed_survives_an_update() {
     let big = (1_i64 << 53) + 1; // no f64 holds this
     let mut table = HomogenNumericTable::from_rows(&[[big, 1]]).unwrap();
-    table.update_rows::<f64, _>(.., |block| Ok(block[1] = 7.0)).unwrap();
+    table
+        .update_rows::<f64, _>(.., |block| {
+            block[1] = 7.0;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(table.as_slice().unwrap(), [big, 7]);
 }
 
@@ -183,7 +188,12 @@ fn a_value_nobody_changed_survives_an_update() {
 fn an_update_of_the_stored_type_writes_every_bit() {
     let payload = f64::from_bits(0x7ff8_0000_0000_1234);
     let mut table = HomogenNumericTable::from_rows(&[[0.0_f64, f64::NAN]]).unwrap();
-    table.update_rows::<f64, _>(.., |block| Ok(block.copy_from_slice(&[-0.0, payload]))).unwrap();
+    table
+        .update_rows::<f64, _>(.., |block| {
+            block.copy_from_slice(&[-0.0, payload]);
+            Ok(())
+        })
+        .unwrap();
     let bits: Vec<u64> = table.as_slice().unwrap().iter().map(|value| value.to_bits()).collect();
     assert_eq!(bits, [(-0.0_f64).to_bits(), payload.to_bits()]);
 }
@@ -396,7 +406,10 @@ fn blocks_that_fail_stay_as_they_were_and_the_first_error_in_the_order_of_rows_c
                 block.iter_mut().for_each(|value| *value *= 10.0);
                 match block.row_offset() {
                     6 => given_up(),
-                    2 => Ok(block[1] = 256.0),
+                    2 => {
+                        block[1] = 256.0;
+                        Ok(())
+                    }
                     _ => Ok(()),
                 }
             });
@@ -420,7 +433,11 @@ fn a_panic_in_a_block_of_rows_leaves_that_block_as_it_was_and_the_table_usable()
             }));
             assert!(result.is_err());
             assert_eq!(values_of(&table)[2..4], [3, 4]);
-            update(&mut table, 1, &|block| Ok(block.fill(7.0))).unwrap();
+            update(&mut table, 1, &|block| {
+                block.fill(7.0);
+                Ok(())
+            })
+            .unwrap();
             assert_eq!(values_of(&table), [7; 6]);
         }
     });
@@ -450,7 +467,11 @@ fn a_clone_does_not_see_an_update_of_blocks() {
     with_every_updater(|update| {
         let mut table = numbered::<u8>(4, 2, RowMajor);
         let clone = table.clone();
-        update(&mut table, 1, &|block| Ok(block.fill(0.0))).unwrap();
+        update(&mut table, 1, &|block| {
+            block.fill(0.0);
+            Ok(())
+        })
+        .unwrap();
         assert_eq!((values_of(&table), values_of(&clone)), (vec![0; 8], BEFORE.to_vec()));
     });
 }

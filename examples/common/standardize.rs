@@ -1,8 +1,6 @@
 //! What `pipeline` does to its table, and `distributions` draws: every continuous column gets mean 0 and deviation 1.
 
-use numeric_table::{BasicStatistics, ColumnStatistics, RowBlockMut, prelude::*};
-#[cfg(feature = "rayon")]
-use rayon::iter::ParallelIterator;
+use numeric_table::{BasicStatistics, ColumnStatistics, prelude::*};
 
 /// Rows that one task works on: few, so that even 150 rows make several blocks.
 const ROWS_PER_BLOCK: usize = 32;
@@ -16,19 +14,16 @@ pub(crate) fn standardize(table: &mut HomogenNumericTable<f32>, statistics: &Bas
     });
     let scales: Vec<(f64, f64)> = scales.collect();
 
+    let standardize_block = |block: &mut RowBlockMut<'_, f64>| {
+        for row in block.iter_rows_mut() {
+            row.iter_mut().zip(&scales).for_each(|(value, (mean, scale))| *value = (*value - mean) / scale);
+        }
+        Ok(()) // back to f32, the whole block or nothing
+    };
     #[cfg(feature = "rayon")]
-    let blocks = table.par_row_blocks_mut::<f64>(ROWS_PER_BLOCK)?;
+    return table.par_update_row_blocks(ROWS_PER_BLOCK, standardize_block);
     #[cfg(not(feature = "rayon"))]
-    let mut blocks = table.row_blocks_mut::<f64>(ROWS_PER_BLOCK)?;
-
-    blocks.try_for_each(|block| standardize_block(block?, &scales))
-}
-
-fn standardize_block(mut block: RowBlockMut<f64>, scales: &[(f64, f64)]) -> Result<(), Error> {
-    for row in block.iter_rows_mut() {
-        row.iter_mut().zip(scales).for_each(|(value, (mean, scale))| *value = (*value - mean) / scale);
-    }
-    block.release() // back to f32, the whole block or nothing
+    return table.update_row_blocks(ROWS_PER_BLOCK, standardize_block);
 }
 
 /// What to divide by: a column of equal values is only moved to 0.

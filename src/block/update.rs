@@ -152,9 +152,15 @@ pub trait BlockUpdate: NumericTable {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
-    /// let result = table.update_column::<f64, _>(0, .., |column| Ok(column.fill(300.0)));
+    /// let result = table.update_column::<f64, _>(0, .., |column| {
+    ///     column.fill(300.0);
+    ///     Ok(())
+    /// });
     /// assert_eq!(result.unwrap_err().to_string(), "the value 300 at row 0, column 0 is not representable as u8");
-    /// table.update_column::<f64, _>(1, .., |column| Ok(column.fill(9.0)))?;
+    /// table.update_column::<f64, _>(1, .., |column| {
+    ///     column.fill(9.0);
+    ///     Ok(())
+    /// })?;
     /// assert_eq!(table.as_slice()?, [1, 9, 3, 9]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -185,7 +191,8 @@ pub trait BlockUpdate: NumericTable {
     /// let mut table = table.to_layout(DataLayout::ColumnMajor)?;
     /// table.update_column_in_place::<u8, _>(1, .., |column| {
     ///     assert!(column.is_zero_copy());
-    ///     Ok(column.fill(9))
+    ///     column.fill(9);
+    ///     Ok(())
     /// })?;
     /// assert_eq!(table.as_slice()?, [1, 3, 9, 9]);
     /// # Ok::<(), numeric_table::Error>(())

@@ -530,8 +530,10 @@ impl Table {
 /// What is wrong with the length of an array of the user.
 fn length_faults(count: usize, shape: Shape, layout: DataLayout, may_have_spare_rows: bool) -> Vec<Fault> {
     let need = shape.rows * shape.columns;
-    let is_whole =
-        may_have_spare_rows && layout == DataLayout::RowMajor && shape.columns > 0 && count % shape.columns == 0;
+    let is_whole = may_have_spare_rows
+        && layout == DataLayout::RowMajor
+        && shape.columns > 0
+        && count.is_multiple_of(shape.columns);
     match count {
         _ if count < need => vec![Fault::TooShort],
         _ if count > need && !is_whole => vec![Fault::TooLong],
