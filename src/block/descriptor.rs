@@ -27,7 +27,7 @@ use crate::table::{Lease, NumericTable, Region, TableId};
 /// * while a writable block is out, the table is leased to it: every other access is an error, until the block is
 ///   released or dropped;
 /// * `WriteOnly` blocks that are converted begin as zeros, never as old bytes;
-/// * a value that nobody changed in a `ReadWrite` block is not rewritten, so that it cannot lose digits;
+/// * a value that nobody changed in a `ReadWrite` block is not rewritten, so that it cannot lose digits, nor a NaN its payload;
 /// * releasing on another table, twice, or as the wrong kind is an error that changes nothing;
 /// * dropping an unreleased block drops converted values, and gives the table its memory back.
 ///

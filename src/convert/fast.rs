@@ -3,6 +3,7 @@
 //! For every pair the result is that of [`super::rule`], which the tests prove; the two share no code. What matters here:
 //! * float to integer as clamp, unchecked conversion and two selects, since plain `as` stays scalar on x86;
 //! * no branches, no calls, no 128-bit integers;
+//! * NaN between floats by instructions that do what the rule wants, where they are known, else by a select;
 //! * the two half types are in [`super::half`].
 
 use std::mem::MaybeUninit;
@@ -19,6 +20,13 @@ pub(super) trait To<D>: Copy {
     const IS_LOSSLESS: bool;
 
     fn to(self) -> D;
+
+    /// Converts as `to` does, but may leave a signalling NaN signalling: for what only compares the result, or converts it
+    /// to yet another type.
+    #[inline(always)]
+    fn to_unquieted(self) -> D {
+        self.to()
+    }
 
     /// Tells whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
     #[inline(always)]
@@ -102,19 +110,19 @@ macro_rules! sign_of_half {
         impl Sign for $native {
             #[inline(always)]
             fn is_nan(self) -> bool {
-                let value: f32 = self.to();
+                let value: f32 = self.to_unquieted();
                 value.is_nan()
             }
 
             #[inline(always)]
             fn is_negative(self) -> bool {
-                let value: f32 = self.to();
+                let value: f32 = self.to_unquieted();
                 value < 0.0
             }
 
             #[inline(always)]
             fn equals(self, other: Self) -> bool {
-                let (value, other): (f32, f32) = (self.to(), other.to());
+                let (value, other): (f32, f32) = (self.to_unquieted(), other.to_unquieted());
                 value == other
             }
         }
@@ -216,13 +224,35 @@ const fn holds_all_bits(integer_bits: u32, mantissa_digits: u32) -> bool {
     integer_bits <= mantissa_digits
 }
 
+/// Whether the instructions that `as` becomes between `f32` and `f64` treat NaN as the rule does.
+///
+/// Rust and LLVM leave open which NaN comes out of `as`, and machines differ: RISC-V drops sign and payload. On these two
+/// `as` is one instruction, single or packed (`cvtss2sd`, `cvtsd2ss`; `fcvt`), which makes a NaN quiet and aligns its payload
+/// on the left, as does LLVM where it computes the result itself. The tests compare every level with the rule; Miri makes
+/// use of the freedom.
+const AS_KEEPS_PAYLOADS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && !cfg!(miri);
+
+/// The `f64` that the rule makes of an `f32` that is NaN.
+#[inline(always)]
+fn widened_nan(value: f32) -> f64 {
+    let bits = u64::from(value.to_bits());
+    f64::from_bits((bits & 0x8000_0000) << 32 | 0x7FF8_0000_0000_0000 | (bits & 0x007F_FFFF) << 29)
+}
+
+/// The `f32` that the rule makes of an `f64` that is NaN.
+#[inline(always)]
+fn narrowed_nan(value: f64) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits((bits >> 32) as u32 & 0x8000_0000 | 0x7FC0_0000 | (bits >> 29) as u32 & 0x007F_FFFF)
+}
+
 impl To<f64> for f32 {
     const ALWAYS_FITS: bool = true;
     const IS_LOSSLESS: bool = true;
 
     #[inline(always)]
     fn to(self) -> f64 {
-        self as f64
+        if AS_KEEPS_PAYLOADS || !self.is_nan() { self as f64 } else { widened_nan(self) }
     }
 }
 
@@ -232,7 +262,7 @@ impl To<f32> for f64 {
 
     #[inline(always)]
     fn to(self) -> f32 {
-        self as f32
+        if AS_KEEPS_PAYLOADS || !self.is_nan() { self as f32 } else { narrowed_nan(self) }
     }
 
     #[inline(always)]
@@ -304,7 +334,7 @@ float_to_integer! {
     f64: i8 i16 i32 i64 u8 u16 u32 u64;
 }
 
-/// Through a type that holds every value of the source, so that only the second step can round.
+/// Through a type that holds every value of the source, so that only the second step can round, or make a NaN quiet.
 macro_rules! through {
     ($($source:ty => $middle:ty: $($target:ty)*, $always_fits:literal, $is_lossless:literal;)*) => {$($(
         impl To<$target> for $source {
@@ -313,13 +343,13 @@ macro_rules! through {
 
             #[inline(always)]
             fn to(self) -> $target {
-                let exact: $middle = self.to();
+                let exact: $middle = self.to_unquieted();
                 exact.to()
             }
 
             #[inline(always)]
             fn fits(self) -> bool {
-                let exact: $middle = self.to();
+                let exact: $middle = self.to_unquieted();
                 To::<$target>::fits(exact)
             }
         }
@@ -390,3 +420,26 @@ macro_rules! sticky_to_half {
     )*};
 }
 sticky_to_half! { f16 bf16 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::cast;
+
+    /// What machines use whose `as` drops payloads.
+    #[test]
+    fn every_payload_bit_of_a_nan_is_moved_by_integers_as_the_rule_says() {
+        for payload in (0..52).map(|bit| 1_u64 << bit).chain([0, 0x000F_FFFF_FFFF_FFFF, 0x0005_5555_5555_5555]) {
+            for sign_and_exponent in [0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000] {
+                let wide = f64::from_bits(sign_and_exponent | payload);
+                if wide.is_nan() {
+                    assert_eq!(narrowed_nan(wide).to_bits(), cast::<f64, f32>(wide).to_bits(), "{payload:x}");
+                }
+                let narrow = f32::from_bits((sign_and_exponent >> 32) as u32 | 0x7F80_0000 | (payload >> 29) as u32);
+                if narrow.is_nan() {
+                    assert_eq!(widened_nan(narrow).to_bits(), cast::<f32, f64>(narrow).to_bits(), "{payload:x}");
+                }
+            }
+        }
+    }
+}

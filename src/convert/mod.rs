@@ -2,7 +2,7 @@
 //!
 //! The rule for one value is in `rule`; the same for compilers to make packed code of in `fast`; loops over windows of
 //! values, which must agree with the rule bit for bit, in `kernel`; which instructions they may use in `level`. No result
-//! depends on the CPU, the length, the stride or the number of threads.
+//! depends on the CPU, the length, the stride or the number of threads: not even the bits of a NaN do.
 
 mod fast;
 mod half;
@@ -27,6 +27,12 @@ use rule::Loss;
 /// | `Checked` | truncates; NaN, infinities and out of range after truncation are errors | out of range is an error | a finite value that becomes infinite is an error | the same |
 /// | `Exact` | must be integral and in range | must be in range | must convert back equal; NaN passes, the sign of zero is kept | must convert back equal |
 ///
+/// # NaN
+/// From float to float every policy permits NaN. In the same type all its bits stay, a signalling NaN signalling. In another
+/// type it keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload as the type has room for
+/// (IEEE 754-2019, 6.2.3): a wider payload ends in zeros, a narrower one is cut off, which is no loss to `Exact`, nor to a
+/// [`ConversionReport`].
+///
 /// # Examples
 /// ```
 /// use numeric_table::{ConversionPolicy, convert::try_cast};
@@ -34,6 +40,8 @@ use rule::Loss;
 /// assert_eq!(try_cast::<f32, u8>(200.5, ConversionPolicy::Checked)?, 200);
 /// assert!(try_cast::<f32, u8>(300.5, ConversionPolicy::Checked).is_err());
 /// assert!(try_cast::<f32, u8>(200.5, ConversionPolicy::Exact).is_err());
+/// let nan = try_cast::<f32, half::f16>(f32::from_bits(0x7F81_2345), ConversionPolicy::Exact)?;
+/// assert_eq!(nan.to_bits(), 0x7E09); // quiet, and the first ten bits of the fraction
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,7 +87,7 @@ impl fmt::Display for ConversionPolicy {
 pub struct WriteRule {
     /// What happens to values that do not fit.
     pub policy: ConversionPolicy,
-    /// Whether a value that still equals the conversion of what the table holds leaves the table's value alone.
+    /// Whether a value that still is, bit for bit, the conversion of what the table holds leaves the table's value alone.
     pub keep_unchanged: bool,
 }
 

@@ -4,9 +4,13 @@
 //! holds exactly. Every target then rounds that number **once**. Twelve ways in and twelve ways out make 144 pairs,
 //! and no pair can be rounded twice. What a pair loses is a [`Loss`]; the policies only differ in which they permit.
 //!
+//! From one float type to another a NaN keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload
+//! as there is room for: a wider payload ends in zeros, a narrower one is cut off. So `f64` to `f32` to `f16` is `f64` to
+//! `f16`. Rust promises nothing about the bits of a NaN that `as` has converted: here they are moved as integers.
+//!
 //! Slow and plain on purpose: every kernel is tested bit for bit against this file.
 //! Semantics: CONVERSION rules of this crate; rounding is IEEE 754 `roundTiesToEven`, float to integer
-//! truncates like Rust's `as`.
+//! truncates like Rust's `as`; NaN is IEEE 754-2019, 6.2.3, and what x86-64 and AArch64 do.
 
 use half::{bf16, f16};
 
@@ -17,7 +21,7 @@ use crate::element::Element;
 pub enum Exact {
     /// An integer that some integer element type holds.
     Integer(i128),
-    /// A float, an infinity or a NaN.
+    /// A float, an infinity or a NaN: with the payload on the left, if it comes from a narrower type.
     Float(f64),
 }
 
@@ -42,11 +46,11 @@ pub enum Loss {
 pub trait Number: Copy {
     /// The number that this value is.
     fn exact(self) -> Exact;
-    /// The value that `Saturate` gives for a number: truncated or rounded once, clamped, NaN to integer 0.
+    /// The value that `Saturate` gives for a number: truncated or rounded once, clamped, NaN to integer 0 or a quiet NaN.
     fn nearest(number: Exact) -> Self;
     /// What `nearest` loses of the number.
     fn loss(number: Exact) -> Loss;
-    /// Tells whether two values are the same for write-back: the same bits, or both NaN.
+    /// Returns whether two values are the same for write-back: the same bits.
     fn is_same(self, other: Self) -> bool;
 }
 
@@ -119,17 +123,18 @@ fn truncation_loss(value: f64, min: f64, end: f64) -> Loss {
 }
 
 macro_rules! float {
-    ($($native:ty: $from_integer:expr, $from_float:expr;)*) => {$(
+    ($($native:ty, $bits:ty: $format:expr, $from_integer:expr, $from_float:expr;)*) => {$(
         impl Number for $native {
             #[inline]
             fn exact(self) -> Exact {
-                Exact::Float(f64::from(self))
+                Exact::Float(if self.is_nan() { $format.widen_nan(self.to_bits().into()) } else { f64::from(self) })
             }
 
             #[inline]
             fn nearest(number: Exact) -> Self {
                 match number {
                     Exact::Integer(value) => $from_integer(value),
+                    Exact::Float(value) if value.is_nan() => Self::from_bits($format.narrow_nan(value) as $bits),
                     Exact::Float(value) => $from_float(value),
                 }
             }
@@ -148,56 +153,83 @@ macro_rules! float {
 
             #[inline]
             fn is_same(self, other: Self) -> bool {
-                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+                self.to_bits() == other.to_bits()
             }
         }
     )*};
 }
 float! {
-    f64: |value| value as f64, |value| value;
-    f32: |value| value as f32, |value| value as f32;
-    f16: |value| f16::from_bits(round_to_16_bits::<F16>(Exact::Integer(value))),
-         |value| f16::from_bits(round_to_16_bits::<F16>(Exact::Float(value)));
-    bf16: |value| bf16::from_bits(round_to_16_bits::<Bf16>(Exact::Integer(value))),
-          |value| bf16::from_bits(round_to_16_bits::<Bf16>(Exact::Float(value)));
+    f64, u64: F64, |value| value as f64, |value| value;
+    f32, u32: F32, |value| value as f32, |value| value as f32;
+    f16, u16: F16, |value| f16::from_bits(round_to_16_bits(Exact::Integer(value), F16)),
+              |value| f16::from_bits(round_to_16_bits(Exact::Float(value), F16));
+    bf16, u16: BF16, |value| bf16::from_bits(round_to_16_bits(Exact::Integer(value), BF16)),
+               |value| bf16::from_bits(round_to_16_bits(Exact::Float(value), BF16));
 }
 
-/// A binary interchange format of 16 bits: sign, exponent, fraction.
-trait SixteenBits {
+/// A binary interchange format: sign, exponent and fraction, from the highest bit down.
+#[derive(Clone, Copy)]
+struct Format {
+    /// Width of everything in bits.
+    width: u32,
     /// Width of the fraction in bits.
-    const FRACTION_BITS: u32;
+    fraction_bits: u32,
+}
+
+const F64: Format = Format { width: 64, fraction_bits: 52 };
+const F32: Format = Format { width: 32, fraction_bits: 23 };
+const F16: Format = Format { width: 16, fraction_bits: 10 };
+const BF16: Format = Format { width: 16, fraction_bits: 7 };
+
+impl Format {
+    /// The bits of positive infinity: all ones between sign and fraction.
+    fn infinity(self) -> u64 {
+        (1 << (self.width - 1)) - (1 << self.fraction_bits)
+    }
+
+    /// All bits of the fraction.
+    fn fraction(self) -> u64 {
+        (1 << self.fraction_bits) - 1
+    }
+
+    /// The first bit of the fraction: set in a quiet NaN.
+    fn quiet(self) -> u64 {
+        1 << (self.fraction_bits - 1)
+    }
+
     /// Exponent of the smallest normal number.
-    const MIN_EXPONENT: i32;
-    /// The bits of positive infinity: all ones above the fraction.
-    const INFINITY: u16 = 0x7FFF >> Self::FRACTION_BITS << Self::FRACTION_BITS;
+    fn min_exponent(self) -> i32 {
+        let exponent_bits = self.width - 1 - self.fraction_bits;
+        2 - (1 << (exponent_bits - 1))
+    }
+
+    /// The quiet `f64` with the sign and the payload of a NaN of this format.
+    fn widen_nan(self, bits: u64) -> f64 {
+        let sign = bits >> (self.width - 1) << 63;
+        let fraction = (bits & self.fraction()) << (F64.fraction_bits - self.fraction_bits);
+        f64::from_bits(sign | F64.infinity() | F64.quiet() | fraction)
+    }
+
+    /// The bits of the quiet NaN of this format with the sign of a NaN, and as much of its payload as there is room for.
+    fn narrow_nan(self, nan: f64) -> u64 {
+        let sign = nan.to_bits() >> 63 << (self.width - 1);
+        let fraction = (nan.to_bits() & F64.fraction()) >> (F64.fraction_bits - self.fraction_bits);
+        sign | self.infinity() | self.quiet() | fraction
+    }
 }
 
-struct F16;
-impl SixteenBits for F16 {
-    const FRACTION_BITS: u32 = 10;
-    const MIN_EXPONENT: i32 = -14;
-}
-
-struct Bf16;
-impl SixteenBits for Bf16 {
-    const FRACTION_BITS: u32 = 7;
-    const MIN_EXPONENT: i32 = -126;
-}
-
-/// Rounds a number to nearest even, once, in integer arithmetic.
+/// Rounds a number, which is no NaN, to nearest even, once, in integer arithmetic.
 ///
 /// `half`'s own conversions from `f64` go through `f32` and round twice, or drop low bits, depending on the machine.
-fn round_to_16_bits<F: SixteenBits>(number: Exact) -> u16 {
+fn round_to_16_bits(number: Exact, format: Format) -> u16 {
+    let infinity = format.infinity() as u16;
     // The number is (-1)^sign * significand * 2^exponent.
     let (sign, significand, exponent) = match number {
         Exact::Integer(value) => (u16::from(value < 0) << 15, value.unsigned_abs(), 0),
         Exact::Float(value) => {
             let sign = u16::from(value.is_sign_negative()) << 15;
-            if value.is_nan() {
-                return sign | F::INFINITY | 1 << (F::FRACTION_BITS - 1); // quiet
-            }
             if value.is_infinite() {
-                return sign | F::INFINITY;
+                return sign | infinity;
             }
             let bits = value.to_bits();
             let (field, fraction) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
@@ -210,12 +242,12 @@ fn round_to_16_bits<F: SixteenBits>(number: Exact) -> u16 {
     }
     // 2^magnitude <= |number| < 2^(magnitude + 1), and one unit in the last place of the result is 2^unit.
     let magnitude = exponent + significand.ilog2() as i32;
-    let unit = magnitude.max(F::MIN_EXPONENT) - F::FRACTION_BITS as i32;
+    let unit = magnitude.max(format.min_exponent()) - format.fraction_bits as i32;
     let units = round_shift_right(significand, unit - exponent);
     // The hidden bit of a normal number, and the carry of a rounding up, add into the exponent field by themselves.
-    let field = (magnitude.max(F::MIN_EXPONENT) - F::MIN_EXPONENT) as u128;
-    let bits = (field << F::FRACTION_BITS) + units;
-    sign | bits.min(u128::from(F::INFINITY)) as u16
+    let field = (magnitude.max(format.min_exponent()) - format.min_exponent()) as u128;
+    let bits = (field << format.fraction_bits) + units;
+    sign | bits.min(u128::from(infinity)) as u16
 }
 
 /// Divides by `2^shift` and rounds to nearest even; multiplies if `shift` is negative.

@@ -228,7 +228,7 @@ unsafe fn count_losses<S: Element + To<D> + Sign, D: Element + To<S>>(
         for &value in values {
             let converted: D = value.to();
             let fits = value.fits();
-            let is_kept = fits & converted.fits() & (converted.to().equals(value) | value.is_nan());
+            let is_kept = fits & converted.fits() & (converted.to_unquieted().equals(value) | value.is_nan());
             counts[0] += u16::from(!is_kept);
             counts[1] += u16::from(!fits);
             counts[2] += u16::from(!fits & value.is_nan());

@@ -1,8 +1,8 @@
 //! From row-major values of any type into a window of a table.
 //!
 //! Two passes, since all values are written or none: the first makes sure that the policy permits every change, the
-//! second writes. A value that still is what the window's value converts to is no change, so that nothing which the
-//! block's type cannot hold is lost.
+//! second writes. A value that still is, bit for bit, what the window's value converts to is no change, so that nothing
+//! which the block's type cannot hold is lost, be it digits or the payload of a NaN.
 
 use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::Pair;

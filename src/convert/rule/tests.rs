@@ -110,6 +110,55 @@ fn truncation_decides_the_range_and_not_the_fraction() {
     assert!(try_cast::<f64, u8>(-0.9, ExactPolicy).is_err());
 }
 
+/// NaN in every float type: what becomes of the bits of each in each, written out.
+#[test]
+fn a_nan_becomes_quiet_and_keeps_its_sign_and_the_leading_bits_of_its_payload() {
+    let bits = |value: f64| {
+        let [f32, f16, bf16] = [
+            cast::<f64, f32>(value).to_bits(),
+            cast::<f64, f16>(value).to_bits().into(),
+            cast::<f64, bf16>(value).to_bits().into(),
+        ];
+        (f32, f16, bf16)
+    };
+    for (wide, narrow) in [
+        (0x7FF8_0000_0000_0000, (0x7FC0_0000, 0x7E00, 0x7FC0)),
+        (0xFFF8_0000_0000_0000, (0xFFC0_0000, 0xFE00, 0xFFC0)),
+        (0x7FF0_0000_0000_0001, (0x7FC0_0000, 0x7E00, 0x7FC0)), // signalling, and nothing of it has room
+        (0xFFF7_FFFF_FFFF_FFFF, (0xFFFF_FFFF, 0xFFFF, 0xFFFF)),
+        (0x7FF0_0000_2000_0000, (0x7FC0_0001, 0x7E00, 0x7FC0)), // the last bit that f32 has room for
+        (0x7FF0_0000_1FFF_FFFF, (0x7FC0_0000, 0x7E00, 0x7FC0)),
+        (0x7FF0_0400_0000_0000, (0x7FC0_2000, 0x7E01, 0x7FC0)), // f16
+        (0x7FF0_2000_0000_0000, (0x7FC1_0000, 0x7E08, 0x7FC1)), // bf16
+        (0x7FF8_2468_A000_0000, (0x7FC1_2345, 0x7E09, 0x7FC1)),
+        (0x7FF4_0000_0000_0000, (0x7FE0_0000, 0x7F00, 0x7FE0)),
+    ] {
+        assert_eq!(bits(f64::from_bits(wide)), narrow, "{wide:#x}");
+    }
+    assert_eq!(cast::<f32, f16>(f32::from_bits(0x7FC1_2345)).to_bits(), 0x7E09);
+    assert_eq!(cast::<f32, bf16>(f32::from_bits(0xFF81_2345)).to_bits(), 0xFFC1);
+    assert_eq!(cast::<f32, f64>(f32::from_bits(0xFF81_2345)).to_bits(), 0xFFF8_2468_A000_0000);
+    assert_eq!(cast::<f16, f32>(f16::from_bits(0x7C01)).to_bits(), 0x7FC0_2000);
+    assert_eq!(cast::<f16, f64>(f16::from_bits(0xFC01)).to_bits(), 0xFFF8_0400_0000_0000);
+    assert_eq!(cast::<f16, bf16>(f16::from_bits(0x7C0F)).to_bits(), 0x7FC1);
+    assert_eq!(cast::<bf16, f32>(bf16::from_bits(0xFF81)).to_bits(), 0xFFC1_0000);
+    assert_eq!(cast::<bf16, f16>(bf16::from_bits(0x7F81)).to_bits(), 0x7E08);
+}
+
+#[test]
+fn nans_may_be_narrowed_in_steps() {
+    for payload in (0..52).map(|bit| 1_u64 << bit).chain([0x0008_0000_0000_0000, 0x000F_FFFF_FFFF_FFFF]) {
+        for sign_and_exponent in [0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000] {
+            let nan = f64::from_bits(sign_and_exponent | payload);
+            let step: f32 = cast(nan);
+            assert_eq!(cast::<f32, f16>(step).to_bits(), cast::<f64, f16>(nan).to_bits(), "{payload:#x}");
+            assert_eq!(cast::<f32, bf16>(step).to_bits(), cast::<f64, bf16>(nan).to_bits(), "{payload:#x}");
+            let step: f16 = cast(nan);
+            assert_eq!(cast::<f16, bf16>(step).to_bits(), cast::<f64, bf16>(nan).to_bits(), "{payload:#x}");
+        }
+    }
+}
+
 #[test]
 fn nan_is_zero_as_an_integer_and_nan_as_a_float() {
     assert_eq!((cast::<f64, i64>(f64::NAN), cast::<f32, u8>(f32::NAN)), (0, 0));
@@ -178,7 +227,7 @@ fn eight_and_sixteen_bit_sources_agree_with_rust_for_every_target() {
             // Every such source is an f32 exactly, and `half` rounds f32 correctly.
             let expected = <$target>::from(Narrow(wide as f32));
             let found = cast::<$source, $target>($value);
-            assert!(expected.is_same(found), "{wide} to {}", stringify!($target));
+            assert!(expected.is_same(found) || wide.is_nan(), "{wide} to {}", stringify!($target));
             let back = f64::from(found);
             assert_eq!(
                 try_cast::<$source, $target>($value, Checked).is_ok(),

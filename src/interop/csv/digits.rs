@@ -75,8 +75,9 @@ mod tests {
             let [half, brain] = [text(f16::from_bits(bits)), text(bf16::from_bits(bits))];
             let half = value::<f16>(half.as_bytes(), ConversionPolicy::Exact).unwrap();
             let brain = value::<bf16>(brain.as_bytes(), ConversionPolicy::Exact).unwrap();
-            assert!(crate::convert::rule::Number::is_same(half, f16::from_bits(bits)));
-            assert!(crate::convert::rule::Number::is_same(brain, bf16::from_bits(bits)));
+            // A text has no room for the payload of a NaN.
+            assert!(half.to_bits() == bits || (half.is_nan() && f16::from_bits(bits).is_nan()));
+            assert!(brain.to_bits() == bits || (brain.is_nan() && bf16::from_bits(bits).is_nan()));
         }
     }
 }

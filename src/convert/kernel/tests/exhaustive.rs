@@ -59,6 +59,7 @@ fn test_bits(bits: Range<u64>) {
         test_chunk::<u16>(&values, &levels);
         test_chunk::<u32>(&values, &levels);
         test_chunk::<u64>(&values, &levels);
+        test_chunk::<f64>(&values, &levels);
         test_chunk::<f16>(&values, &levels);
         test_chunk::<bf16>(&values, &levels);
         let done = done.fetch_add(CHUNK, Ordering::Relaxed) + CHUNK;

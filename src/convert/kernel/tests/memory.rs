@@ -29,7 +29,7 @@ pub(super) trait Memory: Send {
     fn expect(&mut self, places: &[usize], values: AnySlice<'_>, sources: &[usize]);
     /// From now on what is in the range is what should be there.
     fn accept(&mut self, range: Range<usize>);
-    /// Tells whether every element is what it should be: the same bits, or both NaN.
+    /// Returns whether every element is what it should be, bit for bit.
     fn is_as_expected(&self) -> bool;
     /// Where the first element is that is something else, what it is, and what it should be.
     fn first_difference(&self) -> Option<(usize, AnyValue, AnyValue)>;
@@ -107,9 +107,7 @@ impl<T: Element> Memory for TypedMemory<T> {
     }
 }
 
-/// Tells whether slices are equally long, and all their values the same: the same bits, or both NaN.
+/// Returns whether slices are equally long, and all their values the same, bit for bit.
 pub(super) fn are_same<T: Element>(found: &[T], expected: &[T]) -> bool {
-    let [found_bytes, expected_bytes] = [found, expected].map(bytemuck::cast_slice::<T, u8>);
-    found_bytes == expected_bytes
-        || (found.len() == expected.len() && found.iter().zip(expected).all(|(&one, &other)| one.is_same(other)))
+    bytemuck::cast_slice::<T, u8>(found) == bytemuck::cast_slice::<T, u8>(expected)
 }

@@ -8,6 +8,7 @@ mod ends;
 mod exhaustive;
 mod layouts;
 mod memory;
+mod nan;
 mod places;
 mod streaming;
 #[cfg(feature = "rayon")]
@@ -39,7 +40,23 @@ impl Random {
     }
 }
 
-/// Random bits, small integers, and what rounds, overflows or is no number.
+/// The bits of positive infinity, of a float type. NaN is what is above, whatever its sign.
+fn infinity(element: ElementType) -> Option<u64> {
+    match element {
+        ElementType::F64 => Some(0x7FF0_0000_0000_0000),
+        ElementType::F32 => Some(0x7F80_0000),
+        ElementType::F16 => Some(0x7C00),
+        ElementType::Bf16 => Some(0x7F80),
+        _ => None,
+    }
+}
+
+/// The value that the low bits are.
+fn from_bits<T: Element>(bits: u64) -> T {
+    bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<T>()])
+}
+
+/// Random bits, small integers, and what rounds, overflows or is no number: NaN with any sign and payload, quiet or not.
 fn value<T: Element>(random: &mut Random) -> T {
     const SPECIAL: [f64; 12] = [
         f64::NAN,
@@ -56,12 +73,12 @@ fn value<T: Element>(random: &mut Random) -> T {
         -1.0,
     ];
     match random.next() % 3 {
-        0 => {
-            let bits = random.next().to_ne_bytes();
-            bytemuck::pod_read_unaligned(&bits[..size_of::<T>()])
-        }
+        0 => from_bits(random.next()),
         1 => T::nearest(rule::Exact::Integer(i128::from(random.next() % 300) - 20)),
-        _ => T::nearest(rule::Exact::Float(SPECIAL[random.next() as usize % SPECIAL.len()])),
+        _ => match (SPECIAL[random.next() as usize % SPECIAL.len()], infinity(T::TYPE)) {
+            (special, Some(infinity)) if special.is_nan() => from_bits(random.next() | infinity),
+            (special, _) => T::nearest(rule::Exact::Float(special)),
+        },
     }
 }
 
@@ -104,7 +121,7 @@ struct Pair<S> {
     convert: fn(S) -> AnyValue,
     convert_all: fn(&[S]) -> AnyArray,
     loss: fn(S) -> Loss,
-    /// Tells whether two values of the target type are the same: the same bits, or both NaN.
+    /// Returns whether two values of the target type are the same: the same bits.
     is_same: fn(AnyValue, AnyValue) -> bool,
 }
 

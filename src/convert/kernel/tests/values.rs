@@ -3,9 +3,8 @@
 use super::memory::{Memory, memory};
 use super::*;
 
-/// Every value of 8 and 16 bits; of wider types, the edges of every other type, and random bits.
+/// Every value of 8 and 16 bits; of wider types, the edges of every other type, NaNs, and random bits.
 fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
-    let from_bits = |bits: u64| bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<S>()]);
     if size_of::<S>() <= 2 {
         return (0..1 << (8 * size_of::<S>())).map(from_bits).collect();
     }
@@ -27,6 +26,7 @@ fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
         }
     }
     values.extend((0..200).map(|_| value::<S>(random)));
+    values.extend(nan::nans::<S>(random));
     values
 }
 
