@@ -1,11 +1,18 @@
-//! Cutting work into tasks; the only file that names rayon.
+//! Cutting work into tasks; the only module that names rayon.
 //!
-//! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load.
+//! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load. No call
+//! needs more threads than its own: `crew` says how they share the work.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
+
+#[cfg(feature = "rayon")]
+mod crew;
 
 use std::cell::Cell;
 #[cfg(feature = "rayon")]
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+#[cfg(feature = "rayon")]
+use crew::share;
 
 /// Work on fewer bytes than this, read and written together, stays on the calling thread.
 ///
@@ -84,23 +91,28 @@ fn threads() -> usize {
     1
 }
 
-/// Works on every piece, several at a time if there are several; results are in the order of the pieces.
-#[cfg(feature = "rayon")]
-pub(crate) fn map<P: Send, R: Send>(mut pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
-    use rayon::prelude::*;
-    match pieces.pop() {
-        None => Vec::new(),
-        Some(only) if pieces.is_empty() => vec![work(only)],
-        Some(last) => {
-            pieces.push(last);
-            pieces.into_par_iter().with_max_len(1).map(&work).collect()
-        }
-    }
+/// Which piece a thread takes first.
+#[derive(Clone, Copy)]
+enum First {
+    /// The next one.
+    Next,
+    /// The one that has the thread's own number; the next one if another thread has taken it.
+    Own,
 }
 
-/// Works on every piece; without the feature `rayon` all work stays on the calling thread.
-#[cfg(not(feature = "rayon"))]
+/// Works on every piece, several at a time if there are several; results are in the order of the pieces.
 pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    map_from(First::Next, pieces, work)
+}
+
+fn map_from<P: Send, R: Send>(first: First, pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    let threads = if pieces.len() < 2 || IS_SERIAL.get() { 1 } else { threads() };
+    if threads == 1 { pieces.into_iter().map(work).collect() } else { share(pieces, first, threads, &work) }
+}
+
+/// There are no other threads.
+#[cfg(not(feature = "rayon"))]
+fn share<P, R>(pieces: Vec<P>, _first: First, _threads: usize, work: &impl Fn(P) -> R) -> Vec<R> {
     pieces.into_iter().map(work).collect()
 }
 
@@ -118,9 +130,9 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
-/// Calls `work(offset, chunk)` for one chunk of `values` for each thread, if work on so many bytes pays; chunk `i` always goes
-/// to thread `i`, so that memory stays with the thread that touched it first. Chunks are whole multiples of `grain` values.
-/// Inside, all work is serial.
+/// Calls `work(offset, chunk)` for one chunk of `values` for each thread, if work on so many bytes pays; chunk `i` goes to
+/// thread `i` if that has time, so that memory stays with the thread that touched it first. Chunks are whole multiples of
+/// `grain` values. Inside, all work is serial.
 pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
     values: &mut [T],
     grain: usize,
@@ -136,24 +148,7 @@ pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
         return serially(|| work(0, values));
     }
     let chunks = values.chunks_mut(step).enumerate().map(|(i, chunk)| (i * step, chunk)).collect();
-    on_each_thread(chunks, &|(offset, chunk)| serially(|| work(offset, chunk)));
-}
-
-/// Gives piece `i` to thread `i`; there are no more pieces than threads.
-#[cfg(feature = "rayon")]
-fn on_each_thread<P: Send>(pieces: Vec<P>, work: &(dyn Fn(P) + Sync)) {
-    let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
-    let take = |i: usize| pieces.get(i)?.lock().unwrap_or_else(PoisonError::into_inner).take();
-    rayon::broadcast(|thread| {
-        if let Some(piece) = take(thread.index()) {
-            work(piece);
-        }
-    });
-}
-
-#[cfg(not(feature = "rayon"))]
-fn on_each_thread<P: Send>(pieces: Vec<P>, work: &(dyn Fn(P) + Sync)) {
-    pieces.into_iter().for_each(work);
+    map_from(First::Own, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
 }
 
 #[cfg(feature = "rayon")]

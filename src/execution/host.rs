@@ -19,9 +19,10 @@ pub struct Serial;
 
 /// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
 ///
-/// An output is cut into as many equal parts as there are threads, and part `i` always goes to thread `i`: memory stays near
-/// the thread that touched it first. Work on less than 4 MiB, inputs and output together, stays on the calling thread.
-/// Without the feature `rayon` everything does.
+/// An output is cut into as many equal parts as there are threads, and part `i` goes to thread `i`: memory stays near the
+/// thread that touched it first. The part of a thread that is busy, or waits for something else, is done by another, so that
+/// no call waits for a thread that does not come. Work on less than 4 MiB, inputs and output together, stays on the calling
+/// thread. Without the feature `rayon` everything does.
 ///
 /// # Examples
 /// ```
