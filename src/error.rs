@@ -110,6 +110,14 @@ pub enum Error {
         /// The number of values in a row.
         columns: usize,
     },
+    /// Statistics of more rows than can be counted.
+    #[error("{added} rows are too many for {rows} that are counted already: the limit is {}", u64::MAX)]
+    RowCountOverflow {
+        /// The number of rows that are counted already.
+        rows: u64,
+        /// The number of rows that were to be added.
+        added: u64,
+    },
     /// Two tables that should have the same shape have not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {

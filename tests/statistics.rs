@@ -250,13 +250,98 @@ fn what_no_value_defines_is_nan() {
 }
 
 #[test]
-fn sums_that_leave_the_range_become_infinite_and_means_of_large_values_do_not_confuse_blocks() {
-    let column = of_column(&[f64::MAX, f64::MAX, f64::MAX]);
-    assert_eq!((column.sum(), column.variance(), column.maximum()), (f64::INFINITY, 0.0, f64::MAX));
+fn sums_that_leave_the_range_become_infinite_and_what_is_in_the_range_does_not() {
+    let (max, inf) = (f64::MAX, f64::INFINITY);
+    for rows in [2, 3, 1000, 50_000] {
+        for value in [max, -max] {
+            let column = of_column(&vec![value; rows]);
+            assert_eq!((column.sum(), column.mean(), column.maximum()), (value * 2.0, value, value), "{rows} rows");
+            assert_eq!((column.variance(), column.standard_deviation(), column.infinity_count()), (0.0, 0.0, 0));
+            assert_eq!((column.sum_squares(), column.second_order_raw_moment()), (inf, inf));
+        }
+    }
     let column = of_column(&[1e308, 1.5e308, -1e308]);
-    assert_eq!((column.sum(), column.minimum(), column.infinity_count()), (1.5e308, -1e308, 0));
-    assert!(!column.variance().is_finite());
-    assert_eq!(of_column(&[1e200, -1e200]).sum_squares(), f64::INFINITY);
+    assert_eq!((column.sum(), column.mean(), column.minimum()), (1.5e308, 1.5e308 / 3.0, -1e308));
+    assert_eq!((column.variance(), column.sum_squares_centered(), column.infinity_count()), (inf, inf, 0));
+    assert!(digits(column.standard_deviation(), 1.322_875_655_532_295_4e308) > 14.5); // the root of 7 / 4
+    // Squares that are too large, whose mean and whose root are not.
+    let column = of_column(&[1e154, -1e154, 1e154, -1e154]);
+    assert_eq!((column.sum_squares(), column.sum_squares_centered(), column.mean()), (inf, inf, 0.0));
+    assert!(digits(column.second_order_raw_moment(), 1e308) > 14.5 && digits(column.variance(), 1e308 / 0.75) > 14.5);
+    assert!(digits(column.population_variance(), 1e308) > 14.5);
+    let column = of_column(&[1e200, -1e200]);
+    assert_eq!((column.sum_squares(), column.variance(), column.population_variance()), (inf, inf, inf));
+    assert_eq!((column.population_standard_deviation(), column.mean()), (1e200, 0.0));
+    let column = of_column(&[2e200, 4e200]);
+    assert!(digits(column.variation(), 2.0_f64.sqrt() / 3.0) > 14.5);
+    // The deviation of a sample is larger than any f64, that of the population is the largest.
+    let column = of_column(&[max, -max]);
+    assert_eq!((column.sum(), column.mean(), column.standard_deviation()), (0.0, 0.0, inf));
+    assert_eq!(column.population_standard_deviation(), max);
+}
+
+#[test]
+fn sums_that_leave_the_range_on_the_way_come_back_wherever_blocks_and_tables_begin() {
+    let max = f64::MAX;
+    for rows in [6, 3000, 60_000] {
+        // A third of each: the sum of two thirds is far out of range.
+        let values: Vec<f64> = [max, max, -max].iter().flat_map(|&value| vec![value; rows / 3]).collect();
+        let column = of_column(&values);
+        assert_eq!(column.mean(), max / 3.0, "{rows} rows");
+        let turned: Vec<f64> = values.iter().rev().copied().collect();
+        assert_eq!(of_column(&turned).mean(), max / 3.0);
+        for cut in [1, rows / 3, rows / 2 + 1, rows - 1] {
+            let mut merged = BasicStatistics::new(1).unwrap();
+            merged.update(&values[..cut]).unwrap();
+            merged.update(&values[cut..]).unwrap();
+            let merged = merged.column(0).unwrap();
+            assert_eq!((merged.mean(), merged.minimum(), merged.maximum()), (max / 3.0, -max, max));
+            // Deviations are 2/3, 2/3 and -4/3 of the largest value; the mean of their squares is 8/9.
+            let deviation = merged.population_standard_deviation();
+            assert!(digits(deviation, (8.0_f64 / 9.0).sqrt() * max) > 13.5, "{deviation}");
+        }
+    }
+    let mut pairs = BasicStatistics::new(1).unwrap();
+    for value in [max, max, -max, -max, 3.0] {
+        pairs.update(&[value]).unwrap();
+    }
+    assert_eq!((pairs.column(0).unwrap().sum(), pairs.column(0).unwrap().count()), (3.0, 5));
+}
+
+#[test]
+fn rows_that_cannot_be_counted_are_refused_and_nothing_is_added() {
+    let mut all = BasicStatistics::new(3).unwrap();
+    all.update(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
+    for _ in 0..63 {
+        let same = all.clone();
+        all.merge(&same).unwrap();
+    }
+    let half = 1 << 63;
+    let check = |all: &BasicStatistics| {
+        assert_eq!(all.row_count(), half);
+        let [numbers, nan, infinities] = [0, 1, 2].map(|column| *all.column(column).unwrap());
+        assert_eq!((numbers.count(), numbers.mean(), numbers.sum()), (half, 1.0, half as f64));
+        assert_eq!((nan.count(), nan.nan_count(), infinities.infinity_count()), (0, half, half));
+    };
+    check(&all);
+    let same = all.clone();
+    assert_error!(all.merge(&same), Error::RowCountOverflow { rows, added } if rows == half && added == half);
+    check(&all);
+    let mut rest = all.clone();
+    for rows in (0..63).rev() {
+        let mut piece = BasicStatistics::new(3).unwrap();
+        piece.update(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
+        for _ in 0..rows {
+            let same = piece.clone();
+            piece.merge(&same).unwrap();
+        }
+        rest.merge(&piece).unwrap();
+    }
+    assert_eq!(rest.row_count(), u64::MAX);
+    let error = rest.update(&[1.0, 2.0, 3.0]).unwrap_err();
+    let text = "1 rows are too many for 18446744073709551615 that are counted already: the limit is 18446744073709551615";
+    assert_eq!(error.to_string(), text);
+    assert_eq!((rest.row_count(), rest.column(0).unwrap().count()), (u64::MAX, u64::MAX));
 }
 
 #[test]

@@ -13,8 +13,6 @@ use crate::convert::level::Level;
 pub(super) const BLOCK_ROWS: usize = 1024;
 /// Rows that are added up side by side.
 const LANES: usize = 8;
-/// Brings values whose sum leaves the range of `f64` back into it.
-const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// Room for working on blocks of some columns, used again and again.
 pub(super) struct Block {
@@ -42,10 +40,11 @@ impl Block {
         }
         self.lanes.pass(values);
         for (column, statistics) in statistics.iter_mut().enumerate() {
-            let block = self.lanes.column(column).unwrap_or_else(|| {
+            let mut block = self.lanes.column(column);
+            if !block.is_finite() {
                 let values = values[column..].iter().step_by(columns);
-                sift(values.copied(), &mut self.finite, &mut self.one)
-            });
+                block = sift(values.copied(), &mut self.finite, &mut self.one);
+            }
             statistics.merge(&block);
         }
     }
@@ -143,12 +142,9 @@ impl Lanes {
         }
     }
 
-    /// What is known of one column; `None` if its sum is not finite.
-    fn column(&self, column: usize) -> Option<ColumnStatistics> {
+    /// What is known of one column; its sums are not finite if a value is not, or a lane has left the range of `f64`.
+    fn column(&self, column: usize) -> ColumnStatistics {
         let sum = self.totals[column];
-        if !sum.value().is_finite() {
-            return None;
-        }
         let (minimum, maximum) = self.extremes(column);
         let deviation = self.reduce(&self.deviations, column, |a, b| a + b);
         let squares = self.reduce(&self.squares, column, |a, b| a + b);
@@ -156,7 +152,7 @@ impl Lanes {
         // Equal values do not deviate, and roundings do not make squares negative.
         let centered = if minimum == maximum || centered < 0.0 { 0.0 } else { centered };
         let (finite, centered) = (self.rows as u64, Double::from(centered));
-        Some(ColumnStatistics { finite, minimum, maximum, sum, centered, ..ColumnStatistics::EMPTY })
+        ColumnStatistics { finite, minimum, maximum, sum, centered, ..ColumnStatistics::EMPTY }
     }
 
     /// The smallest and the largest value of one column.
@@ -211,7 +207,7 @@ fn for_each_lane(values: &[f64], mut take: impl FnMut(usize, f64)) {
     rest.iter().enumerate().for_each(|(lane, &value)| take(lane, value));
 }
 
-/// Statistics of one column in which not all is finite, or whose sum is not.
+/// Statistics of one column in which not all is finite, or whose sums are not.
 fn sift(values: impl Iterator<Item = f64>, finite: &mut Vec<f64>, lanes: &mut Lanes) -> ColumnStatistics {
     let mut others = ColumnStatistics::EMPTY;
     finite.clear();
@@ -227,14 +223,19 @@ fn sift(values: impl Iterator<Item = f64>, finite: &mut Vec<f64>, lanes: &mut La
         return others;
     }
     lanes.pass(finite);
-    let (minimum, maximum) = lanes.extremes(0);
-    let mut all = lanes.column(0).unwrap_or_else(|| {
-        finite.iter_mut().for_each(|value| *value *= SMALLER);
+    let mut all = lanes.column(0);
+    if !all.is_finite() {
+        finite.iter_mut().for_each(|value| *value *= Double::SMALLER);
         lanes.pass(finite);
-        let small = lanes.column(0).unwrap_or(ColumnStatistics::EMPTY); // finite by now
-        let (sum, centered) = (small.sum.scaled(1.0 / SMALLER), small.centered.scaled(1.0 / SMALLER / SMALLER));
-        ColumnStatistics { minimum, maximum, sum, centered, ..small }
-    });
+        let small = lanes.column(0);
+        // What is in the range as it is has lost nothing, so that it stays.
+        if !all.sum.is_finite() {
+            all.sum = small.sum.scaled_up(1);
+        }
+        if !all.centered.is_finite() {
+            all.centered = small.centered.scaled_up(2);
+        }
+    }
     all.merge(&others);
     all
 }

@@ -5,8 +5,12 @@ use super::double::Double;
 /// Statistics of one column: DAAL's low-order moments, and counts.
 ///
 /// NaN is left out, and counted. Infinities are values like others, so that sums and means become infinite with them, and
-/// deviations NaN. What no value defines is NaN: the minimum of nothing, the variance of one value. Sums that leave the range
-/// of `f64` become infinite, or NaN.
+/// deviations NaN. What no value defines is NaN: the minimum of nothing, the variance of one value.
+///
+/// Of finite values a number is infinite only if the true one rounds to infinity, whatever the sums on the way are: the mean of
+/// the largest `f64`, twice, is that `f64`. Sums are kept in twice the digits of `f64`, about 106 bits:
+/// [`sum`](Self::sum) says what that means where terms cancel. Squares of deviations below 1e-154 are too small for `f64`,
+/// and are 0 in the end.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`; the names are theirs.
 ///
@@ -61,16 +65,21 @@ impl ColumnStatistics {
         propagates_nan: false,
     };
 
-    /// Adds what is known of further values. Source: Chan, Golub, LeVeque 1979.
+    /// Whether the sums are finite, be they larger than any `f64`.
+    pub(super) fn is_finite(&self) -> bool {
+        self.sum.is_finite() && self.centered.is_finite()
+    }
+
+    /// Adds what is known of further values. Counts must have room. Source: Chan, Golub, LeVeque 1979.
     pub(super) fn merge(&mut self, other: &Self) {
         let (mine, theirs) = (self.finite as f64, other.finite as f64);
         let both = mine + theirs;
         if self.finite == 0 {
             (self.sum, self.centered) = (other.sum, other.centered);
         } else if other.finite > 0 {
-            let delta = other.sum.divided_by(theirs).add(self.sum.divided_by(mine).negated()).value();
-            let between = delta * (delta * (mine / both * theirs));
-            self.centered = self.centered.add(other.centered).add(Double::from(between));
+            let delta = other.sum.divided_by(theirs).add(self.sum.divided_by(mine).negated());
+            let between = delta.times(delta.times(Double::from(mine / both * theirs)));
+            self.centered = self.centered.add(other.centered).add(between);
             self.sum = self.sum.add(other.sum);
         }
         self.minimum = lesser(other.minimum, self.minimum);
@@ -159,6 +168,11 @@ impl ColumnStatistics {
 
     /// Gives the sum; 0 if there is no value.
     ///
+    /// Added up in about 106 bits, twice those of `f64`, so that its error is about 2^-106 of the largest sum on the way: it is
+    /// the true sum, rounded once, unless terms cancel that are more than 2^53 times larger than what is left. Where they
+    /// are, digits of the sum are wrong; and terms more than 2^106 times smaller than those that cancel may be lost
+    /// altogether: how many, depends on their order.
+    ///
     /// # Examples
     /// ```
     /// # use numeric_table::{BasicStatistics, prelude::*};
@@ -183,8 +197,7 @@ impl ColumnStatistics {
         self.report(match () {
             () if self.infinity_count() > 0 => f64::INFINITY,
             () if self.finite == 0 => 0.0,
-            // Two terms that are not negative: nothing cancels.
-            () => self.centered.value() + self.finite_mean() * self.sum.value(),
+            () => self.squares().value(),
         })
     }
 
@@ -201,7 +214,7 @@ impl ColumnStatistics {
         self.report(if self.infinity_count() > 0 { f64::NAN } else { self.centered.value() })
     }
 
-    /// Gives the mean.
+    /// Gives the mean: the [`sum`](Self::sum), with all of its bits, divided by the count. So it is as right as the sum is.
     ///
     /// # Examples
     /// ```
@@ -211,7 +224,7 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn mean(&self) -> f64 {
-        self.report(self.infinite_sum().unwrap_or_else(|| self.finite_mean()))
+        self.report(self.infinite_sum().unwrap_or_else(|| self.finite_mean().value()))
     }
 
     /// Gives the mean of the squares.
@@ -224,7 +237,10 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn second_order_raw_moment(&self) -> f64 {
-        self.sum_squares() / self.count() as f64
+        self.report(match () {
+            () if self.infinity_count() > 0 => f64::INFINITY,
+            () => self.squares().divided_by(self.finite as f64).value(),
+        })
     }
 
     /// Gives the variance of a sample: the sum of the squared deviations, divided by one less than the count.
@@ -237,7 +253,7 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn variance(&self) -> f64 {
-        self.variance_of(1)
+        self.report(self.variance_of(1).value())
     }
 
     /// Gives the variance of a whole population: the mean of the squared deviations.
@@ -250,7 +266,7 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn population_variance(&self) -> f64 {
-        self.variance_of(0)
+        self.report(self.variance_of(0).value())
     }
 
     /// Gives the standard deviation of a sample: the root of [`variance`](Self::variance).
@@ -263,7 +279,7 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn standard_deviation(&self) -> f64 {
-        self.variance().sqrt()
+        self.report(self.variance_of(1).square_root().value())
     }
 
     /// Gives the standard deviation of a whole population: the root of [`population_variance`](Self::population_variance).
@@ -276,7 +292,7 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn population_standard_deviation(&self) -> f64 {
-        self.population_variance().sqrt()
+        self.report(self.variance_of(0).square_root().value())
     }
 
     /// Gives the standard deviation of a sample, divided by the mean.
@@ -289,16 +305,24 @@ impl ColumnStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn variation(&self) -> f64 {
-        self.standard_deviation() / self.mean()
+        self.report(self.variance_of(1).square_root().divided_by(self.mean()).value())
     }
 
-    fn variance_of(&self, less: u64) -> f64 {
-        let degrees = self.count().saturating_sub(less);
-        if degrees == 0 { f64::NAN } else { self.sum_squares_centered() / degrees as f64 }
+    fn variance_of(&self, less: u64) -> Double {
+        match self.finite.saturating_sub(less) {
+            0 => Double::from(f64::NAN),
+            _ if self.infinity_count() > 0 => Double::from(f64::NAN),
+            degrees => self.centered.divided_by(degrees as f64),
+        }
     }
 
-    fn finite_mean(&self) -> f64 {
-        self.sum.divided_by(self.finite as f64).value()
+    fn finite_mean(&self) -> Double {
+        self.sum.divided_by(self.finite as f64)
+    }
+
+    /// The sum of the squares of the finite values: of two terms that are not negative, so that nothing cancels.
+    fn squares(&self) -> Double {
+        self.centered.add(self.finite_mean().times(self.sum))
     }
 
     /// The sum, if there are infinities in it.

@@ -1,58 +1,128 @@
-//! Numbers of twice the precision of `f64`: the sum of a large one and what it rounded away.
+//! Numbers of twice the precision of `f64`, and of a larger range: the sum of a large one and what it rounded away, times a
+//! power of two where `f64` ends.
 //!
-//! What sums over blocks are kept in, so that their order of magnitude does not cost digits.
+//! What sums over blocks are kept in, so that neither their order of magnitude nor a sum on the way costs digits.
 //! Source: Dekker 1971, Knuth's two-sum; Shewchuk 1997.
 
-/// `high + low`, where `low` is less than a unit in the last place of `high`. Not finite: `low` is 0.
+/// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. Not finite: `low` is 0.
+///
+/// Invariant: `scale` is the least with which `high` is finite. So equal numbers are equal, and what `f64` holds has scale 0
+/// and is worked on as if there were none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Double {
     high: f64,
     low: f64,
+    scale: i32,
 }
 
+/// 2^600: squares of values that are one scale down are far from the end of the range.
+const UP: f64 = f64::from_bits((1023 + 600) << 52);
+const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
+const HALF_UP: f64 = f64::from_bits((1023 + 300) << 52);
+/// Sums of 2^64 squares of differences of `f64` end well below the range of this scale.
+const LAST: i32 = 3;
+
 impl Double {
-    pub(super) const ZERO: Self = Self { high: 0.0, low: 0.0 };
+    pub(super) const ZERO: Self = Self { high: 0.0, low: 0.0, scale: 0 };
+
+    /// What values are multiplied by that [`Self::scaled_up`] puts back, once, and their squares twice.
+    pub(super) const SMALLER: f64 = DOWN;
 
     /// The nearest `f64`.
     pub(super) fn value(self) -> f64 {
-        self.high + self.low
+        scaled(self.high + self.low, self.scale)
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        self.high.is_finite()
     }
 
     pub(super) fn add(self, other: Self) -> Self {
-        let (high, rest) = two_sum(self.high, other.high);
-        if !high.is_finite() {
-            return Self { high, low: 0.0 };
-        }
-        let (low, tail) = two_sum(self.low, other.low);
-        let (high, low) = quick_two_sum(high, rest + low);
-        let (high, low) = quick_two_sum(high, low + tail);
-        Self::finite(high, low)
+        let scale = self.scale.max(other.scale);
+        within_range(scale, |scale| {
+            let (mine, theirs) = (self.at(scale), other.at(scale));
+            let (high, rest) = two_sum(mine.high, theirs.high);
+            let (low, tail) = two_sum(mine.low, theirs.low);
+            let (high, low) = quick_two_sum(high, rest + low);
+            quick_two_sum(high, low + tail)
+        })
     }
 
     pub(super) fn negated(self) -> Self {
-        Self { high: -self.high, low: -self.low }
+        Self { high: -self.high, low: -self.low, ..self }
     }
 
     pub(super) fn divided_by(self, divisor: f64) -> Self {
         let quotient = self.high / divisor;
+        if !quotient.is_finite() {
+            return Self::from(quotient);
+        }
         let rest = (-quotient).mul_add(divisor, self.high) + self.low;
         let (high, low) = quick_two_sum(quotient, rest / divisor);
-        if quotient.is_finite() { Self::finite(high, low) } else { Self { high: quotient, low: 0.0 } }
+        Self { high, low, scale: self.scale }.normal()
     }
 
-    /// Times a power of two.
-    pub(super) fn scaled(self, factor: f64) -> Self {
-        Self::finite(self.high * factor, self.low * factor)
+    /// The product of the nearest `f64`s, rounded once more.
+    pub(super) fn times(self, other: Self) -> Self {
+        let (mine, theirs) = (self.high + self.low, other.high + other.low);
+        let scale = self.scale + other.scale;
+        within_range(scale, |at| {
+            let downs = scale - at; // of products above the range: neither factor becomes too small
+            (scaled(mine, downs / 2) * scaled(theirs, downs - downs / 2), 0.0)
+        })
     }
 
-    fn finite(high: f64, low: f64) -> Self {
-        if high.is_finite() { Self { high, low } } else { Self { high, low: 0.0 } }
+    /// The root of the nearest `f64`.
+    pub(super) fn square_root(self) -> Self {
+        let root = (self.high + self.low).sqrt();
+        let high = if self.scale % 2 == 0 { root } else { root * HALF_UP };
+        Self { high, low: 0.0, scale: self.scale / 2 }.normal()
     }
+
+    /// Times 2^600, so many times.
+    pub(super) fn scaled_up(self, times: i32) -> Self {
+        Self { scale: self.scale + times, ..self }.normal()
+    }
+
+    /// The same number at a larger scale.
+    fn at(self, scale: i32) -> Self {
+        let downs = self.scale - scale;
+        Self { high: scaled(self.high, downs), low: scaled(self.low, downs), scale }
+    }
+
+    /// The same number at the least scale.
+    fn normal(mut self) -> Self {
+        while self.scale > 0 && (self.high * UP).is_finite() {
+            self = Self { high: self.high * UP, low: self.low * UP, scale: self.scale - 1 };
+        }
+        match self.high.is_finite() {
+            true => self,
+            false => Self { low: 0.0, scale: 0, ..self },
+        }
+    }
+}
+
+/// Computes at the first scale from this one on at which the result is finite.
+fn within_range(scale: i32, compute: impl Fn(i32) -> (f64, f64)) -> Double {
+    let mut at = scale;
+    loop {
+        let (high, low) = compute(at);
+        if (high.is_finite() && low.is_finite()) || at >= LAST {
+            return Double { high, low, scale: at }.normal();
+        }
+        at += 1;
+    }
+}
+
+/// Times 2^600 as often as said; divided by it if that is negative.
+fn scaled(value: f64, times: i32) -> f64 {
+    let factor = if times < 0 { DOWN } else { UP };
+    (0..times.abs()).fold(value, |value, _| value * factor)
 }
 
 impl From<f64> for Double {
     fn from(value: f64) -> Self {
-        Self { high: value, low: 0.0 }
+        Self { high: value, low: 0.0, scale: 0 }
     }
 }
 
@@ -94,11 +164,41 @@ mod tests {
     }
 
     #[test]
+    fn a_sum_that_leaves_the_range_comes_back_exactly() {
+        let max = Double::from(f64::MAX);
+        let four = max.add(max).add(max).add(max);
+        assert_eq!((four.value(), four.divided_by(4.0)), (f64::INFINITY, max));
+        let back = four.add(Double::from(1.5)).add(max.negated()).add(max.negated()).add(max.negated());
+        assert_eq!(back, max); // 1.5 is beyond 106 bits
+        assert_eq!(back.add(max.negated()), Double::ZERO);
+        // Half a unit in the last place above the largest number rounds to infinity, less than that does not.
+        let half = f64::from_bits((1023 + 970) << 52);
+        assert_eq!(max.add(Double::from(half)).value(), f64::INFINITY);
+        assert_eq!(max.add(Double::from(half.next_down())).value(), f64::MAX);
+    }
+
+    #[test]
+    fn products_and_roots_leave_the_range_and_come_back() {
+        let (large, max) = (Double::from(1e200), Double::from(f64::MAX));
+        assert_eq!((large.times(large).value(), large.times(large).square_root().value()), (f64::INFINITY, 1e200));
+        assert_eq!(large.times(Double::from(1e100)).value(), 1e200 * 1e100);
+        assert_eq!(large.times(Double::from(-1e-200)).value(), 1e200 * -1e-200);
+        let square = max.times(max);
+        assert_eq!(square.square_root(), max);
+        assert_eq!(square.add(square).divided_by(2.0).square_root(), max);
+        let twice = max.add(max);
+        assert_eq!(twice.times(twice).square_root().divided_by(2.0), max);
+        assert_eq!(twice.times(Double::from(f64::MIN_POSITIVE)).value(), f64::MAX * f64::MIN_POSITIVE * 2.0);
+    }
+
+    #[test]
     fn infinities_and_nan_stay_what_they_are() {
         let huge = Double::from(f64::MAX);
         assert_eq!(huge.add(huge).value(), f64::INFINITY);
-        assert_eq!(huge.scaled(-2.0).value(), f64::NEG_INFINITY);
+        assert_eq!(huge.add(huge).negated().value(), f64::NEG_INFINITY);
         assert_eq!(Double::from(f64::INFINITY).divided_by(3.0).value(), f64::INFINITY);
+        assert_eq!(Double::from(2.0).divided_by(0.0).value(), f64::INFINITY);
         assert!(Double::from(f64::INFINITY).add(Double::from(f64::NEG_INFINITY)).value().is_nan());
+        assert!(Double::from(f64::NAN).times(huge).square_root().value().is_nan());
     }
 }

@@ -41,8 +41,9 @@ const RESULTS: usize = 64 << 10;
 ///
 /// One pass over the table, in parallel from 4 MiB on, in memory for one block per thread. Values of other types than `f64`
 /// are converted, exactly but for 64-bit integers beyond 2^53. Means and deviations are right to the last digits even where
-/// these are small beside the values: results are checked against NIST's certified values. They do not depend on the number
-/// of threads, the machine or the layout. What NaN and infinities do is said on [`ColumnStatistics`].
+/// deviations are small beside the values: results are checked against NIST's certified values. They do not depend on the
+/// number of threads, the machine or the layout. What NaN, infinities and values that cancel do is said on
+/// [`ColumnStatistics`].
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
@@ -123,7 +124,8 @@ impl BasicStatistics {
     /// on how many rows come at a time.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::OutOfMemory`]. Nothing is added then.
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -147,16 +149,17 @@ impl BasicStatistics {
             return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
         }
         let shape = Shape { rows: count, columns };
+        let rows_after = self.rows_with(count as u64)?;
         let view = TableView::new(rows, shape, DataLayout::RowMajor)?;
-        let added = compute(shape, PANEL, &ViewSource(view))?;
-        self.add(&added, count as u64);
+        self.add(&compute(shape, PANEL, &ViewSource(view))?, rows_after);
         Ok(())
     }
 
     /// Adds the rows of other tables, whose statistics are known.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if they have another number of columns; nothing is added.
+    /// [`Error::LengthMismatch`] if they have another number of columns; [`Error::RowCountOverflow`] if together they have
+    /// 2^64 rows or more. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -170,7 +173,7 @@ impl BasicStatistics {
         if self.columns.len() != other.columns.len() {
             return Err(Error::LengthMismatch { expected: self.columns.len(), found: other.columns.len() });
         }
-        self.add(&other.columns, other.rows);
+        self.add(&other.columns, self.rows_with(other.rows)?);
         if self.dictionary.is_none() {
             self.dictionary.clone_from(&other.dictionary);
         }
@@ -238,9 +241,15 @@ impl BasicStatistics {
         self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
     }
 
-    fn add(&mut self, columns: &[ColumnStatistics], rows: u64) {
+    /// The number of rows with so many more. If it can be counted, so can everything that columns count: every row has one
+    /// value of each.
+    fn rows_with(&self, added: u64) -> Result<u64> {
+        self.rows.checked_add(added).ok_or(Error::RowCountOverflow { rows: self.rows, added })
+    }
+
+    fn add(&mut self, columns: &[ColumnStatistics], rows_after: u64) {
         self.columns.iter_mut().zip(columns).for_each(|(mine, theirs)| mine.merge(theirs));
-        self.rows += rows;
+        self.rows = rows_after;
     }
 }
 
