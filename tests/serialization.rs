@@ -448,23 +448,56 @@ fn the_number_of_calls_does_not_grow_with_the_table() {
 }
 
 #[test]
-fn binary_formats_get_an_array_in_one_call_and_nothing_else() {
+fn binary_formats_get_the_name_of_the_element_type_and_all_values_of_an_array_in_one_call() {
     fn check<T: Element>() {
         let values = special_values::<T>();
         let mut calls = Calls::default();
         Array::from(values.clone()).serialize(&mut calls).unwrap();
         let payload: Vec<u8> =
             values.iter().flat_map(|&value| bits(value).to_le_bytes()[..size_of::<T>()].to_vec()).collect();
-        assert_eq!((calls.bytes, calls.scalars), (vec![payload], 0));
+        assert_eq!((calls.bytes, calls.scalars), (vec![payload], 1));
     }
     for_each_element!(check);
 }
 
 #[test]
+fn an_array_as_bincode_has_these_very_bytes() {
+    let golden = hex(concat!(
+        "0300000000000000 693136",          // i16
+        "0600000000000000 0100 feff ff7f", // 6 bytes of values
+    ));
+    let array = Array::from(vec![1_i16, -2, i16::MAX]);
+    assert_eq!(bincode::serde::encode_to_vec(&array, bincode::config::legacy()).unwrap(), golden);
+    let (found, _) = bincode::serde::borrow_decode_from_slice(&golden, bincode::config::legacy()).unwrap();
+    assert_eq!(Array::<i16>::as_slice(&found), &array[..]);
+}
+
+#[test]
+fn an_array_of_one_element_type_is_not_read_as_one_of_another() {
+    fn check<S: Element, T: Element>() {
+        for values in [special_values::<S>(), Vec::new()] {
+            let bytes = bincode::serde::encode_to_vec(Array::from(values), bincode::config::standard()).unwrap();
+            let config = bincode::config::standard();
+            let borrowed = bincode::serde::borrow_decode_from_slice::<Array<T>, _>(&bytes, config).map(|found| found.0);
+            let read = bincode::serde::decode_from_std_read::<Array<T>, _, _>(&mut &bytes[..], config);
+            for found in [borrowed, read] {
+                if S::TYPE == T::TYPE {
+                    assert!(found.is_ok());
+                } else {
+                    let text = format!("the element type is {}, not {}", S::TYPE, T::TYPE);
+                    assert!(found.unwrap_err().to_string().contains(&text));
+                }
+            }
+        }
+    }
+    for_each_element!(S => for_each_element!(T => check::<S, T>()));
+}
+
+#[test]
 fn bytes_that_are_no_whole_number_of_values_are_refused() {
-    let bytes = bincode::serde::encode_to_vec(Array::from(vec![1.0_f32; 3]), bincode::config::legacy()).unwrap();
+    let bytes = hex("0300000000000000 663634 0c00000000000000 0000803f 0000803f 0000803f"); // f64: 12 bytes
     let read = bincode::serde::borrow_decode_from_slice::<Array<f64>, _>(&bytes, bincode::config::legacy());
-    assert!(read.is_err());
+    assert!(read.unwrap_err().to_string().contains("12 bytes are not a whole number of f64 values"));
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! `Serialize` and `Deserialize` for dictionaries.
+
+use std::borrow::Cow;
+
+use serde::de;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Bytes, remember};
+use crate::dictionary::feature::try_to_string;
+use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::element::ElementType;
+use crate::error::Error;
+
+/// A dictionary in a human-readable format.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ReadableDictionary<'a> {
+    Uniform { feature: Cow<'a, Feature>, count: usize },
+    Each(Vec<Cow<'a, Feature>>),
+}
+
+/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece, in order.
+///
+/// A record is: element id, feature type, flags (1: has a name, 2: has a category count), five zeros; category count,
+/// start and length of the name, as `u64`. It is as large as the feature that it becomes, within a factor of two, so that
+/// no archive makes its reader take much more memory than it has itself.
+#[derive(Serialize, Deserialize)]
+struct PackedDictionary<'a> {
+    is_uniform: bool,
+    count: u64,
+    #[serde(borrow)]
+    records: Bytes<'a>,
+    #[serde(borrow)]
+    names: Bytes<'a>,
+}
+
+const RECORD_BYTES: usize = 32;
+
+impl Serialize for DataDictionary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let stored = self.stored();
+        if serializer.is_human_readable() {
+            let stored = stored.iter().map(Cow::Borrowed);
+            return match (self.is_uniform(), stored.clone().next()) {
+                (true, Some(feature)) => ReadableDictionary::Uniform { feature, count: self.len() },
+                _ => ReadableDictionary::Each(stored.collect()),
+            }
+            .serialize(serializer);
+        }
+        let (mut records, mut names) = (Vec::new(), Vec::new());
+        let name_bytes = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        records.try_reserve_exact(stored.len() * RECORD_BYTES).map_err(serde::ser::Error::custom)?;
+        names.try_reserve_exact(name_bytes).map_err(serde::ser::Error::custom)?;
+        for feature in stored {
+            let name = feature.name.as_deref();
+            let flags = u8::from(name.is_some()) | u8::from(feature.category_count.is_some()) << 1;
+            records.extend([feature.element_type.id(), feature.feature_type as u8, flags, 0, 0, 0, 0, 0]);
+            records.extend((feature.category_count.unwrap_or(0) as u64).to_le_bytes());
+            records.extend((names.len() as u64).to_le_bytes());
+            records.extend((name.unwrap_or("").len() as u64).to_le_bytes());
+            names.extend(name.unwrap_or("").bytes());
+        }
+        let [records, names] = [records, names].map(|bytes| Bytes(Cow::Owned(bytes)));
+        PackedDictionary { is_uniform: self.is_uniform(), count: self.len() as u64, records, names }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DataDictionary {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            return Ok(match ReadableDictionary::deserialize(deserializer)? {
+                ReadableDictionary::Uniform { feature, count } => Self::uniform(feature.into_owned(), count),
+                ReadableDictionary::Each(features) => features.into_iter().map(Cow::into_owned).collect(),
+            });
+        }
+        let packed = PackedDictionary::deserialize(deserializer)?;
+        let count = usize::try_from(packed.count).map_err(de::Error::custom)?;
+        let stored = if packed.is_uniform { 1 } else { count };
+        let (records, rest) = packed.records.0.as_chunks::<RECORD_BYTES>();
+        if records.len() != stored || !rest.is_empty() {
+            let bytes = packed.records.0.len();
+            return Err(de::Error::custom(format_args!("{bytes} bytes of records are not those of {stored} features")));
+        }
+        let mut features = Vec::new();
+        features
+            .try_reserve_exact(stored)
+            .map_err(|_| remember(Error::OutOfMemory { bytes: stored.saturating_mul(size_of::<Feature>()) }))?;
+        let (names, mut end) = (&packed.names.0, 0);
+        for record in records {
+            features.push(read_feature(record, names, &mut end)?);
+        }
+        if end < names.len() {
+            return Err(de::Error::custom(format_args!("bytes behind the last feature's name: {}", names.len() - end)));
+        }
+        match features.pop() {
+            Some(feature) if packed.is_uniform => Ok(Self::uniform(feature, count)),
+            last => {
+                features.extend(last);
+                Ok(Self::from_features(features))
+            }
+        }
+    }
+}
+
+/// Reads one feature. Its name must begin where the one before ends, so that no two share the same bytes.
+fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8], end: &mut usize) -> Result<Feature, E> {
+    let [element, kind, flags, 0, 0, 0, 0, 0, numbers @ ..] = record else {
+        return Err(E::custom("a feature record has bytes that should be zero"));
+    };
+    let element_type = ElementType::from_id(*element)
+        .ok_or_else(|| E::custom(format_args!("{element} is not the id of an element type")))?;
+    let feature_type =
+        FeatureType::from_id(*kind).ok_or_else(|| E::custom(format_args!("{kind} is not the id of a feature type")))?;
+    let number = |index: usize| {
+        let (numbers, _) = numbers.as_chunks::<8>();
+        usize::try_from(u64::from_le_bytes(numbers[index])).map_err(E::custom)
+    };
+    let (categories, start, length) = (number(0)?, number(1)?, number(2)?);
+    let name = start.checked_add(length).and_then(|end| names.get(start..end)).filter(|_| start == *end);
+    let name = name.ok_or_else(|| E::custom("a feature's name does not lie where the one before ends"))?;
+    let name = std::str::from_utf8(name).map_err(E::custom)?;
+    *end = start + length;
+    let (has_name, has_categories) = (flags & 1 != 0, flags & 2 != 0);
+    let contradicts = (!has_name && !name.is_empty()) || (!has_categories && categories != 0);
+    if flags & !3 != 0 || contradicts {
+        return Err(E::custom("a feature record contradicts itself"));
+    }
+    let name = if has_name { Some(try_to_string(name).map_err(E::custom)?) } else { None };
+    Ok(Feature { name, element_type, feature_type, category_count: has_categories.then_some(categories) })
+}
