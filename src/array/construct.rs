@@ -176,8 +176,8 @@ impl<T> Array<T> {
     /// The first array on a block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` elements while the block lives; for writes too if
-    /// `mutable`, and nobody else may access them then.
+    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while the
+    /// block lives; for writes too if `mutable`, and nobody else may access them then.
     unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, mutable: bool) -> Self {
         Self { block: Some(Arc::new(block)), data, count, mutable, invariant: PhantomData }
     }
@@ -240,8 +240,12 @@ impl<T: 'static> Array<T> {
     /// Source: oneDAL `array(const Data*, count, deleter)`.
     ///
     /// # Safety
-    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs; null is allowed for 0.
-    /// * Nobody may write the elements until then.
+    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs, all in one allocation; null is
+    ///   allowed for 0.
+    /// * All `count` elements must be initialised: values of `T`. For memory that is not, `T` is a
+    ///   [`MaybeUninit`](std::mem::MaybeUninit).
+    /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts`].
+    /// * Nobody may write the elements until `deleter` runs.
     /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
     ///
     /// # Examples
@@ -272,9 +276,12 @@ impl<T: 'static> Array<T> {
     /// Source: oneDAL `array(Data*, count, deleter)`.
     ///
     /// # Safety
-    /// * `data` must be aligned, and valid for reads and writes of `count` elements until `deleter` runs; null is
-    ///   allowed for 0.
-    /// * Nobody else may access the elements until then.
+    /// * `data` must be aligned, and valid for reads and writes of `count` elements until `deleter` runs, all in one
+    ///   allocation; null is allowed for 0.
+    /// * All `count` elements must be initialised: values of `T`. For memory that is not, `T` is a
+    ///   [`MaybeUninit`](std::mem::MaybeUninit).
+    /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts_mut`].
+    /// * Nobody else may access the elements until `deleter` runs.
     /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
     ///
     /// # Examples

@@ -65,7 +65,8 @@ use block::MemoryBlock;
 pub struct Array<T> {
     /// The ownership structure. `None` in an array that was made by [`Array::new`] only.
     block: Option<Arc<MemoryBlock>>,
-    /// The first element. Valid for reads of `count` elements while `block` is alive, and for writes too if `mutable`.
+    /// The first element. Valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while `block` is
+    /// alive, and for writes too if `mutable`.
     data: NonNull<T>,
     count: usize,
     /// Whether `data` may be written once this array is the only owner.
@@ -128,7 +129,7 @@ impl<T> Array<T> {
     /// assert_eq!(Array::from(vec![1_i8, 2]).as_slice(), [1, 2]);
     /// ```
     pub const fn as_slice(&self) -> &[T] {
-        // SAFETY: `data` is valid for reads of `count` elements while the block lives (field invariant), and the
+        // SAFETY: `data` is valid for reads of `count` values of `T` while the block lives (field invariant), and the
         // block lives as long as `self`. Nobody writes meanwhile: writing needs `&mut` to the only owner.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
     }
@@ -259,7 +260,8 @@ impl<T> Array<T> {
     /// Another window on the same block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` elements while the block lives; for writes too if `mutable`.
+    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while the
+    /// block lives; for writes too if `mutable`.
     #[inline]
     unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
         Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }

@@ -198,7 +198,9 @@ impl Lender {
     /// Puts the memory into `slot`, if it has come back. The last table that waits gets it whole, others a share.
     ///
     /// # Errors
-    /// [`Error::BlockOutstanding`] while the block is out.
+    /// [`Error::BlockOutstanding`] while the block is out; [`Error::ElementTypeMismatch`] if the memory that has come back
+    /// has another element type; [`Error::WrongTable`] if there is an array in `slot` already. The memory stays here then,
+    /// for a call with the right slot.
     ///
     /// # Examples
     /// ```
@@ -219,12 +221,20 @@ impl Lender {
             return Ok(());
         }
         let array = if returned.waiting == 1 { returned.array.take() } else { returned.array.clone() };
-        let array = array.and_then(|array| array.downcast::<T>().ok());
         let array = array.ok_or_else(|| Error::BlockOutstanding { rows: self.rows.clone() })?;
+        let refused = match array.downcast::<T>() {
+            Ok(array) => slot.set(array).err().map(|array| (AnyArray::new(array), Error::WrongTable)),
+            Err(array) => {
+                let (expected, found) = (T::TYPE, array.element_type());
+                Some((array, Error::ElementTypeMismatch { expected, found }))
+            }
+        };
+        if let Some((array, error)) = refused {
+            returned.array = Some(array);
+            return Err(error);
+        }
         returned.waiting -= 1;
         self.is_done.store(true, Ordering::Relaxed);
-        // Filled under the lock and only once, since `is_done` was false.
-        let _ = slot.set(array);
         Ok(())
     }
 }
@@ -244,6 +254,7 @@ impl Drop for Lender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::ElementType;
 
     fn lend(values: Vec<u8>) -> (Lease, Lender) {
         let region = Region { rows: 0..values.len(), columns: 0..1 };
@@ -275,6 +286,22 @@ mod tests {
         assert_eq!(slots[0].get().unwrap().owner_count(), 2);
         drop((first, second));
         assert_eq!(slots[0].get().unwrap().owner_count(), 2);
+    }
+
+    #[test]
+    fn a_slot_of_another_type_or_with_an_array_in_it_is_refused_and_the_memory_stays() {
+        let (lease, lender) = lend(vec![1, 2]);
+        drop(lease);
+        let wrong = OnceLock::<Array<i16>>::new();
+        let error = lender.collect(&wrong).unwrap_err();
+        assert!(matches!(error, Error::ElementTypeMismatch { expected: ElementType::I16, found: ElementType::U8 }));
+        let full = OnceLock::from(Array::from(vec![9_u8]));
+        assert!(matches!(lender.collect(&full), Err(Error::WrongTable)));
+        assert!(wrong.get().is_none() && full.get().unwrap()[..] == [9]);
+        let slot = OnceLock::<Array<u8>>::new();
+        lender.collect(&slot).unwrap();
+        assert_eq!(slot.get().unwrap()[..], [1, 2]);
+        assert!(slot.get().unwrap().has_mutable_data());
     }
 
     #[test]
