@@ -51,7 +51,7 @@ impl fmt::Display for DeviceId {
 /// ```
 pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// What the execution side of a handle is: [`SharedMemory`](super::SharedMemory), or
-    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport.
+    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport. There is no third.
     type Memory: ExecutionMemory;
 
     /// Makes the execution side of a new handle.

@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::{Container, HandleError};
 use crate::element::Element;
 
-/// Where a handle keeps its container: its values count, or they do not.
+/// Where a handle keeps its container: its values count, or they do not. Handles show it to their
+/// [`ExecutionMemory`](super::ExecutionMemory) only; there is nothing in it for others to call.
 ///
 /// Presence is validity: `valid` is filled exactly if the control copy is valid. Through `&self` it can only be filled, so
 /// that a borrowed `&[T]` stays right while it lives; only `&mut self` empties it.

@@ -1,7 +1,7 @@
 //! The execution side's delegate: what each call of a handle does with memory, when it is shared and when it is separate.
 //!
 //! Source: Dax `ArrayManagerExecution`. As Dax expected there are two implementations, and adapters name one of them:
-//! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory).
+//! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory). No other crate can write a third.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,12 @@ use super::{Container, ControlSlot, HandleError};
 use crate::array::Array;
 use crate::element::Element;
 
-/// The execution side of one handle.
+/// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`](super::SeparateMemory), one of which a
+/// [`DeviceAdapter`](super::DeviceAdapter) names.
+///
+/// Sealed: which copy is valid when is a matter between the handle and these two. A device with memory of its own brings a
+/// [`Transport`](super::Transport), which [`SeparateMemory`](super::SeparateMemory) asks to move bytes; one that works on the
+/// program's memory needs nothing; memory that the program sees in a way of its own is a [`Container`].
 ///
 /// | method | Dax | separate memory | shared memory |
 /// | --- | --- | --- | --- |
@@ -28,7 +33,7 @@ use crate::element::Element;
 /// # Errors
 /// Whatever fails leaves every copy valid that was valid. Every method with data to give may return
 /// [`HandleError::NoValidData`]; those of separate memory also what the device reports.
-pub trait ExecutionMemory: Send + Sync + Sized + 'static {
+pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Whether the control side's memory is the execution side's.
     const IS_SHARED: bool;
 
@@ -150,6 +155,11 @@ pub trait ExecutionMemory: Send + Sync + Sized + 'static {
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool;
 }
 
+pub(super) mod sealed {
+    /// What only this crate's execution memories are.
+    pub trait Sealed {}
+}
+
 /// Execution on the control side's own memory: views are slices, nothing is ever copied between the two.
 ///
 /// # Examples
@@ -174,6 +184,8 @@ fn writable<T: Element, C: Container<T>>(control: &mut ControlSlot<C>, len: usiz
     let container = control.container().ok_or(HandleError::NoValidData)?;
     container.values_mut()?.get_mut(..len).ok_or(HandleError::NoValidData)
 }
+
+impl sealed::Sealed for SharedMemory {}
 
 impl ExecutionMemory for SharedMemory {
     const IS_SHARED: bool = true;

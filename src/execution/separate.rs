@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::control::lock;
-use super::memory::copy_from_control;
+use super::memory::{copy_from_control, sealed};
 use super::space::{Block, Cache, DeviceView, DeviceViewMut};
 use super::{Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
 use crate::array::Array;
@@ -125,6 +125,8 @@ fn make_unique<X: Transport>(
     }
     Ok(())
 }
+
+impl<X: Transport> sealed::Sealed for SeparateMemory<X> {}
 
 impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
     const IS_SHARED: bool = false;

@@ -33,9 +33,10 @@ use crate::element::Element;
 /// | [`release_control`](Self::release_control) | E | **up**, D | D | D |
 /// | [`discard`](Self::discard) | E | E | E | E |
 ///
-/// * A clone shares the copies of both sides, O(1). The first write through either detaches it: output takes new memory, an
-///   in-place view copies on the device, a write portal copies in control memory. (Dax and VTK-m show writes to all
-///   copies; who wants that wraps the handle in `Arc<RwLock<_>>`.)
+/// * A clone shares the copy on the device, and clones the container if its values count: an [`Array`] or a `&[T]` shares
+///   them, so that all is O(1); a `Vec` copies them. The first write through either detaches what is shared: output takes new
+///   memory, an in-place view copies on the device, a write portal copies in control memory. (Dax and VTK-m show writes to
+///   all copies; who wants that wraps the handle in `Arc<RwLock<_>>`.)
 /// * Views and portals borrow the handle, so that nothing can be moved or freed under them, and no device needs to be told
 ///   that an output is complete: it counts as soon as it is prepared. What a kernel leaves unwritten is some value.
 /// * Whatever fails leaves valid what was valid. A copy that control has as well may be freed when another array needs the
@@ -376,7 +377,18 @@ impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
     }
 }
 
-/// Shares the copies of both sides: O(1). The first write through either handle detaches it.
+/// Shares the copy on the device, O(1), and clones the container if its values count: O(1) for an [`Array`] or a `&[T]`, which
+/// share them, a copy of all values for a `Vec`. The first write through either handle detaches what is shared.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Array, execution::{ArrayHandle, Serial}};
+/// let shared = ArrayHandle::from_container(&Serial, Array::from(vec![1_u8, 2]));
+/// assert_eq!(shared.clone().read_portal()?.as_ptr(), shared.read_portal()?.as_ptr());
+/// let owned = ArrayHandle::from_container(&Serial, vec![1_u8, 2]);
+/// assert_ne!(owned.clone().read_portal()?.as_ptr(), owned.read_portal()?.as_ptr());
+/// # Ok::<(), numeric_table::execution::HandleError>(())
+/// ```
 impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for ArrayHandle<T, D, C> {
     fn clone(&self) -> Self {
         // In this order: values that another thread moves from the device to control meanwhile are seen at least once.
