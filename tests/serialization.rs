@@ -463,7 +463,7 @@ fn binary_formats_get_the_name_of_the_element_type_and_all_values_of_an_array_in
 #[test]
 fn an_array_as_bincode_has_these_very_bytes() {
     let golden = hex(concat!(
-        "0300000000000000 693136",          // i16
+        "0300000000000000 693136",         // i16
         "0600000000000000 0100 feff ff7f", // 6 bytes of values
     ));
     let array = Array::from(vec![1_i16, -2, i16::MAX]);
