@@ -19,14 +19,19 @@ use crate::array::assume_init_mut;
 const BF16_END: f64 = (((1_u128 << 9) - 1) << (127 - 8)) as f64;
 const F16_END: f64 = 65520.0;
 
+/// Sets the bit that makes a NaN quiet.
+#[inline(always)]
+fn quieted(value: f32) -> f32 {
+    f32::from_bits(value.to_bits() | if value.is_nan() { 0x0040_0000 } else { 0 })
+}
+
 impl To<f32> for bf16 {
     const ALWAYS_FITS: bool = true;
     const IS_LOSSLESS: bool = true;
 
     #[inline(always)]
     fn to(self) -> f32 {
-        let value: f32 = self.to_unquieted();
-        f32::from_bits(value.to_bits() | if value.is_nan() { F32_QUIET } else { 0 })
+        quieted(self.to_unquieted())
     }
 
     #[inline(always)]
@@ -83,9 +88,6 @@ impl To<bf16> for f32 {
     }
 }
 
-/// The bit that makes a NaN of `f32` quiet.
-const F32_QUIET: u32 = 0x0040_0000;
-
 /// What the exponents of `f32` and `f16` differ by, in place.
 const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
 
@@ -95,9 +97,7 @@ impl To<f32> for f16 {
 
     #[inline(always)]
     fn to(self) -> f32 {
-        let value: f32 = self.to_unquieted();
-        let is_nan = self.to_bits() & 0x7FFF > 0x7C00;
-        f32::from_bits(value.to_bits() | if is_nan { F32_QUIET } else { 0 })
+        quieted(self.to_unquieted())
     }
 
     #[inline(always)]
