@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::array::AnyValue;
 use crate::block::BlockKind;
 use crate::block::ReadWriteMode;
+#[cfg(feature = "csv")]
+use crate::display::label;
 use crate::element::ElementType;
 use crate::interop::CopyReason;
 use crate::shape::Shape;
@@ -266,13 +268,15 @@ pub enum Error {
     /// Something in a CSV file is not what the column or the table needs. It is the first such place in the file.
     #[cfg(feature = "csv")]
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    #[error("line {line}{}: {text:?} {reason}", column_of(*column, name.as_deref()))]
+    #[error("{}line {line}{}: {text:?} {reason}", prefix(path.as_deref()), column_of(*column, name.as_deref()))]
     Csv {
+        /// The file, as the caller named it; `None` if the text does not come from one.
+        path: Option<PathBuf>,
         /// The line of the file, from 1 on. A field in quotes may span several: it is the first of them.
         line: u64,
         /// The column of the file, from 0 on; `None` if it is the whole row.
         column: Option<usize>,
-        /// The name of that column, if it has one.
+        /// The name of that column, if it has one, cut to at most 40 characters.
         name: Option<String>,
         /// What is there, cut to at most 40 characters.
         text: String,
@@ -282,8 +286,10 @@ pub enum Error {
     /// An option for reading or writing a CSV file contradicts another one, or the file.
     #[cfg(feature = "csv")]
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    #[error("bad option for a CSV file: {reason}")]
+    #[error("{}bad option for a CSV file: {reason}", prefix(path.as_deref()))]
     CsvOption {
+        /// The file that is read, as the caller named it; `None` if the text does not come from one.
+        path: Option<PathBuf>,
         /// Which one, and why.
         reason: String,
     },
@@ -386,8 +392,9 @@ fn prefix(path: Option<&Path>) -> String {
 
 #[cfg(feature = "csv")]
 fn column_of(column: Option<usize>, name: Option<&str>) -> String {
+    const NAME_LIMIT: usize = 40; // places, a character of which may take several when it is escaped
     match (column, name) {
-        (Some(column), Some(name)) => format!(", column {column} ({name})"),
+        (Some(column), Some(name)) => format!(", column {column} ({})", label(name, NAME_LIMIT)),
         (Some(column), None) => format!(", column {column}"),
         (None, _) => String::new(),
     }

@@ -105,7 +105,8 @@ pub use crate::interop::NdarraySource;
 #[cfg(feature = "csv")]
 #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
 pub use crate::interop::csv::{
-    CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, CustomKind,
+    CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
+    CustomKind,
 };
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]

@@ -1,6 +1,6 @@
 //! Tables from CSV files: every element type, what columns become, blocks, threads, options and errors.
 //!
-//! Writing is in `csv_write.rs`, what odd files give in `csv_odd_files.rs`; that nothing depends on where a file is cut, in the library's own tests.
+//! Writing is in `csv_write.rs`, what odd files give in `csv_odd_files.rs`, what is said of mistakes in `csv_mistakes.rs`; that nothing depends on where a file is cut, in the library's own tests.
 
 #![cfg(feature = "csv")]
 
@@ -127,6 +127,7 @@ fn columns_are_chosen_by_name_index_and_range() {
 
     for (wrong, reason) in [
         (options().columns("e"), "no column has the name \"e\""),
+        (options().columns("B"), "no column has the name \"B\"; near it are \"b\""),
         (options().columns(4), "column 4 is asked for, and the file has 4"),
         (options().columns(2..5), "columns 2..5 are asked for, and the file has 4"),
         (options().columns([1, 1]), "column 1 is asked for twice"),
@@ -162,16 +163,6 @@ fn words_become_indices_in_the_order_in_which_they_appear() {
         assert_eq!(&source.dictionary(T::TYPE).unwrap(), table.dictionary());
     }
     for_each_element!(check);
-}
-
-#[test]
-fn one_word_makes_a_whole_column_categorical() {
-    let text = "a\n1\n2.5\nx\n1\n";
-    let (source, options) = (source(text, CsvOptions::new()).unwrap(), CsvOptions::new().kind(0, CsvKind::Continuous));
-    assert_values(&source.load::<u8>().unwrap(), &[0, 1, 2, 0]);
-    assert_eq!(source.categories(0).unwrap().unwrap(), ["1", "2.5", "x"]);
-    let error = load::<u8>(text, options).unwrap_err();
-    assert_eq!(error.to_string(), "line 3, column 0 (a): \"2.5\" is not representable as u8");
 }
 
 #[test]

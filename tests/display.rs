@@ -244,3 +244,25 @@ fn everything_of_a_table_that_nobody_could_look_at_is_a_part_of_it() {
     let long = HomogenNumericTable::<u8>::new(Shape { rows: 1 << 22, columns: 1 }, AllocationFlag::DoAllocate).unwrap();
     assert_eq!(format!("{long:#}").lines().count(), 2 + (1 << 20) + 1);
 }
+
+#[test]
+fn however_much_is_asked_for_work_and_text_have_a_limit() {
+    let wide = Table::<f64>::new(shape(0, 1 << 62), AllocationFlag::DoNotAllocate).unwrap();
+    assert!(wide.display().width(usize::MAX).to_string().len() < 3 << 20);
+    assert!(wide.display().width(usize::MAX).rows(usize::MAX).precision(usize::MAX).to_string().len() < 3 << 20);
+    let long = Table::<u8>::new(shape(usize::MAX, 0), AllocationFlag::DoNotAllocate).unwrap();
+    let text = long.display().rows(usize::MAX).width(usize::MAX).to_string();
+    assert_eq!(text, format!("{} x 0 u8, row major, not allocated", usize::MAX));
+
+    let long = Table::<u8>::new(shape(1 << 22, 1), AllocationFlag::DoAllocate).unwrap();
+    assert_eq!(long.display().rows(usize::MAX).to_string().lines().count(), 2 + (1 << 20) + 1);
+    // Ten numbers at least of every column that is shown, however many decimals they have.
+    let exact = Table::<f64>::full(shape(1 << 20, 1), 0.5).unwrap();
+    let text = exact.display().rows(usize::MAX).precision(usize::MAX).to_string();
+    assert!(text.len() < 32 << 20 && text.lines().count() > 10_000);
+    assert_eq!(exact.display().rows(1 << 20).precision(2).to_string().lines().count(), 2 + (1 << 20));
+    // What is asked for and below the limit is what is shown.
+    let both = Table::<u8>::full(shape(5000, 26), 1).unwrap();
+    assert_eq!(both.display().rows(5000).to_string().lines().count(), 2 + 5000);
+    assert_eq!(both.display().rows(usize::MAX).width(usize::MAX).to_string().lines().count(), 2 + 5000);
+}

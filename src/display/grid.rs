@@ -146,15 +146,18 @@ pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize
 pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> String {
     let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
     let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };
+    label(name, NAME_LIMIT)
+}
+
+/// A text of unknown origin for people: so that it does no harm to a terminal, in at most so many places and characters.
+pub(crate) fn label(name: &str, limit: usize) -> String {
     let mut text = String::new();
-    for character in name.chars().take(NAME_LIMIT + 1) {
+    for character in name.chars().take(limit + 1) {
         if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
     }
     let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
-    if !is_in(&text, NAME_LIMIT) {
-        while !is_in(&text, NAME_LIMIT - DOTS.len()) {
-            text.pop();
-        }
+    if !is_in(&text, limit) {
+        while !is_in(&text, limit.saturating_sub(DOTS.len())) && text.pop().is_some() {}
         text.push_str(DOTS);
     }
     text

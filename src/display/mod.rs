@@ -6,6 +6,8 @@ mod grid;
 mod number;
 mod width;
 
+#[cfg(feature = "csv")]
+pub(crate) use grid::label;
 pub(crate) use grid::{Grid, cut_rows, name_of};
 
 use std::fmt;
@@ -17,14 +19,16 @@ use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
 use grid::{Column, DOTS, SPACE};
-use number::{Number, write_all};
+use number::{DECIMALS_LIMIT, Number, write_all};
 
 /// A table as text: its shape and type, the names of its columns, its first and last rows. Made by `display()` of tables
 /// and views, which are printed as it is made from the start.
 ///
 /// What does not fit is left out, with `...` in its place: rows in the middle, and columns in the middle. Numbers of a column
 /// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 places,
-/// `{:#}` shows everything, or as much of it as a person may ever look at: about a million numbers. A table without memory, or one that is leased to a writable block, says so.
+/// `{:#}` shows everything, or as much of it as a person may ever look at: whatever is asked for, lines of at most a million
+/// places and about a million numbers, fewer of many decimals. A table without memory, or one that is leased to a writable
+/// block, says so.
 ///
 /// # Examples
 /// ```
@@ -62,7 +66,8 @@ impl<'t> TableDisplay<'t> {
         Self { source: Box::new(source), rows: 10, width: 80, precision: None }
     }
 
-    /// Chooses how many rows are shown, the first and the last ones: 10 if nobody chooses.
+    /// Chooses how many rows are shown, the first and the last ones: 10 if nobody chooses. About a million numbers are shown
+    /// at most.
     ///
     /// # Examples
     /// ```
@@ -76,7 +81,8 @@ impl<'t> TableDisplay<'t> {
         Self { rows, ..self }
     }
 
-    /// Chooses how many places of a terminal a line takes at most: 80 if nobody chooses. One column is shown, whatever its width.
+    /// Chooses how many places of a terminal a line takes at most: 80 if nobody chooses, and never more than a million. One
+    /// column is shown, whatever its width.
     ///
     /// # Examples
     /// ```
@@ -159,8 +165,9 @@ impl fmt::Display for TableDisplay<'_> {
         if shape.columns == 0 {
             return Ok(());
         }
-        let (rows, width) = if f.alternate() { everything(shape) } else { (self.rows, self.width) };
+        let (rows, width) = if f.alternate() { (usize::MAX, usize::MAX) } else { (self.rows, self.width) };
         let (width, precision) = (f.width().unwrap_or(width), f.precision().or(self.precision));
+        let (rows, width) = limit(shape, rows, width, precision);
         let refusal = if shape.rows == 0 { None } else { self.source.number(0, 0).err() };
         let (first, last) = if refusal.is_some() { (0..0, 0..0) } else { cut_rows(shape.rows, rows) };
         let gap = (refusal.is_none() && first.len() + last.len() < shape.rows).then_some(first.len());
@@ -176,11 +183,16 @@ impl fmt::Display for TableDisplay<'_> {
     }
 }
 
-/// How many rows and places are shown of a table of which everything was asked for. A file of a few bytes may describe one of
+/// How many rows and places are shown at most, of those that were asked for. A file of a few bytes may describe a table of
 /// more columns than there is memory for their headings.
-fn everything(shape: Shape) -> (usize, usize) {
+fn limit(shape: Shape, rows: usize, width: usize, precision: Option<usize>) -> (usize, usize) {
     const NUMBERS: usize = 1 << 20;
-    ((NUMBERS / shape.columns.max(1)).max(10), NUMBERS)
+    const DECIMALS: usize = 16; // more of them make a number count as several
+    let width = width.min(NUMBERS);
+    let columns = shape.columns.min(width / (SPACE + 1)).max(1);
+    let decimals = precision.unwrap_or(0).min(DECIMALS_LIMIT);
+    let most = NUMBERS / columns / (1 + decimals / DECIMALS);
+    (rows.min(most.max(10)), width)
 }
 
 impl fmt::Debug for TableDisplay<'_> {

@@ -6,7 +6,7 @@ use crate::element::{Element, ElementType};
 /// Digits that the largest number of a column shows, if nobody asks for decimals.
 const DIGITS: i32 = 6;
 /// The smallest number that is not zero has as many decimals; further ones are zeros, and formatting refuses very many.
-const DECIMALS_LIMIT: usize = 1074;
+pub(super) const DECIMALS_LIMIT: usize = 1074;
 
 /// A number on its way to a terminal.
 #[derive(Clone, Copy, Debug)]

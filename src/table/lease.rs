@@ -226,7 +226,7 @@ impl Lender {
             Ok(array) => slot.set(array).err().map(|array| (AnyArray::new(array), Error::WrongTable)),
             Err(array) => {
                 let (expected, found) = (T::TYPE, array.element_type());
-                Some((array, Error::ElementTypeMismatch { expected, found }))
+                Some((array, Error::element_type_mismatch(expected, found)))
             }
         };
         if let Some((array, error)) = refused {
@@ -294,7 +294,7 @@ mod tests {
         drop(lease);
         let wrong = OnceLock::<Array<i16>>::new();
         let error = lender.collect(&wrong).unwrap_err();
-        assert!(matches!(error, Error::ElementTypeMismatch { expected: ElementType::I16, found: ElementType::U8 }));
+        assert!(matches!(error, Error::ElementTypeMismatch { expected: ElementType::I16, found: ElementType::U8, .. }));
         let full = OnceLock::from(Array::from(vec![9_u8]));
         assert!(matches!(lender.collect(&full), Err(Error::WrongTable)));
         assert!(wrong.get().is_none() && full.get().unwrap()[..] == [9]);

@@ -1,7 +1,6 @@
 //! The records of a file, one after another: some hundred kilobytes of whole records at hand at a time.
 
 use super::input::Input;
-use super::source::error;
 use super::syntax::{Syntax, Walked, walk};
 use crate::error::Result;
 
@@ -37,6 +36,20 @@ impl Batches {
         self.place = self.next.min(self.place + bytes as u64);
     }
 
+    /// Goes on to the next record, so that the bytes at hand begin with it; `false` if there is none.
+    pub(super) fn go_to_record(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
+        while self.fill(syntax, input, step)? {
+            let bytes = self.bytes(input);
+            let blank = syntax.skip_blank(bytes, 0);
+            let is_there = blank < bytes.len();
+            self.advance(blank);
+            if is_there {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Has at least one record at hand, or blank lines behind the last one; `false` at the end of the file. After an error,
     /// which may be that the record is too long, everything is as it was.
     pub(super) fn fill(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
@@ -52,7 +65,7 @@ impl Batches {
         if let Some(failure) = failure
             && end == start
         {
-            return Err(error(input, failure, None));
+            return Err(failure.into_error(input, None));
         }
         if matches!(input, Input::File { .. }) {
             input.read(start..end, &mut self.buffer)?;

@@ -31,7 +31,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         if rows_per_block == 0 {
             return Err(Error::EmptyBlocks);
         }
-        let plan = Plan::<T>::new(roles)?;
+        let plan = Plan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
         // A field takes a byte at least, but for the last one: no file has more rows.
         let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
         let most = source.counted_rows().unwrap_or(usize::try_from(most).unwrap_or(usize::MAX));
@@ -65,7 +65,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         }
         let (source, width) = (self.source, self.plan.width);
         let values: &mut [T] = if self.values.count() == 0 { &mut [] } else { self.values.mutable_data()? };
-        let mut parser = Parser::new(&source.syntax, &self.plan, source.options.policy);
+        let mut parser = Parser::new(source, &self.plan);
         while self.rows < self.rows_per_block && self.batches.fill(&source.syntax, &source.input, source.step)? {
             let (bytes, place) = (self.batches.bytes(&source.input), self.batches.place());
             let limit = self.rows_per_block - self.rows;

@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
 
-use super::bad_option;
+use super::near::near;
+use super::{bad_option, excerpt};
 use crate::error::Result;
 
 /// Some columns of a CSV file: by name, by index, or a range of them.
@@ -40,7 +41,7 @@ pub enum CsvColumns {
 impl CsvColumns {
     /// Looks the columns up in a file.
     pub(super) fn resolve(&self, names: &Names<'_>) -> Result<Vec<usize>> {
-        let count = names.count;
+        let count = names.names.len();
         let in_range = |range: Range<usize>| {
             if range.start > range.end || range.end > count {
                 let Range { start, end } = range;
@@ -63,7 +64,7 @@ impl CsvColumns {
 
 /// The names of a file's columns, to be looked up: there may be a million of them, and as many look-ups.
 pub(super) struct Names<'a> {
-    count: usize,
+    names: &'a [Option<String>],
     /// The first column of each name, and the second, if there is one.
     columns: HashMap<&'a str, (usize, Option<usize>)>,
 }
@@ -79,14 +80,21 @@ impl<'a> Names<'a> {
                     .or_insert((column, None));
             }
         }
-        Self { count: names.len(), columns }
+        Self { names, columns }
     }
 
     fn find(&self, name: &str) -> Result<usize> {
         match self.columns.get(name) {
             Some(&(column, None)) => Ok(column),
-            None => Err(bad_option(format!("no column has the name {name:?}"))),
+            None if self.columns.is_empty() => {
+                Err(bad_option(format!("no column has the name {:?}: none has any", excerpt(name.as_bytes()))))
+            }
+            None => {
+                let near = near(name, self.names);
+                Err(bad_option(format!("no column has the name {:?}{near}", excerpt(name.as_bytes()))))
+            }
             Some((first, Some(second))) => {
+                let name = excerpt(name.as_bytes());
                 Err(bad_option(format!("columns {first} and {second} both have the name {name:?}: give an index")))
             }
         }
@@ -179,7 +187,14 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum CsvKind {
-    /// `Continuous` if every field that is not missing is a number, else `Categorical`. The whole file decides.
+    /// `Continuous` if every field that is not missing is a number, `Categorical` if every one is a word. The whole file
+    /// decides.
+    ///
+    /// A column that mixes the two is an error, which says where its first word is: a typo must not make words of all
+    /// numbers. What is not to be a number says [`CsvOptions::missing_texts`](super::CsvOptions::missing_texts), or that
+    /// numbers are words too, [`Categorical`](Self::Categorical). No word, and so an error as well, is a text of numbers with
+    /// commas, semicolons, bars, tabs or spaces between them: `1,5` has no point, and `1;2` another delimiter. In a file of one
+    /// column, words that all have a comma, a semicolon, a bar or a tab in them, the header too, are the same error.
     #[default]
     Automatic,
     /// Numbers.
@@ -262,8 +277,8 @@ pub enum CsvMissing {
     Error,
     /// It becomes NaN; an error where the table holds integers.
     Nan,
-    /// The whole row is left out, as if it were not in the file: its words are no categories, and its fields no reason to
-    /// take a column of numbers for words.
+    /// The whole row is left out, as if it were not in the file: its words are no categories, and its fields say nothing about
+    /// what their columns are.
     SkipRow,
     /// It becomes this value, which the type of the table must hold; of a categorical column too, and in all columns that
     /// a one-hot encoding gives.

@@ -1,154 +1,164 @@
 //! Which columns are words, and which words there are: what the whole file decides.
+//!
+//! A record of the wrong shape says nothing, and neither does what follows it: the parser gets no further.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::excerpt;
+use super::failure::Failure;
 use super::input::Input;
-use super::number::is_number;
-use super::parse::Failure;
-use super::roles::{Categories, Roles};
+use super::roles::{Categories, Column, Roles};
+use super::signs::Signs;
 use super::survey::{Piece, Survey};
-use super::syntax::Syntax;
-use super::{CsvKind, excerpt};
+use super::syntax::{Fit, Syntax};
 use crate::error::Result;
 use crate::parallel;
 
 /// What some records say about the columns.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Columns that are open, and have a field that is neither a number nor missing.
-    words_in: Vec<bool>,
-    /// The words of the columns that want them, in the order in which they first appear.
-    words: HashMap<usize, Words>,
+    /// What is known of the columns of which anything has to be known.
+    columns: HashMap<usize, Finding>,
     /// The first place so far where a column has one word too many; behind it, nobody needs words.
     end: Option<u64>,
     is_behind_end: bool,
+    /// There is a record of the wrong shape, or the last one of the file: nothing comes behind it.
+    is_over: bool,
 }
 
-/// Words, and where each of them appears first.
+/// What some records say about one column.
 #[derive(Default)]
-struct Words {
-    categories: Categories,
+struct Finding {
+    /// If it is open.
+    signs: Signs,
+    /// If it wants them, in the order in which they first appear, and where each of them does.
+    words: Categories,
     places: Vec<u64>,
 }
 
-impl Words {
-    /// Adds a word, unless it is there, or not UTF-8, or there is one too many already. Gives whether there is.
-    fn add(&mut self, word: &[u8], place: u64, most: usize) -> bool {
+impl Finding {
+    /// Adds a word, unless it is there, or not UTF-8, or there is one too many already. Returns whether there is.
+    fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> bool {
         if self.places.len() > most {
             return true;
         }
-        if !self.categories.indices.contains_key(word)
+        if !self.words.indices.contains_key(word)
             && let Ok(word) = std::str::from_utf8(word)
         {
-            self.categories.push(word);
+            self.words.push(word);
             self.places.push(place);
         }
         false
     }
 }
 
-impl Findings {
-    pub(super) fn new(roles: &Roles) -> Self {
-        Self { words_in: vec![false; roles.columns.len()], words: HashMap::new(), end: None, is_behind_end: false }
-    }
+/// Whole records, and where they lie in the file.
+pub(super) struct Records<'a> {
+    pub(super) syntax: &'a Syntax,
+    pub(super) bytes: &'a [u8],
+    pub(super) place: u64,
+}
 
-    /// Looks at whole records, `limit` at most; `place` is where they lie in the file. Errors are for the parser to find: here,
-    /// what is no record of the right shape says what it can.
-    pub(super) fn look_at(&mut self, syntax: &Syntax, roles: &Roles, bytes: &[u8], place: u64, limit: usize) {
-        let mut scratch = Vec::new();
+impl Findings {
+    /// Looks at records, `limit` at most. Errors are for the parser to find.
+    pub(super) fn look_at(&mut self, records: &Records<'_>, roles: &Roles, limit: usize) {
+        let &Records { syntax, bytes, .. } = records;
+        let (mut ends, mut scratch) = (Vec::new(), Vec::new());
         let may_skip = roles.may_skip();
         let mut at = syntax.skip_blank(bytes, 0);
         for _ in 0..limit {
-            if at == bytes.len() {
+            if at == bytes.len() || self.is_over {
                 break;
             }
-            if may_skip && roles.skips(syntax, bytes, at, &mut scratch) {
-                at = syntax.record_end(bytes, at, true).unwrap_or(bytes.len());
-            } else {
-                at = self.look_at_record(syntax, roles, bytes, place, at, &mut scratch);
-            }
-            at = syntax.skip_blank(bytes, at);
-        }
-    }
-
-    /// Looks at one record. Gives where it ends.
-    fn look_at_record(
-        &mut self,
-        syntax: &Syntax,
-        roles: &Roles,
-        bytes: &[u8],
-        place: u64,
-        mut at: usize,
-        scratch: &mut Vec<u8>,
-    ) -> usize {
-        let mut columns = roles.columns.iter().enumerate();
-        loop {
-            let column = columns.next().filter(|(_, column)| column.is_open() || column.wants_words());
-            let end = match column {
-                None => syntax.field_end(bytes, at).unwrap_or(bytes.len()),
-                Some((index, column)) => {
-                    let field = syntax.field(bytes, at, scratch);
-                    if field.is_closed && !roles.is_missing(field.text) {
-                        if column.is_open() {
-                            self.words_in[index] |= !is_number(field.number_text());
-                        } else if !self.is_behind_end {
-                            self.add(index, field.text, place + at as u64, column.most_categories());
-                        }
-                    }
-                    field.end
+            let end = match syntax.fit(bytes, at, roles.columns.len(), &mut ends) {
+                Fit::Right(end) => end,
+                Fit::NotTrailing(end) => {
+                    self.is_over = true;
+                    end
+                }
+                Fit::Wrong | Fit::Unclosed(_) => {
+                    self.is_over = true;
+                    break;
                 }
             };
-            if bytes.get(end) != Some(&syntax.delimiter) {
-                return end;
+            if !(may_skip && roles.skips(syntax, bytes, at, &ends, &mut scratch)) {
+                self.look_at_record(records, roles, at, &ends, &mut scratch);
             }
-            at = end + 1;
+            at = syntax.skip_blank(bytes, end);
         }
     }
 
-    fn add(&mut self, column: usize, word: &[u8], place: u64, most: usize) {
-        if self.words.entry(column).or_default().add(word, place, most) {
-            self.end.get_or_insert(place);
+    /// Looks at one record, whose fields end at `ends`.
+    fn look_at_record(
+        &mut self,
+        records: &Records<'_>,
+        roles: &Roles,
+        mut at: usize,
+        ends: &[usize],
+        scratch: &mut Vec<u8>,
+    ) {
+        let &Records { syntax, bytes, place } = records;
+        for ((index, column), &end) in roles.columns.iter().enumerate().zip(ends) {
+            let start = std::mem::replace(&mut at, end + 1);
+            let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_behind_end);
+            if !is_open && !wants_words {
+                continue;
+            }
+            let field = syntax.field_between(bytes, start, end, scratch);
+            if roles.is_missing(field.text) {
+                continue;
+            }
+            let (finding, place) = (self.columns.entry(index).or_default(), place + start as u64);
+            if is_open {
+                let bare = syntax.bare_start(bytes, start).filter(|_| ends.len() == 1).map(|bare| &bytes[bare..end]);
+                finding.signs.add(&field, place, bare);
+            }
+            if wants_words && finding.add_word(field.text, place, column.most_categories()) {
+                self.end.get_or_insert(place);
+            }
         }
     }
 
     /// Adds what later records say.
     fn append(&mut self, later: Self, roles: &Roles) {
-        self.words_in.iter_mut().zip(later.words_in).for_each(|(found, more)| *found |= more);
-        for (column, more) in later.words {
-            let (words, most) = (self.words.entry(column).or_default(), roles.columns[column].most_categories());
-            let mut more = more.categories.names.iter().zip(more.places);
-            more.find(|(word, place)| words.add(word.as_bytes(), *place, most));
+        if self.is_over {
+            return;
+        }
+        self.is_over = later.is_over;
+        for (index, more) in later.columns {
+            let (finding, most) = (self.columns.entry(index).or_default(), roles.columns[index].most_categories());
+            finding.signs.append(more.signs);
+            let mut words = more.words.names.iter().zip(more.places);
+            words.find(|(word, place)| finding.add_word(word.as_bytes(), *place, most));
         }
     }
 
-    /// The first word in the file that is one too many for its column.
-    fn too_many(&self, roles: &Roles) -> Option<Failure> {
-        let failures = self.words.iter().filter_map(|(&column, words)| {
-            let most = roles.columns[column].most_categories();
-            let (&place, word) = (words.places.get(most)?, words.categories.names.get(most)?);
-            let reason = format!("is one category more than {most}, the most that the options permit");
-            Some(Failure { place, column: Some(column), text: excerpt(word.as_bytes()), reason })
+    /// The first word in the file that is one too many for its column, of those columns that are `among` them.
+    fn too_many(&self, roles: &Roles, among: impl Fn(&Column) -> bool) -> Option<Failure> {
+        let failures = self.columns.iter().filter(|(index, _)| among(&roles.columns[**index]));
+        let failures = failures.filter_map(|(&index, finding)| {
+            let most = roles.columns[index].most_categories();
+            let (&place, word) = (finding.places.get(most)?, finding.words.names.get(most)?);
+            let reason = format!("is one category more than {most}, the most that the options permit").into();
+            Some(Failure { place, column: Some(index), text: excerpt(word.as_bytes()), reason })
         });
         failures.min_by_key(|failure| failure.place)
     }
 
-    /// Turns the open columns in which words were found into categorical ones. Gives whether there are any.
-    pub(super) fn mark_words(&self, roles: &mut Roles) -> bool {
-        let mut found = false;
-        for (column, has_words) in roles.columns.iter_mut().zip(&self.words_in) {
-            if *has_words && column.is_open() {
-                column.kind = CsvKind::Categorical;
-                found = true;
-            }
+    /// Says what the open columns are, as far as these records decide it. `is_all` says that there are no others.
+    pub(super) fn decide(&mut self, roles: &mut Roles, is_all: bool) {
+        let is_only = roles.columns.len() == 1;
+        for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.is_open()) {
+            let signs = self.columns.get_mut(&index).map(|finding| std::mem::take(&mut finding.signs));
+            signs.unwrap_or_default().decide(column, is_only, is_all);
         }
-        found
     }
 }
 
-/// Looks through the whole file until nothing is open, or there are too many words. Once, unless a column of numbers has its
-/// first words late.
+/// Looks through the whole file until nothing is open, or there are too many words. Once, unless a column has its first words
+/// late, or too many words and a number.
 pub(super) fn settle(
     syntax: &Syntax,
     input: &Input,
@@ -156,34 +166,46 @@ pub(super) fn settle(
     mut roles: Roles,
 ) -> Result<Result<Roles, Failure>> {
     while !roles.are_settled() {
-        let end = AtomicU64::new(u64::MAX);
-        let looked_at = parallel::map(survey.runs(), |run: Vec<Piece>| -> Result<Findings> {
-            let (mut findings, mut buffer) = (Findings::new(&roles), Vec::new());
-            for piece in run {
-                let bytes = input.read(piece.bytes.clone(), &mut buffer)?;
-                findings.is_behind_end |= end.load(Ordering::Relaxed) < piece.bytes.start;
-                findings.look_at(syntax, &roles, bytes, piece.bytes.start, usize::MAX);
-                end.fetch_min(findings.end.unwrap_or(u64::MAX), Ordering::Relaxed);
+        let mut findings = look_through(syntax, input, survey, &roles)?;
+        let wanted: Vec<bool> = roles.columns.iter().map(Column::wants_words).collect();
+        findings.decide(&mut roles, true);
+        let are_complete = findings.too_many(&roles, |_| true).is_none();
+        let too_many = findings.too_many(&roles, Column::is_words);
+        let mut are_all_wanted = true;
+        for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.wants_words()) {
+            if wanted[index] && are_complete {
+                column.categories = Some(Arc::new(findings.columns.remove(&index).unwrap_or_default().words));
             }
-            Ok(findings)
-        });
-        let mut findings = Findings::new(&roles);
-        for part in looked_at {
-            findings.append(part?, &roles);
+            are_all_wanted &= wanted[index];
         }
-        let too_many = findings.too_many(&roles);
-        for (index, column) in roles.columns.iter_mut().enumerate() {
-            if column.wants_words() && too_many.is_none() {
-                column.categories = Some(Arc::new(findings.words.remove(&index).unwrap_or_default().categories));
-            }
-        }
-        // Which columns have too many words is known when it is known which have any.
-        if !findings.mark_words(&mut roles) {
-            if let Some(failure) = too_many {
-                return Ok(Err(failure));
-            }
-            roles = roles.into_numbers(); // all others
+        // Which column is the first with too many words is known when the words of all have been looked for.
+        if let Some(failure) = too_many.filter(|_| are_all_wanted) {
+            return Ok(Err(failure));
         }
     }
     Ok(Ok(roles))
+}
+
+fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) -> Result<Findings> {
+    let (end, over) = (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
+    let parts = parallel::map(survey.runs(), |run: Vec<Piece>| -> Result<Findings> {
+        let (mut findings, mut buffer) = (Findings::default(), Vec::new());
+        for piece in run {
+            let start = piece.bytes.start;
+            if findings.is_over || over.load(Ordering::Relaxed) < start {
+                break;
+            }
+            let bytes = input.read(piece.bytes, &mut buffer)?;
+            findings.is_behind_end |= end.load(Ordering::Relaxed) < start;
+            findings.look_at(&Records { syntax, bytes, place: start }, roles, usize::MAX);
+            end.fetch_min(findings.end.unwrap_or(u64::MAX), Ordering::Relaxed);
+            over.fetch_min(if findings.is_over { start } else { u64::MAX }, Ordering::Relaxed);
+        }
+        Ok(findings)
+    });
+    let mut findings = Findings::default();
+    for part in parts {
+        findings.append(part?, roles);
+    }
+    Ok(findings)
 }

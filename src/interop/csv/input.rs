@@ -12,8 +12,16 @@ use crate::format::read_at;
 /// Bytes that can be read at any place, by several threads.
 #[derive(Debug)]
 pub(super) enum Input {
-    Memory(Array<u8>),
-    File { file: File, path: PathBuf, length: u64 },
+    /// Those of a file that has no places to read at have its path.
+    Memory {
+        bytes: Array<u8>,
+        path: Option<PathBuf>,
+    },
+    File {
+        file: File,
+        path: PathBuf,
+        length: u64,
+    },
 }
 
 impl Input {
@@ -26,25 +34,43 @@ impl Input {
         }
         let file = File::open(path).map_err(in_file)?;
         if !found.is_file() {
-            return Self::read_all(file, path);
+            let bytes = read_all(file, path)?;
+            return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
         }
         let length = file.metadata().map_err(in_file)?.len();
         Ok(Self::File { file, path: path.to_owned(), length })
     }
 
-    /// Reads everything. `name` is for errors.
-    pub(super) fn read_all(mut reader: impl Read, name: &Path) -> Result<Self> {
-        let mut bytes = Vec::new();
-        match reader.read_to_end(&mut bytes) {
-            Ok(_) => Ok(Self::Memory(bytes.into())),
-            Err(source) => Err(Error::Io { path: name.to_owned(), source }),
+    /// Bytes that are in memory.
+    pub(super) fn memory(bytes: impl Into<Array<u8>>) -> Self {
+        Self::Memory { bytes: bytes.into(), path: None }
+    }
+
+    /// Reads everything.
+    pub(super) fn from_reader(reader: impl Read) -> Result<Self> {
+        Ok(Self::memory(read_all(reader, Path::new("(reader)"))?))
+    }
+
+    /// The file, as the caller named it.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Memory { path, .. } => path.as_deref(),
+            Self::File { path, .. } => Some(path),
+        }
+    }
+
+    /// Adds the path of the file to an error about the options for it.
+    pub(super) fn name_in(&self, error: Error) -> Error {
+        match error {
+            Error::CsvOption { path: None, reason } => Error::CsvOption { path: self.path().map(Into::into), reason },
+            error => error,
         }
     }
 
     /// The number of bytes.
     pub(super) fn len(&self) -> u64 {
         match self {
-            Self::Memory(bytes) => bytes.len() as u64,
+            Self::Memory { bytes, .. } => bytes.len() as u64,
             Self::File { length, .. } => *length,
         }
     }
@@ -53,7 +79,7 @@ impl Input {
     pub(super) fn read<'a>(&'a self, range: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         match self {
             // What is in memory has addresses, so that these are not cut.
-            Self::Memory(bytes) => Ok(&bytes[range.start as usize..range.end as usize]),
+            Self::Memory { bytes, .. } => Ok(&bytes[range.start as usize..range.end as usize]),
             Self::File { file, path, .. } => {
                 let refused = || Error::OutOfMemory { bytes: usize::MAX };
                 let length = usize::try_from(range.end - range.start).map_err(|_| refused())?;
@@ -72,7 +98,7 @@ impl Input {
     /// Shows bytes of which those of a file have been read into a buffer, which begins at a place of it.
     pub(super) fn held<'a>(&'a self, range: Range<u64>, buffer: &'a [u8], place: u64) -> &'a [u8] {
         match self {
-            Self::Memory(bytes) => &bytes[range.start as usize..range.end as usize],
+            Self::Memory { bytes, .. } => &bytes[range.start as usize..range.end as usize],
             Self::File { .. } => &buffer[(range.start - place) as usize..(range.end - place) as usize],
         }
     }
@@ -90,5 +116,14 @@ impl Input {
             after_return = bytes.last() == Some(&b'\r');
         }
         Ok(lines)
+    }
+}
+
+/// Reads everything. `name` is for errors.
+fn read_all(mut reader: impl Read, name: &Path) -> Result<Array<u8>> {
+    let mut bytes = Vec::new();
+    match reader.read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes.into()),
+        Err(source) => Err(Error::Io { path: name.to_owned(), source }),
     }
 }

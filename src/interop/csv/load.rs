@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::CsvSource;
 use super::batches::Batches;
-use super::parse::{Failure, Parser};
+use super::failure::Failure;
+use super::parse::Parser;
 use super::roles::{Plan, Roles};
 use super::survey::Piece;
 use crate::array::Array;
@@ -43,7 +44,7 @@ pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable
 
 /// Loads a table whose columns are for what `roles` say, if the file agrees.
 fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<HomogenNumericTable<T>, Failure>> {
-    let plan = Plan::<T>::new(roles)?;
+    let plan = Plan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
     let survey = source.survey()?;
     let shape = Shape { rows: survey.rows(), columns: plan.width };
     let bytes_needed = (shape.rows as u128) * (roles.columns.len() as u128);
@@ -94,14 +95,13 @@ struct Task<'a, T> {
 impl<T: Element> Task<'_, T> {
     /// Reads consecutive pieces into consecutive rows. Gives how many rows there are.
     fn run(&self, run: &[Piece], target: &mut [T]) -> Result<Result<usize, Failure>> {
-        let CsvSource { input, syntax, options, .. } = self.source;
         let (mut buffer, mut written) = (Vec::new(), 0);
-        let mut parser = Parser::new(syntax, self.plan, options.policy);
+        let mut parser = Parser::new(self.source, self.plan);
         for piece in run {
             if self.end.load(Ordering::Relaxed) < piece.bytes.start {
                 break; // an earlier failure is the result
             }
-            let bytes = input.read(piece.bytes.clone(), &mut buffer)?;
+            let bytes = self.source.input.read(piece.bytes.clone(), &mut buffer)?;
             let rows = &mut target[written * self.plan.width..];
             let failure = match parser.parse(bytes, piece.bytes.start, rows, piece.rows.len()) {
                 Ok(parsed) => {
@@ -125,7 +125,7 @@ impl<T: Element> Task<'_, T> {
 fn first_failure<T: Element>(source: &CsvSource, plan: &Plan<'_, T>) -> Result<Failure> {
     let mut row = Array::<T>::zeros(plan.width)?;
     let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
-    let mut parser = Parser::new(&source.syntax, plan, source.options.policy);
+    let mut parser = Parser::new(source, plan);
     let mut batches = Batches::new(source.start);
     while batches.fill(&source.syntax, &source.input, source.step)? {
         match parser.parse(batches.bytes(&source.input), batches.place(), row, 1) {
@@ -137,7 +137,7 @@ fn first_failure<T: Element>(source: &CsvSource, plan: &Plan<'_, T>) -> Result<F
 }
 
 fn changed(place: u64) -> Failure {
-    let reason = "or what follows has changed while it was read".to_owned();
+    let reason = "or what follows has changed while it was read".into();
     Failure { place, column: None, text: String::new(), reason }
 }
 

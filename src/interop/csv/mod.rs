@@ -3,13 +3,14 @@
 //! Source: DAAL's `FileDataSource<CSVFeatureManager>` and its modifiers. That one turns bad numbers into 0, leaves the cells
 //! of short rows uninitialised, drops further fields, knows no quotes, looks at the first row only to tell numbers from
 //! words, and reads everything as `float`. Here each number becomes the nearest value of the type that is asked for, and
-//! what cannot be taken is an error with line, column and text.
+//! what cannot be taken is an error with file, line, column and text.
 //!
-//! * `options`, `columns`: what a caller can ask for;
+//! * `options`, `columns`: what a caller can ask for; `near`: what a caller may have meant;
 //! * `input`: bytes of a file or in memory; `syntax`: where fields and records end; `survey`: where a file can be cut, and
 //!   how many rows lie between the cuts; `batches`: records one after another;
 //! * `number`: from text to a value; `roles`: what each column is for; `parse`: from records to rows of values;
-//!   `describe`: which columns are words, and which words there are;
+//!   `first`: the header, and what the first records say; `signs`: what fields say about their column; `describe`: which
+//!   columns are words, and which words there are; `failure`: what is wrong where;
 //! * `source`, `load`, `blocks`: what callers use;
 //! * `write`, `write_options`, `digits`: the other direction.
 //!
@@ -21,12 +22,16 @@ mod blocks;
 mod columns;
 mod describe;
 mod digits;
+mod failure;
+mod first;
 mod input;
 mod load;
+mod near;
 mod number;
 mod options;
 mod parse;
 mod roles;
+mod signs;
 mod source;
 mod survey;
 mod syntax;
@@ -37,7 +42,8 @@ mod write_options;
 
 pub use blocks::CsvBlocks;
 pub use columns::{CsvColumns, CsvKind, CsvMissing, CustomKind};
-pub use options::{CsvHeader, CsvOptions};
+pub use first::{CsvHeader, CsvTrailing};
+pub use options::CsvOptions;
 pub use source::CsvSource;
 pub use write_options::CsvWriteOptions;
 
@@ -55,7 +61,7 @@ const SAMPLE: usize = 100;
 
 /// Says what is wrong with an option.
 fn bad_option(reason: impl Into<String>) -> crate::Error {
-    crate::Error::CsvOption { reason: reason.into() }
+    crate::Error::CsvOption { path: None, reason: reason.into() }
 }
 
 /// Text for an error: at most 40 characters of it.

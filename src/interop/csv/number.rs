@@ -17,9 +17,17 @@ pub(super) enum Refusal {
     NotRepresentable,
 }
 
-/// Tells whether a text is a number, a NaN or an infinity.
+/// Whether a text is a number, a NaN or an infinity.
 pub(super) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
+}
+
+/// What stands between numbers in a text that has nothing else, `1,5` and `1;2` among them: no number, and no word either.
+pub(super) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
+    const SEPARATORS: [u8; 5] = [b';', b'\t', b'|', b' ', b','];
+    let mut parts = text.split(|byte| SEPARATORS.contains(byte)).filter(|part| !part.is_empty()).peekable();
+    let are_numbers = parts.peek().is_some() && parts.all(is_number);
+    SEPARATORS.into_iter().find(|separator| are_numbers && text.contains(separator))
 }
 
 /// The value of the number that the bytes begin with, and how many bytes it takes; `None` if that takes more than a glance.

@@ -3,39 +3,17 @@
 use std::sync::Arc;
 
 use super::syntax::Syntax;
-use super::{CsvColumns, CsvKind, CsvMissing, RECORD_BYTES, bad_option};
+use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvTrailing, RECORD_BYTES, bad_option};
 use crate::convert::ConversionPolicy;
 use crate::element::ElementType;
 use crate::error::Result;
 #[cfg(doc)]
 use crate::{CsvSource, FeatureType};
 
-/// Whether the first record of a CSV file gives the names of the columns.
-///
-/// # Examples
-/// ```
-/// use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
-/// let rows = |text: &'static [u8], header| -> Result<usize, Error> {
-///     Ok(CsvSource::from_bytes_with(text, CsvOptions::new().header(header))?.load::<f64>()?.row_count())
-/// };
-/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Automatic)?, 2); // numbers are no names,
-/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Yes)?, 1); // unless one says so
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CsvHeader {
-    /// It does if none of its fields is a number.
-    #[default]
-    Automatic,
-    /// It does.
-    Yes,
-    /// It is a row as the others are.
-    No,
-}
-
 /// How a CSV file is read.
 ///
-/// Blank lines are no rows. Spaces and tabs around a field that is not in quotes do not belong to it. A quote within a
+/// Blank lines are no rows; nor are lines of spaces and tabs, unless the file has one column: there, each is a missing value.
+/// Spaces and tabs around a field that is not in quotes do not belong to it. A quote within a
 /// field that does not begin with one is a character as others are. Lines end with LF, CRLF or CR.
 ///
 /// Records, columns and categories have limits, which the methods `max_..` change: what a file claims by mistake or malice is
@@ -66,6 +44,7 @@ pub struct CsvOptions {
     quote: Option<u8>,
     comment: Option<u8>,
     pub(super) header: CsvHeader,
+    pub(super) trailing: CsvTrailing,
     pub(super) kept: CsvColumns,
     pub(super) dropped: Vec<CsvColumns>,
     pub(super) kinds: Vec<(CsvColumns, CsvKind)>,
@@ -97,6 +76,7 @@ impl CsvOptions {
             quote: Some(b'"'),
             comment: None,
             header: CsvHeader::Automatic,
+            trailing: CsvTrailing::Automatic,
             kept: CsvColumns::All,
             dropped: Vec::new(),
             kinds: Vec::new(),
@@ -164,6 +144,20 @@ impl CsvOptions {
         Self { header, ..self }
     }
 
+    /// Says whether lines end in a delimiter that no field follows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, CsvTrailing};
+    /// let options = CsvOptions::new().trailing_delimiter(CsvTrailing::Yes);
+    /// let source = CsvSource::from_bytes_with(&b"1,2,\n3,4,\n5,6"[..], options)?;
+    /// assert_eq!(source.load::<u8>()?.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn trailing_delimiter(self, trailing: CsvTrailing) -> Self {
+        Self { trailing, ..self }
+    }
+
     /// Chooses which columns the table has, in which order. The fields of others are not looked at.
     ///
     /// # Examples
@@ -191,8 +185,11 @@ impl CsvOptions {
         self
     }
 
-    /// Says what columns are. What is said later wins. If the kinds of all columns are stated, and none of them has to
-    /// find its categories first, then [`CsvSource::blocks`] reads the file once.
+    /// Says what columns are. What is said later wins. A column of which nothing is said must not mix numbers and words: see
+    /// [`CsvKind::Automatic`].
+    ///
+    /// If all columns are stated to be numbers, or their first 100 rows have some, then [`CsvSource::blocks`] reads the file
+    /// once.
     ///
     /// # Examples
     /// ```

@@ -1,30 +1,20 @@
 //! From records to rows of values.
 
-use super::excerpt;
+use super::batches::Batches;
+use super::failure::{Failure, Reason, foreign};
 use super::number::{Refusal, glance, value, value_of};
 use super::roles::{Action, Gap, Plan, largest_index};
-use super::syntax::{Field, Syntax};
-use crate::convert::ConversionPolicy;
+use super::syntax::{Field, Fit};
+use super::{CsvSource, excerpt};
 use crate::convert::rule::Exact;
 use crate::element::Element;
-
-/// What is wrong where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
-    /// The byte of the file.
-    pub(super) place: u64,
-    /// The column of the file, if it is one.
-    pub(super) column: Option<usize>,
-    pub(super) text: String,
-    pub(super) reason: String,
-}
 
 /// A failure inside of the bytes at hand.
 struct Local {
     at: usize,
     column: Option<usize>,
     text: String,
-    reason: String,
+    reason: Reason,
 }
 
 /// How far the parser has got.
@@ -38,11 +28,12 @@ pub(super) struct Parsed {
 
 /// Reads records as a plan says.
 pub(super) struct Parser<'p, T> {
-    syntax: &'p Syntax,
+    source: &'p CsvSource,
     plan: &'p Plan<'p, T>,
-    policy: ConversionPolicy,
     largest_index: usize,
     scratch: Vec<u8>,
+    /// Where the bytes at hand lie in the file.
+    place: u64,
 }
 
 /// What became of a record.
@@ -54,8 +45,8 @@ enum Record {
 }
 
 impl<'p, T: Element> Parser<'p, T> {
-    pub(super) fn new(syntax: &'p Syntax, plan: &'p Plan<'p, T>, policy: ConversionPolicy) -> Self {
-        Self { syntax, plan, policy, largest_index: largest_index::<T>(), scratch: Vec::new() }
+    pub(super) fn new(source: &'p CsvSource, plan: &'p Plan<'p, T>) -> Self {
+        Self { source, plan, largest_index: largest_index::<T>(), scratch: Vec::new(), place: 0 }
     }
 
     /// Reads whole records into rows, `limit` rows at most, for which there is room. `place` is where the bytes lie in the
@@ -70,8 +61,9 @@ impl<'p, T: Element> Parser<'p, T> {
         rows: &mut [T],
         limit: usize,
     ) -> Result<Parsed, (Failure, Parsed)> {
+        self.place = place;
         let width = self.plan.width;
-        let mut parsed = Parsed { rows: 0, bytes: self.syntax.skip_blank(bytes, 0) };
+        let mut parsed = Parsed { rows: 0, bytes: self.source.syntax.skip_blank(bytes, 0) };
         while parsed.rows < limit && parsed.bytes < bytes.len() {
             let row = &mut rows[parsed.rows * width..(parsed.rows + 1) * width];
             let end = match self.record(bytes, parsed.bytes, row) {
@@ -84,7 +76,7 @@ impl<'p, T: Element> Parser<'p, T> {
                     return Err((Failure { place: place + at as u64, column, text, reason }, parsed));
                 }
             };
-            parsed.bytes = self.syntax.skip_blank(bytes, end);
+            parsed.bytes = self.source.syntax.skip_blank(bytes, end);
         }
         Ok(parsed)
     }
@@ -92,7 +84,7 @@ impl<'p, T: Element> Parser<'p, T> {
     /// Reads one record. A column of numbers is read where it lies, if a glance is enough; all else takes a field apart first.
     #[inline]
     fn record(&mut self, bytes: &[u8], start: usize, row: &mut [T]) -> Result<Record, Local> {
-        let (plan, syntax) = (self.plan, self.syntax);
+        let (plan, syntax) = (self.plan, &self.source.syntax);
         let mut at = start;
         let Some(last) = plan.columns.len().checked_sub(1) else { return Err(self.wrong_length(bytes, start)) };
         for (column, (action, _)) in plan.columns.iter().enumerate() {
@@ -106,7 +98,7 @@ impl<'p, T: Element> Parser<'p, T> {
                     }
                     _ => match self.field(bytes, start, at, column, row)? {
                         Some(end) => end,
-                        None => return self.skip(bytes, start, at),
+                        None => return self.skip(bytes, start),
                     },
                 },
                 Action::Ignore => match syntax.field_end(bytes, at) {
@@ -115,12 +107,15 @@ impl<'p, T: Element> Parser<'p, T> {
                 },
                 _ => match self.field(bytes, start, at, column, row)? {
                     Some(end) => end,
-                    None => return self.skip(bytes, start, at),
+                    None => return self.skip(bytes, start),
                 },
             };
-            if (column < last) != (bytes.get(end) == Some(&syntax.delimiter)) {
-                return Err(self.wrong_length(bytes, start));
-            }
+            let goes_on = bytes.get(end) == Some(&syntax.delimiter);
+            let end = match column < last {
+                false if goes_on || syntax.is_trailing => self.trailing_end(bytes, start, end)?,
+                is_inner if is_inner != goes_on => return Err(self.wrong_length(bytes, start)),
+                _ => end,
+            };
             at = end + 1;
         }
         Ok(Record::Written(at.min(bytes.len())))
@@ -129,26 +124,69 @@ impl<'p, T: Element> Parser<'p, T> {
     #[inline(always)]
     fn ends_field(&self, bytes: &[u8], at: usize) -> bool {
         match bytes.get(at) {
-            Some(&byte) => byte == self.syntax.delimiter || byte == b'\n' || byte == b'\r',
+            Some(&byte) => byte == self.source.syntax.delimiter || byte == b'\n' || byte == b'\r',
             None => true,
+        }
+    }
+
+    /// Where a record ends whose last field ends at `end`, in front of a delimiter or of the end of a line.
+    fn trailing_end(&self, bytes: &[u8], start: usize, end: usize) -> Result<usize, Local> {
+        let syntax = &self.source.syntax;
+        let end = match bytes.get(end) == Some(&syntax.delimiter) {
+            true if syntax.is_trailing => syntax.trailing_end(bytes, end),
+            true => None,
+            false => self.is_last(end).then_some(end),
+        };
+        end.ok_or_else(|| self.wrong_length(bytes, start))
+    }
+
+    /// Whether no record follows the one that ends at a place. If the file cannot be read, nobody can say so.
+    #[cold]
+    fn is_last(&self, end: usize) -> bool {
+        let CsvSource { input, syntax, step, .. } = self.source;
+        let mut rest = Batches::new(self.place + end as u64);
+        matches!(rest.go_to_record(syntax, input, *step), Ok(false))
+    }
+
+    /// Compares a record with the columns, as [`Syntax::fit`](super::syntax::Syntax::fit) does. Only the last record of the
+    /// file may lack the delimiter at its end.
+    fn fit(&self, bytes: &[u8], start: usize, ends: &mut Vec<usize>) -> Fit {
+        match self.source.syntax.fit(bytes, start, self.plan.columns.len(), ends) {
+            Fit::NotTrailing(end) if self.is_last(end) => Fit::Right(end),
+            Fit::NotTrailing(_) => Fit::Wrong,
+            fit => fit,
         }
     }
 
     /// Leaves a record out, if it has the right number of fields.
     #[cold]
-    fn skip(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<Record, Local> {
-        let mut at = at;
-        while let Some(end) = self.syntax.field_end(bytes, at) {
-            if bytes.get(end) != Some(&self.syntax.delimiter) {
-                let is_right = self.syntax.count_fields(bytes, start) == self.plan.columns.len();
-                return if is_right { Ok(Record::Skipped(end)) } else { Err(self.wrong_length(bytes, start)) };
-            }
-            at = end + 1;
+    fn skip(&self, bytes: &[u8], start: usize) -> Result<Record, Local> {
+        let mut ends = Vec::new();
+        match self.fit(bytes, start, &mut ends) {
+            Fit::Right(end) => Ok(Record::Skipped(end)),
+            Fit::Unclosed(at) => Err(unclosed(bytes, at, ends.len())),
+            Fit::Wrong | Fit::NotTrailing(_) => Err(self.wrong_length(bytes, start)),
         }
-        Err(unclosed(bytes, at, self.plan.columns.len().saturating_sub(1)))
     }
 
-    /// Reads one field. Gives where it ends; `None` if the whole record is to be left out.
+    /// What becomes of a record that has a field with something wrong in it: `None` if it is left out.
+    #[cold]
+    fn refuse(&self, bytes: &[u8], start: usize, refusal: Local) -> Result<Option<usize>, Local> {
+        let (roles, mut ends) = (self.plan.roles, Vec::new());
+        match self.fit(bytes, start, &mut ends) {
+            // What is wrong with a row does not matter if it is left out for another reason.
+            Fit::Right(_)
+                if self.plan.may_skip && roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) =>
+            {
+                Ok(None)
+            }
+            // Where a field is missing, others are in the wrong columns.
+            Fit::Wrong => Err(self.wrong_length(bytes, start)),
+            _ => Err(refusal),
+        }
+    }
+
+    /// Reads one field. Returns where it ends; `None` if the whole record is to be left out.
     #[inline(never)]
     fn field(
         &mut self,
@@ -159,33 +197,30 @@ impl<'p, T: Element> Parser<'p, T> {
         row: &mut [T],
     ) -> Result<Option<usize>, Local> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let field = self.syntax.field(bytes, at, &mut scratch);
-        let (end, is_closed) = (field.end, field.is_closed);
-        let result = if is_closed { self.store(field, column, row) } else { Ok(true) };
+        let field = self.source.syntax.field(bytes, at, &mut scratch);
+        let result = if field.is_closed { self.store(field, column, row) } else { Ok(true) };
         let result = match result {
-            _ if !is_closed => Err(unclosed(bytes, at, column)),
-            Ok(true) => Ok(Some(end)),
+            _ if !field.is_closed => Err(unclosed(bytes, at, column)),
+            Ok(true) => Ok(Some(field.end)),
             Ok(false) => Ok(None),
             Err(reason) => {
-                let text = excerpt(field.text);
-                // What is wrong with a row does not matter if it is left out for another reason.
-                let is_skipped =
-                    self.plan.may_skip && self.plan.roles.skips(self.syntax, bytes, start, &mut Vec::new());
-                if is_skipped { Ok(None) } else { Err(Local { at, column: Some(column), text, reason }) }
+                let refusal = Local { at, column: Some(column), text: excerpt(field.text), reason };
+                self.refuse(bytes, start, refusal)
             }
         };
         self.scratch = scratch;
         result
     }
 
-    /// Stores what becomes of a field. Gives whether the row stays.
-    fn store(&self, field: Field<'_>, column: usize, row: &mut [T]) -> Result<bool, String> {
+    /// Stores what becomes of a field. Returns whether the row stays.
+    fn store(&self, field: Field<'_>, column: usize, row: &mut [T]) -> Result<bool, Reason> {
         let (action, gap) = &self.plan.columns[column];
+        let policy = self.source.options.policy;
         if let Action::Custom { target, convert } = action {
-            let text = std::str::from_utf8(field.text).map_err(|_| NOT_UTF8.to_owned())?;
-            let number = convert(text)?;
-            row[*target] = value_of(number, self.policy)
-                .ok_or_else(|| format!("became {number}, which {} does not hold", T::TYPE))?;
+            let text = std::str::from_utf8(field.text).map_err(|_| NOT_UTF8)?;
+            let number = convert(text).map_err(|reason| foreign(&reason))?;
+            row[*target] =
+                value_of(number, policy).ok_or_else(|| format!("became {number}, which {} does not hold", T::TYPE))?;
             return Ok(true);
         }
         let targets = match action {
@@ -200,20 +235,22 @@ impl<'p, T: Element> Parser<'p, T> {
                     Ok(true)
                 }
                 Gap::Skip => Ok(false),
-                Gap::Error => Err("is missing, and nothing is said about what to do then".to_owned()),
-                Gap::NoNan => Err(format!("is missing, and {} has no NaN", T::TYPE)),
+                Gap::Error => Err(self.missing(field, column)),
+                Gap::NoNan => Err(format!("is missing, and {} has no NaN", T::TYPE).into()),
             };
         }
         match action {
             Action::Number { target } => {
-                row[*target] = value(field.number_text(), self.policy).map_err(|refusal| match refusal {
-                    Refusal::NotANumber => "is not a number".to_owned(),
-                    Refusal::NotRepresentable => format!("is not representable as {}", T::TYPE),
+                row[*target] = value(field.number_text(), policy).map_err(|refusal| match refusal {
+                    Refusal::NotANumber => Reason::not_a_number(field.number_text()),
+                    Refusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
                 })?;
             }
             Action::Category { target, categories } => match categories.indices.get(field.text) {
                 Some(&index) if index <= self.largest_index => row[*target] = T::nearest(Exact::Integer(index as i128)),
-                Some(index) => return Err(format!("is category {index}, an index that {} does not hold", T::TYPE)),
+                Some(index) => {
+                    return Err(format!("is category {index}, an index that {} does not hold", T::TYPE).into());
+                }
                 None => return Err(unknown(field.text)),
             },
             Action::OneHot { categories, .. } => match categories.indices.get(field.text) {
@@ -229,26 +266,51 @@ impl<'p, T: Element> Parser<'p, T> {
         Ok(true)
     }
 
+    /// What is wrong with a missing value. In the last column, it may be none at all.
+    #[cold]
+    fn missing(&self, field: Field<'_>, column: usize) -> Reason {
+        const REASON: &str = "is missing, and nothing is said about what to do then";
+        let columns = &self.plan.roles.columns;
+        let may_trail = column > 0 && column + 1 == columns.len() && columns[column].name.is_none();
+        match may_trail && !field.is_quoted && field.text.is_empty() {
+            true => format!("{REASON}; if all lines end in a delimiter, CsvOptions::trailing_delimiter can ignore it")
+                .into(),
+            false => REASON.into(),
+        }
+    }
+
     #[cold]
     fn wrong_length(&self, bytes: &[u8], start: usize) -> Local {
-        let (found, expected) = (self.syntax.count_fields(bytes, start), self.plan.columns.len());
-        let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
+        let (syntax, expected) = (&self.source.syntax, self.plan.columns.len());
+        let (found, is_last_empty) = syntax.count_fields(bytes, start);
         let fields = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
-        let reason = format!("has {fields}, not {expected}");
-        Local { at: start, column: None, text: excerpt(&bytes[start..start + length]), reason }
+        let reason = match (syntax.is_trailing, found == expected + 1) {
+            (true, _) if found == expected => {
+                format!("has {fields} and no delimiter at the end, which only the last line may lack")
+            }
+            (true, true) => format!(
+                "has {fields}, not {expected} and a delimiter at the end: CsvOptions::trailing_delimiter can make a column \
+                 of what follows that"
+            ),
+            (false, true) if is_last_empty => format!(
+                "has {fields}, not {expected}; the last is empty: CsvOptions::trailing_delimiter can ignore it on all lines"
+            ),
+            _ => format!("has {fields}, not {expected}"),
+        };
+        let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
+        Local { at: start, column: None, text: excerpt(&bytes[start..start + length]), reason: reason.into() }
     }
 }
 
 const NOT_UTF8: &str = "is not UTF-8";
 
 #[cold]
-fn unknown(word: &[u8]) -> String {
-    let reason = if std::str::from_utf8(word).is_ok() { "is none of the categories" } else { NOT_UTF8 };
-    reason.to_owned()
+fn unknown(word: &[u8]) -> Reason {
+    if std::str::from_utf8(word).is_ok() { "is none of the categories" } else { NOT_UTF8 }.into()
 }
 
 #[cold]
 fn unclosed(bytes: &[u8], at: usize, column: usize) -> Local {
-    let reason = "begins with a quote that is not closed".to_owned();
+    let reason = "begins with a quote that is not closed".into();
     Local { at, column: Some(column), text: excerpt(&bytes[at..]), reason }
 }

@@ -40,11 +40,25 @@ impl<S: AsRef<str>> FromIterator<S> for Categories {
     }
 }
 
+/// What the fields of a column whose kind is automatic have shown so far.
+#[derive(Clone, Debug)]
+pub(super) enum Shown {
+    /// Nothing: all are missing.
+    Nothing,
+    /// All are words.
+    Words,
+    /// One is a number, the first of them here: all must be.
+    Number { place: u64, text: String },
+    /// All are words, and the only column has this character in every line: it is another file's delimiter.
+    Separated(u8),
+}
+
 /// What one column of the file is for.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: Option<String>,
     pub(super) kind: CsvKind,
+    pub(super) shown: Shown,
     pub(super) missing: CsvMissing,
     /// If it is of words, and they are known.
     pub(super) categories: Option<Arc<Categories>>,
@@ -54,9 +68,10 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Whether the file has to be looked through for its words, if it is one of words.
+    /// Whether the file has to be looked through for its words, if it is one of words, or seems to be.
     pub(super) fn wants_words(&self) -> bool {
-        self.is_kept && self.categories.is_none() && self.is_words()
+        let seems_words = self.is_open() && matches!(self.shown, Shown::Words);
+        self.is_kept && self.categories.is_none() && (self.is_words() || seems_words)
     }
 
     /// Whether the file has to be looked through to tell what it is.
@@ -142,6 +157,7 @@ impl Roles {
         let columns = parts.map(|((((name, kind), missing), categories), is_kept)| Column {
             name,
             kind,
+            shown: Shown::Nothing,
             missing,
             categories,
             is_kept,
@@ -187,19 +203,21 @@ impl Roles {
         self.kept.iter().map(width).collect()
     }
 
-    /// Whether a record is left out because a value is missing. One that is too short or too long is not.
-    pub(super) fn skips(&self, syntax: &Syntax, bytes: &[u8], start: usize, scratch: &mut Vec<u8>) -> bool {
-        let (mut at, mut is_skipped) = (start, false);
-        for (index, column) in self.columns.iter().enumerate() {
-            let field = syntax.field(bytes, at, scratch);
-            is_skipped |= column.is_kept && column.missing == CsvMissing::SkipRow && self.is_missing(field.text);
-            let is_last = index + 1 == self.columns.len();
-            if !field.is_closed || is_last == (bytes.get(field.end) == Some(&syntax.delimiter)) {
-                return false;
-            }
-            at = field.end + 1;
-        }
-        is_skipped
+    /// Whether a record, whose fields end at `ends`, is left out because a value is missing.
+    pub(super) fn skips(
+        &self,
+        syntax: &Syntax,
+        bytes: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let mut at = start;
+        self.columns.iter().zip(ends).any(|(column, &end)| {
+            let start = std::mem::replace(&mut at, end + 1);
+            let may_skip = column.is_kept && column.missing == CsvMissing::SkipRow;
+            may_skip && self.is_missing(syntax.field_between(bytes, start, end, scratch).text)
+        })
     }
 
     /// Describes the columns of the table.

@@ -4,16 +4,15 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::batches::Batches;
 use super::blocks::CsvBlocks;
-use super::describe::{Findings, settle};
+use super::describe::settle;
+use super::failure::Failure;
+use super::first::look_at_first;
 use super::input::Input;
-use super::number::is_number;
-use super::parse::Failure;
 use super::roles::Roles;
 use super::survey::Survey;
 use super::syntax::Syntax;
-use super::{CsvHeader, CsvOptions, PIECE_BYTES, SAMPLE, excerpt, load};
+use super::{CsvOptions, PIECE_BYTES, load};
 use crate::array::Array;
 use crate::dictionary::DataDictionary;
 use crate::element::{Element, ElementType, match_element};
@@ -47,7 +46,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// std::fs::write(&path, "length,width\n5.1,3.5\n7.0,3.2\n4.9,oops\n")?;
 /// let options = numeric_table::CsvOptions::new().kind(.., numeric_table::CsvKind::Continuous);
 /// let error = CsvSource::open_with(&path, options)?.load::<f32>().unwrap_err();
-/// assert_eq!(error.to_string(), "line 4, column 1 (width): \"oops\" is not a number");
+/// assert_eq!(error.to_string(), format!("{}: line 4, column 1 (width): \"oops\" is not a number", path.display()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -136,7 +135,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_bytes_with(bytes: impl Into<Array<u8>>, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::Memory(bytes.into()), options, PIECE_BYTES)
+        Self::new(Input::memory(bytes), options, PIECE_BYTES)
     }
 
     /// Reads everything that a reader gives into memory. A file is better [opened](Self::open): it need not fit there.
@@ -168,7 +167,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_reader_with(reader: impl Read, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::read_all(reader, Path::new("(reader)"))?, options, PIECE_BYTES)
+        Self::new(Input::from_reader(reader)?, options, PIECE_BYTES)
     }
 
     /// Has `hook` told how far [`load`](Self::load) or [`blocks`](Self::blocks) has got, in bytes of the file whose values
@@ -196,7 +195,7 @@ impl CsvSource {
     /// Loads the whole file into a row-major table of `T`, in parallel.
     ///
     /// A file of numbers is read twice: once to count rows, and once for its values. If there are words, it is read once
-    /// more in between, to list the categories.
+    /// more in between, to list the categories, and to make sure that there are no numbers among them.
     ///
     /// # Errors
     /// [`Error::Csv`] with the first field that is not what its column needs, or the first row with too few or too many
@@ -235,8 +234,8 @@ impl CsvSource {
     /// Walks over all rows, so many at a time, in one buffer that is used again for every block. The last block may be
     /// shorter. The values are those that [`load`](Self::load) gives.
     ///
-    /// The file is read block by block. Unless the options state what all columns are, and no column has to find its
-    /// categories first, it is looked through beforehand, in parallel.
+    /// The file is read block by block. Unless the options, or numbers in the first rows, say what all columns are, and no
+    /// column has to find its categories first, it is looked through beforehand, in parallel.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::CsvOption`]; [`Error::Io`]; [`Error::OutOfMemory`].
@@ -319,30 +318,7 @@ impl CsvSource {
 
     /// Looks at the first records.
     pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
-        let syntax = options.syntax()?;
-        let mut batches = Batches::new(skip_mark(&input)?);
-        let mut names = Vec::new();
-        while batches.fill(&syntax, &input, step)? {
-            let bytes = batches.bytes(&input);
-            let at = syntax.skip_blank(bytes, 0);
-            if at == bytes.len() {
-                batches.advance(at); // blank lines only, so far
-                continue;
-            }
-            let first = read_first(&syntax, bytes, at, &options);
-            let in_file = |failure: Failure| Failure { place: failure.place + batches.place(), ..failure };
-            let (found, header_end) = first.map_err(|failure| error(&input, in_file(failure), None))?;
-            names = found;
-            batches.advance(header_end);
-            break;
-        }
-        let start = batches.place();
-        let mut guess = Roles::new(names, &options)?;
-        if batches.fill(&syntax, &input, step)? {
-            let mut findings = Findings::new(&guess);
-            findings.look_at(&syntax, &guess, batches.bytes(&input), batches.place(), SAMPLE);
-            findings.mark_words(&mut guess);
-        }
+        let (syntax, start, guess) = look_at_first(&input, &options, step).map_err(|error| input.name_in(error))?;
         let (settled, ends, survey, hook) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), Hook::default());
         Ok(Self { input, options, syntax, start, guess, settled, ends, survey, hook, step })
     }
@@ -392,77 +368,7 @@ impl CsvSource {
 
     /// Says on which line something is wrong.
     pub(super) fn error(&self, failure: Failure) -> Error {
-        let column = failure.column.and_then(|column| self.guess.columns.get(column));
-        error(&self.input, failure, column.and_then(|column| column.name.clone()))
-    }
-}
-
-pub(super) fn error(input: &Input, failure: Failure, name: Option<String>) -> Error {
-    let Failure { place, column, text, reason } = failure;
-    match input.line_of(place) {
-        Ok(line) => Error::Csv { line, column, name, text, reason },
-        Err(error) => error,
-    }
-}
-
-/// Where the text begins: behind the mark that says that it is UTF-8, if it is there.
-fn skip_mark(input: &Input) -> Result<u64> {
-    let mut buffer = Vec::new();
-    let start = input.read(0..input.len().min(3), &mut buffer)?;
-    if start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF]) {
-        let reason = "begins a file in UTF-16; it must be UTF-8".to_owned();
-        return Err(Error::Csv { line: 1, column: None, name: None, text: "\u{FEFF}".to_owned(), reason });
-    }
-    Ok(if start == [0xEF, 0xBB, 0xBF] { 3 } else { 0 })
-}
-
-/// Reads the first record: a name or `None` for each column, and where the header ends, 0 if there is none.
-fn read_first(
-    syntax: &Syntax,
-    bytes: &[u8],
-    start: usize,
-    options: &CsvOptions,
-) -> Result<(Vec<Option<String>>, usize), Failure> {
-    let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), start, Vec::new(), false);
-    let mut broken = None;
-    loop {
-        let field = syntax.field(bytes, at, &mut scratch);
-        let fail = |reason: &str| {
-            let (column, text) = (Some(names.len()), excerpt(field.text));
-            Failure { place: at as u64, column, text, reason: reason.to_owned() }
-        };
-        if !field.is_closed {
-            return Err(fail("begins with a quote that is not closed"));
-        }
-        has_numbers |= is_number(field.number_text());
-        let name = match std::str::from_utf8(field.text) {
-            Ok(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
-            Err(_) => {
-                broken.get_or_insert(fail("is not UTF-8"));
-                None
-            }
-        };
-        names.push(name);
-        if names.len() > options.max_columns {
-            let reason = format!(
-                "begins a record of more than {} fields, the most that the options permit",
-                options.max_columns
-            );
-            return Err(Failure { place: start as u64, column: None, text: excerpt(&bytes[start..field.end]), reason });
-        }
-        if bytes.get(field.end) != Some(&syntax.delimiter) {
-            break;
-        }
-        at = field.end + 1;
-    }
-    let is_header = match options.header {
-        CsvHeader::Automatic => !has_numbers,
-        CsvHeader::Yes => true,
-        CsvHeader::No => false,
-    };
-    match broken {
-        Some(failure) if is_header => Err(failure),
-        _ if is_header => Ok((names, syntax.record_end(bytes, start, true).unwrap_or(bytes.len()))),
-        _ => Ok((vec![None; names.len()], 0)),
+        let column = failure.column.and_then(|column| self.guess().columns.get(column));
+        failure.into_error(&self.input, column)
     }
 }

@@ -1,14 +1,15 @@
 //! Where a file can be cut, and how many rows lie between the cuts.
 //!
-//! The file is looked at in pieces, several at a time. A *plain* piece has no quotes, comments, blank lines or lone CRs:
+//! The file is looked at in pieces, several at a time. A *plain* piece has no quotes, comments, blank lines (lines of spaces
+//! among them, where those are no records) or lone CRs:
 //! wherever a record begins in front of it, every line feed in it ends a row. What is not plain is walked over record by
 //! record, from the record on that is known to begin there, on one thread.
 
 use std::ops::Range;
 
 use super::WEIGHT;
+use super::failure::Failure;
 use super::input::Input;
-use super::parse::Failure;
 use super::syntax::{Syntax, Walked, walk};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -200,13 +201,14 @@ fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64,
     let mut lines = Lines { count: 0, first: 0, last: 0 };
     for at in memchr::memchr_iter(b'\n', piece) {
         let place = inner.start + at;
-        let before = |bytes: usize| match place.checked_sub(bytes) {
-            Some(before) => window[before],
-            None if is_start => b'\n',
-            None => 0, // a window that begins later is longer
+        let line = window[..place].strip_suffix(b"\r").unwrap_or(&window[..place]);
+        let spaces = line.iter().rev().take_while(|&&byte| syntax.skips_spaces && syntax.is_space(byte)).count();
+        let is_blank = match line.iter().nth_back(spaces) {
+            Some(byte) => matches!(byte, b'\n' | b'\r'),
+            None => is_start || spaces > 0, // in a window that begins later, it may be
         };
-        if matches!((before(2), before(1)), (_, b'\n') | (b'\n' | b'\r', b'\r')) {
-            return None; // the line is blank
+        if is_blank {
+            return None;
         }
         lines.last = offset + at as u64 + 1;
         if lines.count == 0 {

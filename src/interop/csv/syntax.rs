@@ -5,8 +5,8 @@
 //! Python's `csv`, which a test compares this with.
 
 use super::excerpt;
+use super::failure::Failure;
 use super::input::Input;
-use super::parse::Failure;
 use crate::error::Result;
 
 /// The special characters.
@@ -17,6 +17,10 @@ pub(super) struct Syntax {
     pub(super) comment: Option<u8>,
     /// Bytes that a record, or a comment, may have.
     pub(super) most_bytes: usize,
+    /// Whether a line of spaces and tabs is no record, as a blank line is none: so it is where there are several columns.
+    pub(super) skips_spaces: bool,
+    /// Whether every record but the last ends in a delimiter that no field follows.
+    pub(super) is_trailing: bool,
     /// Which bytes end a field that is not in quotes.
     is_end: [bool; 256],
 }
@@ -45,7 +49,8 @@ impl Syntax {
         for byte in [delimiter, b'\n', b'\r'] {
             is_end[usize::from(byte)] = true;
         }
-        Self { delimiter, quote, comment, most_bytes: usize::MAX, is_end }
+        let (most_bytes, skips_spaces, is_trailing) = (usize::MAX, false, false);
+        Self { delimiter, quote, comment, most_bytes, skips_spaces, is_trailing, is_end }
     }
 
     /// Where a field ends, outside of quotes.
@@ -55,13 +60,28 @@ impl Syntax {
         found.map_or(bytes.len(), |length| start + length)
     }
 
+    fn is_quoted(&self, bytes: &[u8], start: usize) -> bool {
+        self.quote.is_some_and(|quote| bytes.get(start) == Some(&quote))
+    }
+
     /// Cuts out the field that begins at a place. `scratch` is room for its text, if that does not lie in one piece.
     #[inline]
     pub(super) fn field<'a>(&self, bytes: &'a [u8], start: usize, scratch: &'a mut Vec<u8>) -> Field<'a> {
-        if self.quote.is_some_and(|quote| bytes.get(start) == Some(&quote)) {
+        let end = if self.is_quoted(bytes, start) { start } else { self.plain_end(bytes, start) };
+        self.field_between(bytes, start, end, scratch)
+    }
+
+    /// As [`field`](Self::field), if it is known where the field ends.
+    pub(super) fn field_between<'a>(
+        &self,
+        bytes: &'a [u8],
+        start: usize,
+        end: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Field<'a> {
+        if self.is_quoted(bytes, start) {
             return self.quoted_field(bytes, start, scratch);
         }
-        let end = self.plain_end(bytes, start);
         Field { text: self.trim(&bytes[start..end]), is_quoted: false, end, is_closed: true }
     }
 
@@ -100,14 +120,19 @@ impl Syntax {
     /// Where a field ends; `None` if its quotes are not closed.
     #[inline]
     pub(super) fn field_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
-        let Some(quote) = self.quote.filter(|quote| bytes.get(start) == Some(quote)) else {
-            return Some(self.plain_end(bytes, start));
-        };
+        self.bare_start(bytes, start).map(|bare| self.plain_end(bytes, bare))
+    }
+
+    /// Where the part of a field begins that is not in quotes: the field, or what follows its quotes; `None` if they are not
+    /// closed.
+    #[inline]
+    pub(super) fn bare_start(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        let Some(quote) = self.quote.filter(|quote| bytes.get(start) == Some(quote)) else { return Some(start) };
         let mut at = start + 1;
         loop {
             let close = at + memchr::memchr(quote, &bytes[at..])?;
             if bytes.get(close + 1) != Some(&quote) {
-                return Some(self.plain_end(bytes, close + 1));
+                return Some(close + 1);
             }
             at = close + 2;
         }
@@ -130,7 +155,8 @@ impl Syntax {
         is_all.then_some(bytes.len())
     }
 
-    /// Skips blank lines and comments. Gives where the next record begins, or the end of the bytes.
+    /// Skips blank lines and comments, and lines of spaces if they are no records. Returns where the next record begins, or
+    /// the end of the bytes.
     #[inline]
     pub(super) fn skip_blank(&self, bytes: &[u8], mut at: usize) -> usize {
         while let Some(&byte) = bytes.get(at) {
@@ -139,6 +165,12 @@ impl Syntax {
             } else if self.comment == Some(byte) {
                 let length = memchr::memchr2(b'\n', b'\r', &bytes[at..]);
                 at = length.map_or(bytes.len(), |length| at + length);
+            } else if self.skips_spaces && self.is_space(byte) {
+                let end = at + bytes[at..].iter().take_while(|&&byte| self.is_space(byte)).count();
+                if !matches!(bytes.get(end), None | Some(b'\n' | b'\r')) {
+                    break;
+                }
+                at = end;
             } else {
                 break;
             }
@@ -146,8 +178,8 @@ impl Syntax {
         at
     }
 
-    /// Finds the first comment with too many bytes, among blank lines and comments.
-    fn long_comment(&self, bytes: &[u8], blank: std::ops::Range<usize>) -> Option<usize> {
+    /// Finds the first line with too many bytes, among blank lines and comments.
+    fn long_blank(&self, bytes: &[u8], blank: std::ops::Range<usize>) -> Option<usize> {
         let mut at = blank.start;
         while blank.end - at > self.most_bytes {
             let length = memchr::memchr2(b'\n', b'\r', &bytes[at..blank.end]).unwrap_or(blank.end - at);
@@ -168,36 +200,82 @@ impl Syntax {
         let first_line = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
         let reason =
             format!("begins a record of more than {} bytes, the most that the options permit", self.most_bytes);
-        Ok(Failure { place, column: None, text: excerpt(first_line), reason })
+        Ok(Failure { place, column: None, text: excerpt(first_line), reason: reason.into() })
+    }
+
+    /// Whether a byte is a space or a tab that separates no fields.
+    #[inline]
+    pub(super) fn is_space(&self, byte: u8) -> bool {
+        (byte == b' ' || byte == b'\t') && byte != self.delimiter
     }
 
     /// Cuts off spaces and tabs on both sides, unless they separate fields.
     #[inline]
     fn trim<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
-        let is_space = |byte: u8| (byte == b' ' || byte == b'\t') && byte != self.delimiter;
         while let [first, rest @ ..] = text
-            && is_space(*first)
+            && self.is_space(*first)
         {
             text = rest;
         }
         while let [rest @ .., last] = text
-            && is_space(*last)
+            && self.is_space(*last)
         {
             text = rest;
         }
         text
     }
 
-    /// Counts the fields of the record that begins at a place.
-    pub(super) fn count_fields(&self, bytes: &[u8], start: usize) -> usize {
+    /// Where a record ends that has nothing but spaces after the delimiter at `end`; `None` if it has more.
+    pub(super) fn trailing_end(&self, bytes: &[u8], end: usize) -> Option<usize> {
+        let start = end + 1;
+        let end = self.plain_end(bytes, start);
+        let is_last = bytes.get(end) != Some(&self.delimiter);
+        (is_last && self.trim(&bytes[start..end]).is_empty()).then_some(end)
+    }
+
+    /// Compares the record that begins at a place with a number of columns. `ends` becomes where its fields end, as many as
+    /// there are columns at most.
+    pub(super) fn fit(&self, bytes: &[u8], start: usize, columns: usize, ends: &mut Vec<usize>) -> Fit {
+        ends.clear();
+        let mut at = start;
+        while let Some(end) = self.field_end(bytes, at) {
+            ends.push(end);
+            let (goes_on, is_complete) = (bytes.get(end) == Some(&self.delimiter), ends.len() == columns);
+            match (goes_on, is_complete) {
+                (true, false) => at = end + 1,
+                (true, true) if self.is_trailing => {
+                    return self.trailing_end(bytes, end).map_or(Fit::Wrong, Fit::Right);
+                }
+                (false, true) => return if self.is_trailing { Fit::NotTrailing(end) } else { Fit::Right(end) },
+                _ => return Fit::Wrong,
+            }
+        }
+        Fit::Unclosed(at)
+    }
+
+    /// Counts the fields of the record that begins at a place, and says whether nothing but spaces is in the last one.
+    pub(super) fn count_fields(&self, bytes: &[u8], start: usize) -> (usize, bool) {
         let (mut count, mut at) = (1, start);
-        while let Some(end) = self.field_end(bytes, at)
-            && bytes.get(end) == Some(&self.delimiter)
-        {
+        while let Some(end) = self.field_end(bytes, at) {
+            if bytes.get(end) != Some(&self.delimiter) {
+                return (count, self.trim(&bytes[at..end]).is_empty());
+            }
             (count, at) = (count + 1, end + 1);
         }
-        count
+        (count, false)
     }
+}
+
+/// How the fields of a record fit the columns.
+pub(super) enum Fit {
+    /// One for each. The record ends here.
+    Right(usize),
+    /// One for each, and no delimiter at the end, which only the last record may lack. It ends here.
+    NotTrailing(usize),
+    /// Too few or too many.
+    Wrong,
+    /// The field that begins here has quotes that are not closed.
+    Unclosed(usize),
 }
 
 /// How far a walk has got.
@@ -219,8 +297,8 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
         let mut at = 0;
         while record + (at as u64) < until {
             let start = syntax.skip_blank(bytes, at);
-            if let Some(comment) = syntax.long_comment(bytes, at..start) {
-                let place = record + comment as u64;
+            if let Some(line) = syntax.long_blank(bytes, at..start) {
+                let place = record + line as u64;
                 return Ok(Walked { place, rows, failure: Some(syntax.too_long(input, place)?) });
             }
             if start == bytes.len() {

@@ -7,6 +7,7 @@ use super::input::Input;
 use super::survey::Survey;
 use super::syntax::Syntax;
 use super::*;
+use crate::block::BlockAccess;
 use crate::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
@@ -54,7 +55,7 @@ fn check_records(text: &[u8], comment: Option<u8>) {
             assert!(ours.as_ref().is_none_or(|ours| ours == model), "{ours:?} is not {model:?}");
         }
     }
-    let input = Input::Memory(text.to_vec().into());
+    let input = Input::memory(text.to_vec());
     for step in 1..text.len() + 3 {
         let survey = Survey::new(&syntax, &input, 0, step).unwrap();
         assert_eq!(survey.rows(), model.len(), "cut after {step} bytes");
@@ -135,26 +136,30 @@ const FIELDS: &[&str] = &[
     "a\"b",
 ];
 
-/// What a table should hold, or the number of the row that is too short.
-fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, usize> {
+/// What a table should hold, or a part of the error: of a row that is too short, or of a word among numbers in front of it.
+fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, &'static str> {
     let records = model_records(text.as_bytes(), None);
     let records: Vec<Vec<String>> = records[1..]
         .iter()
         .map(|record| record.iter().map(|field| String::from_utf8(field.clone()).unwrap().trim().to_owned()).collect())
         .collect();
     let is_missing = |field: &String| field.is_empty() || field == "NA";
-    let stays =
-        |record: &&Vec<String>| record.len() != width || missing == CsvMissing::Nan || !record.iter().any(is_missing);
-    let kept: Vec<&Vec<String>> = records.iter().filter(stays).collect();
+    let stays = |record: &&Vec<String>| missing == CsvMissing::Nan || !record.iter().any(is_missing);
+    let right = records.iter().take_while(|record| record.len() == width);
+    let is_short = right.clone().count() < records.len();
+    let kept: Vec<&Vec<String>> = right.filter(stays).collect();
     let mut values = vec![0.0; kept.len() * width];
     for column in 0..width {
-        let fields = || kept.iter().map(|record| record.get(column).filter(|field| !is_missing(field)));
-        let are_numbers = fields().flatten().all(|field| field.parse::<f64>().is_ok());
+        let fields = || kept.iter().map(|record| Some(&record[column]).filter(|field| !is_missing(field)));
+        let numbers = fields().flatten().filter(|field| field.parse::<f64>().is_ok()).count();
+        if numbers > 0 && numbers < fields().flatten().count() {
+            return Err("is not a number, and the column has numbers, the first of them");
+        }
         let mut words: Vec<&String> = Vec::new();
         for (row, field) in fields().enumerate() {
             values[row * width + column] = match field {
                 None => f64::NAN,
-                Some(field) if are_numbers => field.parse().unwrap(),
+                Some(field) if numbers > 0 => field.parse().unwrap(),
                 Some(field) => {
                     let known = words.iter().position(|word| *word == field);
                     known.unwrap_or_else(|| {
@@ -165,10 +170,7 @@ fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64
             };
         }
     }
-    match records.iter().position(|record| record.len() != width) {
-        Some(short) => Err(short),
-        None => Ok(values),
-    }
+    if is_short { Err("field") } else { Ok(values) }
 }
 
 /// Everything that reading some text gives: the values, or the error.
@@ -180,12 +182,12 @@ fn outcome(result: Result<Vec<f64>>) -> Result<Vec<u64>, String> {
 fn check_values(text: &str, width: usize, missing: CsvMissing) {
     let model = model_values(text, width, missing);
     let options = CsvOptions::new().header(CsvHeader::Yes).missing(missing);
-    let source = |step| CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options.clone(), step).unwrap();
+    let source = |step| CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.clone(), step).unwrap();
     let values = |table: HomogenNumericTable<f64>| table.as_slice().unwrap().to_vec();
     let expected = outcome(source(1 << 20).load::<f64>().map(values));
     match (&model, &expected) {
         (Ok(model), Ok(_)) => assert_eq!(&outcome(Ok(model.clone())), &expected),
-        (Err(_), Err(error)) => assert!(error.contains("field"), "{error}"),
+        (Err(part), Err(error)) => assert!(error.contains(part), "{error}"),
         _ => panic!("{expected:?}, and the model says {model:?}"),
     }
     for step in 1..text.len().min(25) {
@@ -208,29 +210,169 @@ fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
     let text = b"1\r\n#\r\n\n#2\r\n\r\n3\r\n#";
     let syntax = Syntax::new(b',', Some(b'"'), Some(b'#'));
     for step in 1..text.len() {
-        let survey = Survey::new(&syntax, &Input::Memory(text.to_vec().into()), 0, step).unwrap();
+        let survey = Survey::new(&syntax, &Input::memory(text.to_vec()), 0, step).unwrap();
         assert_eq!(survey.rows(), 2, "cut after {step} bytes");
     }
 }
 
-#[test]
-fn a_column_whose_first_word_comes_late_is_categorical_all_the_same() {
-    let mut text = "a,b\n".to_owned();
-    for row in 0..3 * SAMPLE {
-        text += &format!("{row},{}\n", row % 7);
+/// What reading a text gives, cut after so many bytes: the same from all calls.
+fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, String> {
+    let open = || CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.clone(), step);
+    let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
+    let in_blocks = || -> Result<Vec<f64>> {
+        let (source, mut values) = (open()?, Vec::new());
+        let mut blocks = source.blocks::<f64>(3)?;
+        while let Some(block) = blocks.next_block()? {
+            values.extend_from_slice(&block);
+        }
+        Ok(values)
+    };
+    let loaded = outcome(load());
+    assert_eq!(outcome(in_blocks()), loaded, "in blocks, cut after {step} bytes");
+    loaded
+}
+
+fn check_read(text: &str, options: &CsvOptions, expected: Result<&[f64], &str>) {
+    let expected = match expected {
+        Ok(values) => outcome(Ok(values.to_vec())),
+        Err(message) => Err(message.to_owned()),
+    };
+    for step in (1..text.len().min(60) + 2).chain([1 << 20]) {
+        assert_eq!(read(text, options, step), expected, "{text:?} cut after {step} bytes");
     }
-    text += "late,1\n";
+}
+
+#[test]
+fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
+    let (mut text, mut expected) = ("a,b\n".to_owned(), Vec::new());
+    for row in 0..3 * SAMPLE {
+        text += &format!("NA,{row}\n");
+        expected.extend([f64::NAN, row as f64]);
+    }
+    text += "late,1\nlater,2\n";
+    expected.extend([0.0, 1.0, 1.0, 2.0]);
+    check_read(&text, &CsvOptions::new().missing(CsvMissing::Nan), Ok(&expected));
+    let skipping = CsvOptions::new().missing(CsvMissing::SkipRow);
+    check_read(&text, &skipping, Ok(&[0.0, 1.0, 1.0, 2.0]));
+    // In 8 bits, there is no room for so many categories: the first one too many is the error.
+    let words: String = (0..3 * SAMPLE).map(|row| format!("w{row}\n")).collect();
     for step in [64, 1000, 1 << 20] {
-        let source = CsvSource::new(Input::Memory(text.clone().into_bytes().into()), CsvOptions::new(), step).unwrap();
-        let table = source.load::<f32>().unwrap();
-        assert_eq!(table.category_count(0).unwrap(), Some(3 * SAMPLE + 1));
-        assert_eq!(table.category_count(1).unwrap(), None);
-        assert_eq!(source.categories(0).unwrap().unwrap()[3 * SAMPLE], "late");
-        assert_eq!(table.as_slice().unwrap()[2 * 3 * SAMPLE..], [(3 * SAMPLE) as f32, 1.0]);
-        // In 8 bits, there is no room for so many categories: the first one too many is the error.
+        let source =
+            CsvSource::new(Input::memory(format!("a\n{words}").into_bytes()), CsvOptions::new(), step).unwrap();
         let error = source.load::<u8>().unwrap_err();
         assert!(matches!(error, Error::Csv { line: 258, column: Some(0), .. }), "{error}");
     }
+}
+
+#[test]
+fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
+    let reason = |number: &str, line: usize| {
+        format!(
+            "is not a number, and the column has numbers, the first of them {number:?} on line {line}: \
+             CsvOptions::missing_texts can take the word for a missing value, of which CsvOptions::missing decides, and \
+             CsvOptions::kind can take all of the column for words"
+        )
+    };
+    let numbers: String = (0..3 * SAMPLE).map(|row| format!("{row},{}.5\n", row % 7)).collect();
+    let words: String = (0..3 * SAMPLE).map(|row| format!("w{},{row}\n", row % 7)).collect();
+    let gaps = "NA,1\n".repeat(3 * SAMPLE);
+    let cases = [
+        (format!("a,b\n{numbers}777.5x,1\n8,y\n"), 302, "777.5x", reason("0", 2)),
+        (format!("a,b\nN/A,1\n{numbers}"), 2, "N/A", reason("0", 3)),
+        (format!("a,b\n{words}42,1\n"), 2, "w0", reason("42", 302)), // whichever of them is meant to be there
+        (format!("a,b\n{gaps}1,1\nlate,2\n"), 303, "late", reason("1", 302)),
+        (format!("a,b\n{gaps}late,1\n1,2\n"), 302, "late", reason("1", 303)),
+        // A record of the wrong shape, and what follows it, says nothing: it is the error.
+        (format!("a,b\n{numbers}1,2,3\nx,1\n"), 302, "1,2,3", "has 3 fields, not 2".to_owned()),
+        (format!("a,b\n{words}1\n2,3\n"), 302, "1", "has 1 field, not 2".to_owned()),
+        ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // a field is missing in front of it
+    ];
+    let options = CsvOptions::new().missing(CsvMissing::Nan);
+    for (text, line, shown, reason) in cases {
+        let column = if reason.starts_with("has") { "" } else { ", column 0 (a)" };
+        check_read(&text, &options, Err(&format!("line {line}{column}: {shown:?} {reason}")));
+    }
+    // A row that is left out has no word.
+    check_read("a,b\nx,NA\n1,2\n", &CsvOptions::new().missing(CsvMissing::SkipRow), Ok(&[1.0, 2.0]));
+    // Too many words, of which one is a number, are no categories; those of another column are.
+    let few = CsvOptions::new().max_categories(2);
+    check_read("a,b\nu,k\nv,l\nw,k\nx,l\n1,k\n", &few, Err(&format!("line 2, column 0 (a): \"u\" {}", reason("1", 6))));
+    let expected = "line 5, column 1 (b): \"m\" is one category more than 2, the most that the options permit";
+    check_read("a,b\nu,k\nv,l\nw,k\nx,m\n1,k\n", &few, Err(expected));
+}
+
+#[test]
+fn lines_of_spaces_are_skipped_wherever_the_file_is_cut() {
+    let options = CsvOptions::new().missing(CsvMissing::Nan);
+    let text = "  \n \t\na,b\n   \n1,2\n \r\n\t\r  \n  3,4\n\n \n5,6 \n   ";
+    check_read(text, &options, Ok(&[1., 2., 3., 4., 5., 6.]));
+    check_read(
+        text,
+        &options.clone().header(CsvHeader::Yes).kind(.., CsvKind::Continuous),
+        Ok(&[1., 2., 3., 4., 5., 6.]),
+    );
+    // In a file of one column, they are missing values, but in front of the header.
+    check_read(" \na\n1\n  \n\n2\n ", &options, Ok(&[1., f64::NAN, 2., f64::NAN]));
+    check_read(" \n1\n\n2\n", &options, Ok(&[f64::NAN, 1., 2.]));
+    // Tabs that separate fields are no spaces, and a line with a delimiter is none of spaces.
+    check_read("a\tb\n\t\n  \n1\t2\n", &options.clone().delimiter(b'\t'), Ok(&[f64::NAN, f64::NAN, 1., 2.]));
+    check_read("a,b\n , \n1,2\n", &options, Ok(&[f64::NAN, f64::NAN, 1., 2.]));
+    let long = format!("a,b\n1,2\n{}\n3,4\n", " ".repeat(30));
+    check_read(&long, &options, Ok(&[1., 2., 3., 4.]));
+    let reason = "line 3: \"                              \" begins a record of more than 20 bytes, the most that the options permit";
+    check_read(&long, &options.max_record_bytes(20), Err(reason));
+}
+
+#[test]
+fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
+    let automatic = CsvOptions::new;
+    let yes = || CsvOptions::new().trailing_delimiter(CsvTrailing::Yes);
+    let values = [1., 2., 3., 4., 5., 6.];
+    let six: Result<&[f64], &str> = Ok(&values);
+    for end in ["\n", "\r\n", "\r"] {
+        let text = |lines: &str| lines.replace('\n', end);
+        check_read(&text("a,b,\n1,2,\n3,4,\n5,6,\n"), &automatic(), six);
+        check_read(&text("a,b,\n1,2, \n\n3,4,\n5,6"), &automatic(), six);
+        check_read(&text("a,b,\n1,2,\n3,4,\n5,6\n\n  \n"), &automatic(), six);
+        check_read(&text("1,2,\n3,4,\n5,6\n"), &yes(), six);
+        check_read(&text("a,b\n1,2,\n3,4,\n  \n5,6,"), &yes(), six);
+    }
+    check_read("a,b,\n1,2\n", &automatic(), Ok(&[1., 2.])); // the last line, and the first
+    check_read("a,\n1,\n2,\n \n3,\n", &automatic(), Ok(&[1., 2., 3.]));
+    let skipping = yes().missing(CsvMissing::SkipRow);
+    check_read("1,2,\nNA,4,\n5,6,\n,7\n", &skipping, Ok(&[1., 2., 5., 6.]));
+    check_read("a,b,\nx,2,\ny,4,\nx,6", &automatic(), Ok(&[0., 2., 1., 4., 0., 6.]));
+
+    let no_delimiter = "has 2 fields and no delimiter at the end, which only the last line may lack";
+    let not_empty = "has 3 fields, not 2 and a delimiter at the end: CsvOptions::trailing_delimiter can make a column of what follows that";
+    for (text, options, line, shown, reason) in [
+        ("a,b,\n1,2,\n3,4\n5,6,\n", automatic(), 3, "3,4", no_delimiter),
+        ("a,b,\n1,2\n3,4\n", automatic(), 2, "1,2", no_delimiter),
+        ("a,b,\nx,2,\ny,4\n\n7,6,\n", automatic(), 3, "y,4", no_delimiter),
+        ("a,b,\n1,2,\n3,4,7\n5,6,\n", automatic(), 3, "3,4,7", not_empty),
+        ("a,b,\n1,2,\n3,4,\"\"\n5,6,\n", automatic(), 3, "3,4,\"\"", not_empty),
+        ("a,b,\n1,2,\n3,4,,\n5,6,\n", automatic(), 3, "3,4,,", "has 4 fields, not 2"),
+        ("a,b,\n1,2,\n3,\n5,6,\n", automatic(), 3, "3,", no_delimiter),
+        ("a,b,\n1,2,\n3\n5,6,\n", automatic(), 3, "3", "has 1 field, not 2"),
+        ("a,b,\n1,2,\nNA,4\n5,6,\n", automatic().missing(CsvMissing::SkipRow), 3, "NA,4", no_delimiter),
+        ("a,b\n1,2\n", yes().header(CsvHeader::No), 1, "a,b", no_delimiter),
+        (
+            "a,b\n1,2,\n3,4,\n",
+            automatic(),
+            2,
+            "1,2,",
+            "has 3 fields, not 2; the last is empty: CsvOptions::trailing_delimiter can ignore it on all lines",
+        ),
+    ] {
+        check_read(text, &options, Err(&format!("line {line}: {shown:?} {reason}")));
+    }
+    let missing = "line 1, column 2: \"\" is missing, and nothing is said about what to do then; if all lines end in a \
+                   delimiter, CsvOptions::trailing_delimiter can ignore it";
+    check_read("1,2,\n3,4,\n", &automatic(), Err(missing));
+    // A last column without a name is one all the same, if the first row has something in it, or if one says so.
+    check_read("a,\n1,2\n3,4\n5,6\n", &automatic(), six);
+    let no = automatic().trailing_delimiter(CsvTrailing::No).missing(CsvMissing::Nan);
+    check_read("a,\n1,\n3,4\n", &no, Ok(&[1., f64::NAN, 3., 4.]));
 }
 
 #[test]
@@ -250,7 +392,7 @@ fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
     ];
     let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).comment(b'#');
     let open = |text: &str, step| {
-        CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options().max_record_bytes(20), step)
+        CsvSource::new(Input::memory(text.as_bytes().to_vec()), options().max_record_bytes(20), step)
     };
     let in_blocks = |source: CsvSource| -> Result<usize> {
         let (mut blocks, mut rows) = (source.blocks::<f64>(2)?, 0);
@@ -278,7 +420,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
     let text = "a,b\nx,k\ny,k\nx,l\nz,m\ny,n\nw,o\n";
     for step in 1..text.len() + 1 {
         let open = |options: CsvOptions| {
-            CsvSource::new(Input::Memory(text.as_bytes().to_vec().into()), options.max_categories(3), step).unwrap()
+            CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.max_categories(3), step).unwrap()
         };
         for kind in [CsvKind::Automatic, CsvKind::Categorical, CsvKind::OneHot] {
             let source = open(CsvOptions::new().kind(.., kind));
@@ -287,14 +429,14 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
             assert_eq!(source.blocks::<u8>(1).unwrap_err().to_string(), expected);
             assert_eq!(source.categories(0).unwrap_err().to_string(), expected);
         }
-        // One column of words is known from the first record, the other one only at the end: still the first is the error.
+        // One column has words too many from the first record on, the other one a word among numbers at the end.
         let late = CsvSource::new(
-            Input::Memory(b"0,p\n1,p\nx,q\n".to_vec().into()),
+            Input::memory(b"0,p\n1,p\nx,q\n".to_vec()),
             CsvOptions::new().header(CsvHeader::No).max_categories(0),
             step,
         );
         let error = late.unwrap().load::<u8>().unwrap_err();
-        assert!(error.to_string().starts_with("line 1, column 0: \"0\" is one category more than 0"), "{error}");
+        assert!(error.to_string().starts_with("line 1, column 1: \"p\" is one category more than 0"), "{error}");
         let stated = open(CsvOptions::new().categories("b", ["k", "l", "m", "n", "o"]).columns("b"));
         assert_eq!(stated.load::<u8>().unwrap().as_slice().unwrap(), [0, 0, 1, 2, 3, 4]);
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions,
+    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
     DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable, NumericTable, Shape,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
@@ -56,6 +56,7 @@ impl Choice {
             .delimiter(pick(b",;\t |", special))
             .quote(pick(&[Some(b'"'), Some(b'"'), Some(b'\''), None], special / 5))
             .header(pick(&[CsvHeader::Automatic, CsvHeader::Yes, CsvHeader::No], header))
+            .trailing_delimiter(pick(&[CsvTrailing::Automatic, CsvTrailing::Yes, CsvTrailing::No], special / 60))
             .missing(self.missing())
             .policy(pick(
                 &[ConversionPolicy::Exact, ConversionPolicy::Checked, ConversionPolicy::Saturate],
@@ -194,7 +195,8 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     }
     let has_names = table.dictionary().iter().any(|feature| feature.name.is_some());
     let header = if has_names { CsvHeader::Yes } else { CsvHeader::No };
-    let options = CsvOptions::new().header(header).missing_texts::<String>([]);
+    let no_trailing = CsvOptions::new().trailing_delimiter(CsvTrailing::No); // the last column may have no name, and gaps
+    let options = no_trailing.header(header).missing_texts::<String>([]);
     let numbers = options.clone().kind(.., CsvKind::Continuous);
     let mut text = Vec::new();
     table.write_csv_to(&mut text, CsvWriteOptions::new()).unwrap();

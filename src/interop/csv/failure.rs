@@ -1,0 +1,107 @@
+//! What is wrong in a CSV file, and the error that it becomes.
+
+use super::excerpt;
+use super::input::Input;
+use super::number::separator_in_numbers;
+use super::roles::{Column, Shown};
+use crate::display::label;
+use crate::error::{Error, Result};
+
+/// What is wrong where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// The byte of the file.
+    pub(super) place: u64,
+    /// The column of the file, if it is one.
+    pub(super) column: Option<usize>,
+    pub(super) text: String,
+    pub(super) reason: Reason,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It is a word, and its column has numbers: how that is known, the column says.
+    Word,
+    Other(String),
+}
+
+impl From<String> for Reason {
+    fn from(reason: String) -> Self {
+        Self::Other(reason)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(reason: &str) -> Self {
+        Self::Other(reason.to_owned())
+    }
+}
+
+impl Reason {
+    /// What is wrong with a text that should be a number.
+    #[cold]
+    pub(super) fn not_a_number(text: &[u8]) -> Self {
+        match separator_in_numbers(text) {
+            None => Self::Word,
+            Some(b',') => {
+                "is not a number, which would have a point and no commas: CsvOptions::delimiter says what separates \
+                           fields, CsvOptions::kind can take it for a word or have a function read it"
+                    .into()
+            }
+            Some(separator) => {
+                let separator = char::from(separator);
+                format!(
+                    "is not a number, but several with {separator:?} between them: CsvOptions::delimiter(b{separator:?}) \
+                     makes fields of them, CsvOptions::kind can take them for a word"
+                )
+                .into()
+            }
+        }
+    }
+
+    /// Puts it into words. `column` is the one that the text is in.
+    fn in_words(self, input: &Input, column: Option<&Column>) -> Result<String> {
+        if let Self::Other(reason) = self {
+            return Ok(reason);
+        }
+        Ok(match column.map(|column| &column.shown) {
+            Some(Shown::Number { place, text }) => format!(
+                "is not a number, and the column has numbers, the first of them {text:?} on line {}: \
+                 CsvOptions::missing_texts can take the word for a missing value, of which CsvOptions::missing decides, and \
+                 CsvOptions::kind can take all of the column for words",
+                input.line_of(*place)?
+            ),
+            Some(Shown::Separated(separator)) => {
+                let separator = char::from(*separator);
+                format!(
+                    "has {separator:?} in it, as all lines of the file have, and the file has one column: \
+                     CsvOptions::delimiter(b{separator:?}) makes several of it, CsvOptions::kind can take it for words"
+                )
+            }
+            _ => "is not a number".to_owned(),
+        })
+    }
+}
+
+impl Failure {
+    /// The error that says on which line of which file. `column` is the one that it is about.
+    pub(super) fn into_error(self, input: &Input, column: Option<&Column>) -> Error {
+        let Self { place, column: index, text, reason } = self;
+        let in_file = || Ok((input.line_of(place)?, reason.in_words(input, column)?));
+        match in_file() {
+            Ok((line, reason)) => {
+                let name = column.and_then(|column| column.name.as_deref());
+                let name = name.map(|name| excerpt(name.as_bytes()));
+                Error::Csv { path: input.path().map(Into::into), line, column: index, name, text, reason }
+            }
+            Err(error) => error,
+        }
+    }
+}
+
+/// A reason of a caller's function, which may have any text of the file in it.
+pub(super) fn foreign(reason: &str) -> Reason {
+    const LIMIT: usize = 200;
+    label(reason, LIMIT).into()
+}

@@ -1,0 +1,180 @@
+//! What the first records of a file say: the names of the columns, whether lines end in a delimiter, and what columns seem
+//! to be.
+
+use super::batches::Batches;
+use super::describe::{Findings, Records};
+use super::failure::Failure;
+use super::input::Input;
+use super::number::{is_number, separator_in_numbers};
+use super::roles::Roles;
+use super::syntax::Syntax;
+use super::{CsvOptions, SAMPLE, excerpt};
+use crate::error::{Error, Result};
+
+/// Whether the first record of a CSV file gives the names of the columns.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+/// let rows = |text: &'static [u8], header| -> Result<usize, Error> {
+///     Ok(CsvSource::from_bytes_with(text, CsvOptions::new().header(header))?.load::<f64>()?.row_count())
+/// };
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Automatic)?, 2); // numbers are no names,
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Yes)?, 1); // unless one says so
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvHeader {
+    /// It does if none of its fields is a number, or meant to be one, as `1,5` is between semicolons.
+    #[default]
+    Automatic,
+    /// It does.
+    Yes,
+    /// It is a row as the others are.
+    No,
+}
+
+/// Whether the lines of a CSV file end in a delimiter that no field follows.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsvOptions, CsvSource, CsvTrailing, prelude::*};
+/// let columns = |text: &'static [u8], trailing| -> Result<usize, Error> {
+///     let options = CsvOptions::new().missing(numeric_table::CsvMissing::Nan).trailing_delimiter(trailing);
+///     Ok(CsvSource::from_bytes_with(text, options)?.load::<f64>()?.column_count())
+/// };
+/// assert_eq!(columns(b"a,b,\n1,2,\n", CsvTrailing::Automatic)?, 2); // the header shows it,
+/// assert_eq!(columns(b"a,b\n1,2,\n", CsvTrailing::Yes)?, 2); // or one says so
+/// assert_eq!(columns(b"a,b,\n1,2,\n", CsvTrailing::No)?, 3); // a column without a name, of missing values
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvTrailing {
+    /// They do if the header does, and the first row has nothing there either. Without a header, they do not.
+    #[default]
+    Automatic,
+    /// They do. The header and the last line need not; any other line that does not, or a line with anything but spaces there,
+    /// is an error.
+    Yes,
+    /// They do not: what follows the last delimiter is a field, though it may be missing.
+    No,
+}
+
+/// What a file is like: how to read it, where its records begin, and what is known, and guessed, of its columns.
+pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) -> Result<(Syntax, u64, Roles)> {
+    let mut syntax = options.syntax()?;
+    let mut start = skip_mark(input)?;
+    let mut batches = Batches::new(start);
+    syntax.skips_spaces = true; // in front of a header, and until it is known how many columns there are
+    let mut first = First::default();
+    if batches.go_to_record(&syntax, input, step)? {
+        let place = batches.place();
+        let found = First::read(&syntax, batches.bytes(input), options);
+        first = found.map_err(|failure| Failure { place: place + failure.place, ..failure }.into_error(input, None))?;
+        if let Some(end) = first.header_end {
+            batches.advance(end);
+            start = batches.place();
+        }
+    }
+    let is_trailing = match options.trailing {
+        CsvTrailing::No => false,
+        CsvTrailing::Yes => true,
+        CsvTrailing::Automatic => {
+            let shows_it =
+                first.header_end.is_some() && first.is_trailing && batches.go_to_record(&syntax, input, step)?;
+            let (fields, is_last_empty) =
+                if shows_it { syntax.count_fields(batches.bytes(input), 0) } else { (0, false) };
+            // The first row may be the last.
+            shows_it && (fields + 1 == first.names.len() || (fields == first.names.len() && is_last_empty))
+        }
+    };
+    if is_trailing && first.is_trailing {
+        first.names.pop();
+    }
+    syntax.is_trailing = is_trailing;
+    syntax.skips_spaces = is_trailing || first.names.len() != 1;
+
+    let mut guess = Roles::new(first.names, options)?;
+    let mut batches = Batches::new(start);
+    if batches.fill(&syntax, input, step)? {
+        let mut findings = Findings::default();
+        let records = Records { syntax: &syntax, bytes: batches.bytes(input), place: batches.place() };
+        findings.look_at(&records, &guess, SAMPLE);
+        findings.decide(&mut guess, false);
+    }
+    Ok((syntax, start, guess))
+}
+
+/// Where the text begins: behind the mark that says that it is UTF-8, if it is there.
+fn skip_mark(input: &Input) -> Result<u64> {
+    let mut buffer = Vec::new();
+    let start = input.read(0..input.len().min(3), &mut buffer)?;
+    if start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF]) {
+        let reason = "begins a file in UTF-16; it must be UTF-8".to_owned();
+        let path = input.path().map(Into::into);
+        return Err(Error::Csv { path, line: 1, column: None, name: None, text: "\u{FEFF}".to_owned(), reason });
+    }
+    Ok(if start == [0xEF, 0xBB, 0xBF] { 3 } else { 0 })
+}
+
+/// What the first record says.
+#[derive(Default)]
+struct First {
+    /// A name or `None` for each of its fields.
+    names: Vec<Option<String>>,
+    /// Where the header ends, if the record is one.
+    header_end: Option<usize>,
+    /// Whether it ends in a delimiter.
+    is_trailing: bool,
+}
+
+impl First {
+    /// Reads the record that the bytes begin with.
+    fn read(syntax: &Syntax, bytes: &[u8], options: &CsvOptions) -> Result<Self, Failure> {
+        let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), 0, Vec::new(), false);
+        let mut broken = None;
+        let is_trailing = loop {
+            let field = syntax.field(bytes, at, &mut scratch);
+            let fail = |reason: &str| {
+                let (column, text) = (Some(names.len()), excerpt(field.text));
+                Failure { place: at as u64, column, text, reason: reason.into() }
+            };
+            if !field.is_closed {
+                return Err(fail("begins with a quote that is not closed"));
+            }
+            let number = field.number_text();
+            has_numbers |= is_number(number) || separator_in_numbers(number).is_some();
+            let name = match std::str::from_utf8(field.text) {
+                Ok(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
+                Err(_) => {
+                    broken.get_or_insert(fail("is not UTF-8"));
+                    None
+                }
+            };
+            names.push(name);
+            if names.len() > options.max_columns {
+                let most = options.max_columns;
+                let reason =
+                    format!("begins a record of more than {most} fields, the most that the options permit").into();
+                return Err(Failure { place: 0, column: None, text: excerpt(&bytes[..field.end]), reason });
+            }
+            if bytes.get(field.end) != Some(&syntax.delimiter) {
+                break names.len() > 1 && !field.is_quoted && field.text.is_empty();
+            }
+            at = field.end + 1;
+        };
+        let is_header = match options.header {
+            CsvHeader::Automatic => !has_numbers,
+            CsvHeader::Yes => true,
+            CsvHeader::No => false,
+        };
+        match broken {
+            Some(failure) if is_header => Err(failure),
+            _ if is_header => {
+                let end = syntax.record_end(bytes, 0, true).unwrap_or(bytes.len());
+                Ok(Self { names, header_end: Some(end), is_trailing })
+            }
+            _ => Ok(Self { names: vec![None; names.len()], header_end: None, is_trailing }),
+        }
+    }
+}

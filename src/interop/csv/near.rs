@@ -1,0 +1,83 @@
+//! Names that are like one that no column has: what somebody may have meant.
+
+use super::excerpt;
+
+/// Columns that are looked at; there may be a million.
+const COLUMNS: usize = 1 << 16;
+/// Characters of the longest names that are looked at.
+const LENGTH: usize = 64;
+/// Names that are told.
+const COUNT: usize = 3;
+
+/// The names that are most like another one, in words; nothing if none is.
+pub(super) fn near(wanted: &str, names: &[Option<String>]) -> String {
+    let Some(wanted) = folded(wanted) else { return String::new() };
+    let most = ((wanted.len() + 1) / 3).min(3);
+    let names = names.iter().take(COLUMNS).flatten();
+    let mut found: Vec<(usize, &str)> =
+        names.filter_map(|name| Some((distance(&wanted, &folded(name)?, most)?, name.as_str()))).collect();
+    found.sort_by_key(|&(distance, _)| distance); // those of the same distance stay in the order of the file
+    found.dedup();
+    let names: Vec<String> =
+        found.iter().take(COUNT).map(|(_, name)| format!("{:?}", excerpt(name.as_bytes()))).collect();
+    if names.is_empty() { String::new() } else { format!("; near it are {}", names.join(", ")) }
+}
+
+/// The characters of a name in lower case, unless they are too many.
+fn folded(name: &str) -> Option<Vec<char>> {
+    let characters: Vec<char> = name.chars().take(LENGTH + 1).flat_map(char::to_lowercase).collect();
+    (characters.len() <= LENGTH).then_some(characters)
+}
+
+/// How many characters must be changed, added or left out to make one name of another, if that is not more than a limit.
+fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
+    if one.len().abs_diff(other.len()) > most {
+        return None;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, &left) in one.iter().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], line + 1);
+        for (column, &right) in other.iter().enumerate() {
+            let change = before + usize::from(left != right);
+            before = row[column + 1];
+            row[column + 1] = change.min(before + 1).min(row[column] + 1);
+        }
+        if row.iter().all(|&changes| changes > most) {
+            return None;
+        }
+    }
+    row.last().copied().filter(|&changes| changes <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(wanted: &str, names: &[&str]) -> String {
+        near(wanted, &names.iter().map(|name| Some((*name).to_owned())).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn near_names_differ_in_few_characters() {
+        assert_eq!(told("widht", &["height", "width", "with"]), "; near it are \"width\", \"with\"");
+        assert_eq!(told("widthh", &["height", "width", "widths"]), "; near it are \"width\", \"widths\"");
+        assert_eq!(told("POPULATION", &["population"]), "; near it are \"population\"");
+        assert_eq!(told("e", &["a", "b", "E"]), "; near it are \"E\"");
+        assert_eq!(
+            told("area", &["aria", "aera", "are", "area2", "ärea"]),
+            "; near it are \"aria\", \"are\", \"area2\""
+        );
+        for (wanted, names) in [("", &[""; 0][..]), ("x", &["y"]), ("length", &["breadth"]), ("abc", &["abcdef"])] {
+            assert_eq!(told(wanted, names), "");
+        }
+    }
+
+    #[test]
+    fn long_and_many_names_take_no_long_time() {
+        let long = "x".repeat(1 << 20);
+        assert_eq!(told(&long, &[&long[1..]]), "");
+        assert_eq!(told("x", &[&long]), "");
+        let many = vec![Some("same name".to_owned()); 1 << 20];
+        assert_eq!(near("same nam", &many), "; near it are \"same name\"");
+    }
+}

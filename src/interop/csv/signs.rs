@@ -1,0 +1,81 @@
+//! What the fields of one column are, and what kind of column that makes it if nobody has said so.
+//!
+//! It is one of words if all of its fields are. One number makes it a column of numbers, and its first word an error, which
+//! the parser finds: numbers must not become indices because one of them has a typo, or a comma where its point should be.
+
+use super::number::{is_number, separator_in_numbers};
+use super::roles::{Column, Shown};
+use super::syntax::Field;
+use super::{CsvKind, excerpt};
+
+/// What separates fields, as a rule.
+const SEPARATORS: [u8; 4] = [b';', b'\t', b'|', b','];
+
+/// What the fields of a column are, but for those that are missing.
+#[derive(Debug)]
+pub(super) struct Signs {
+    has_words: bool,
+    /// The first number, or what is meant to be one: where it is, and its text.
+    number: Option<(u64, String)>,
+    /// Which of [`SEPARATORS`] all words have, not in quotes. Only looked for in the only column of a file.
+    are_everywhere: [bool; SEPARATORS.len()],
+}
+
+impl Default for Signs {
+    fn default() -> Self {
+        Self { has_words: false, number: None, are_everywhere: [true; SEPARATORS.len()] }
+    }
+}
+
+impl Signs {
+    /// Adds a field. `bare` is the part of it that is not in quotes, if it is the only one of its record.
+    pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>) {
+        if self.number.is_some() {
+            return; // that decides it
+        }
+        let text = field.number_text();
+        if is_number(text) || separator_in_numbers(text).is_some() {
+            self.number = Some((place, excerpt(field.text)));
+            return;
+        }
+        self.has_words = true;
+        if let Some(bare) = bare {
+            self.keep_separators_of(bare);
+        }
+    }
+
+    fn keep_separators_of(&mut self, text: &[u8]) {
+        for (is_everywhere, separator) in self.are_everywhere.iter_mut().zip(SEPARATORS) {
+            *is_everywhere &= memchr::memchr(separator, text).is_some();
+        }
+    }
+
+    /// Adds what later fields say.
+    pub(super) fn append(&mut self, later: Self) {
+        self.has_words |= later.has_words;
+        self.number = self.number.take().or(later.number);
+        self.are_everywhere.iter_mut().zip(later.are_everywhere).for_each(|(mine, theirs)| *mine &= theirs);
+    }
+
+    /// Says what an open column is, as far as these fields decide it. `is_all` says that there are no others, `is_only` that
+    /// there is no other column.
+    pub(super) fn decide(mut self, column: &mut Column, is_only: bool, is_all: bool) {
+        if let Some(name) = column.name.as_ref().filter(|_| is_only) {
+            self.keep_separators_of(name.as_bytes());
+        }
+        let separator = SEPARATORS.into_iter().zip(self.are_everywhere).find(|&(_, is_everywhere)| is_everywhere);
+        let (shown, kind) = match (self.number, separator) {
+            (Some((place, text)), _) => {
+                (column.shown, column.kind) = (Shown::Number { place, text }, CsvKind::Continuous);
+                return;
+            }
+            _ if !self.has_words => (Shown::Nothing, CsvKind::Continuous),
+            (_, Some((separator, _))) if is_only && is_all => (Shown::Separated(separator), CsvKind::Continuous),
+            _ => (Shown::Words, CsvKind::Categorical),
+        };
+        column.shown = shown;
+        if is_all {
+            column.kind = kind;
+        }
+    }
+}
