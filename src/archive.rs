@@ -61,9 +61,9 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.view()?;
-        let stored = self.dictionary().stored();
-        let names: usize = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
-        let room = self.shape().element_count()? * size_of::<T>() + stored.len() * 32 + names + 256;
+        let listed = self.dictionary().listed();
+        let names: usize = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + names + 256;
         let mut archive = Archive(vector_with_room(room)?);
         let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);

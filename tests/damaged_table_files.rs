@@ -101,7 +101,7 @@ impl Fields {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut body = self.header.clone();
-        body.resize(4096 - 64, 0);
+        body.resize((64 + self.header.len()).next_multiple_of(4096) - 64, 0);
         body.extend(&self.payload);
         if self.chunk_size > 0 {
             body.resize(body.len().next_multiple_of(8), 0);
@@ -370,15 +370,41 @@ fn sixty_four_bytes_that_claim_many_rows_cost_little() {
 #[test]
 fn many_features_cost_no_more_than_the_file_until_it_is_found_good() {
     let scratch = Scratch::new();
-    // 300,000 features of 3 bytes, each 48 or more in memory.
+    // 300,000 features of 11 bytes, each 60 in memory.
     let count = 300_000;
     let mut table = Table::<u8>::full(Shape { rows: 1, columns: count }, 1).unwrap();
-    table.set_dictionary(DataDictionary::from_features(vec![Feature::new(ElementType::U8); count])).unwrap();
+    let features = (0..count).map(|i| Feature::new(ElementType::U8).categorical(i));
+    table.set_dictionary(features.collect()).unwrap();
     table.save_with(&scratch.path, SaveOptions::new().durable(false)).unwrap();
     let mut bytes = fs::read(&scratch.path).unwrap();
     let value = bytes.len() - 100;
     bytes[value] ^= 1;
     refused(&scratch.path, &bytes, "a value", "chunk 0 (of 1)");
+}
+
+#[test]
+fn a_header_whose_last_feature_is_damaged_costs_no_more_than_the_file() {
+    let scratch = Scratch::new();
+    let good: Vec<Vec<u8>> = (0..300_u64).map(|i| feature(None, 0, Some(i))).collect();
+    let endings: [(&[u8], &str); 5] = [
+        (&[0, 3, 0], "unknown feature type: 3"),
+        (&[0, 2, 2], "does not tell whether a value follows"),
+        (&[1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0x28, 2, 0], "not UTF-8"),
+        (&[1, 255, 255, 255, 255, 255, 255, 255, 127, 2, 0], "ends within"),
+        (&[0, 2], "ends within"),
+    ];
+    for (last, words) in endings {
+        let count = 200_001;
+        let mut bytes = header(8, 0, 0, count, 0, count, &[]);
+        good.iter().cycle().take(200_000).for_each(|record| bytes.extend(record));
+        bytes.extend(last);
+        let header_length = bytes.len();
+        let payload_offset = (64 + header_length as u64).next_multiple_of(4096);
+        let fields =
+            Fields { payload_offset, payload_length: 0, chunk_size: 0, payload: vec![], ..Fields::with_header(bytes) };
+        let offset = refused(&scratch.path, &fields.to_bytes(), words, words);
+        assert!(offset >= (64 + header_length - last.len()) as u64, "{words}: {offset}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::bits::Random;
 use common::tables::*;
 use common::{SmallNumber, for_each_element};
 use numeric_table::prelude::*;
@@ -116,10 +117,67 @@ fn a_uniform_dictionary_equals_one_that_lists_the_same_for_each_column() {
     let uniform = DataDictionary::uniform(feature::<f32>(), 2);
     assert_eq!(uniform, each);
     assert_eq!(each, uniform);
-    assert!(!each.is_uniform());
+    let mut made_equal = DataDictionary::from_features([feature::<f32>(), feature::<f32>().ordinal()]);
+    made_equal.set_feature(1, feature::<f32>()).unwrap();
+    assert_eq!((&uniform, &made_equal), (&made_equal, &uniform));
     assert_ne!(uniform, DataDictionary::from_features([feature::<f32>(), feature::<f32>().ordinal()]));
     assert_ne!(uniform, DataDictionary::uniform(feature::<f32>(), 3));
     assert_ne!(uniform, DataDictionary::uniform(feature::<f64>(), 2));
+}
+
+#[test]
+fn a_dictionary_is_uniform_if_all_features_that_it_is_made_of_are_equal() {
+    for feature in [feature::<f32>(), feature::<f32>().named("pixel"), feature::<f32>().categorical(2)] {
+        for count in [1, 2, 1000] {
+            let each = DataDictionary::from_features(vec![feature.clone(); count]);
+            assert_eq!((each.len(), each.is_uniform()), (count, true));
+            let other = DataDictionary::from_features(
+                vec![feature.clone(); count].into_iter().chain([feature.clone().ordinal()]),
+            );
+            assert_eq!((other.len(), other.is_uniform()), (count + 1, false));
+        }
+    }
+    assert!(!DataDictionary::from_features([]).is_uniform());
+}
+
+/// Equal features share what they are stored in.
+#[test]
+fn setting_features_in_any_order_changes_no_other_column() {
+    let mut random = Random::new(11);
+    let kinds = [
+        feature::<f32>(),
+        feature::<f32>().ordinal(),
+        feature::<f64>(),
+        feature::<f32>().named("a"),
+        feature::<f32>().named(""),
+        feature::<f32>().categorical(2),
+        feature::<f32>().named("a").categorical(2),
+    ];
+    for round in 0..50 {
+        let count = 1 + random.below(6);
+        let mut expected: Vec<Feature> = (0..count).map(|_| kinds[random.below(kinds.len())].clone()).collect();
+        let mut dictionary: DataDictionary = expected.iter().cloned().collect();
+        for step in 0..40 {
+            let kept = (random.below(2) == 0).then(|| dictionary.clone()); // shares the memory
+            let (column, feature) = (random.below(count), &kinds[random.below(kinds.len())]);
+            let before = expected.clone();
+            expected[column] = feature.clone();
+            dictionary.set_feature(column, feature.clone()).unwrap();
+            assert!(dictionary.iter().eq(&expected), "round {round}, step {step}");
+            assert!(kept.is_none_or(|kept| kept.iter().eq(&before)), "round {round}, step {step}");
+            let retyped = dictionary.with_element_type(ElementType::I8).unwrap();
+            assert!(
+                retyped
+                    .iter()
+                    .zip(&expected)
+                    .all(|(found, old)| *found == Feature { element_type: ElementType::I8, ..old.clone() })
+            );
+            let first = expected.iter().position(|feature| feature.name.as_deref() == Some("a"));
+            assert_eq!(dictionary.index_of("a"), first);
+            assert_eq!(dictionary, expected.iter().cloned().collect());
+            assert_eq!(round_trip(&dictionary), dictionary);
+        }
+    }
 }
 
 #[test]

@@ -73,6 +73,28 @@ fn whole_tables_are_counted_in_bytes_of_the_file() {
 }
 
 #[test]
+fn calls_on_a_file_without_checksums_end_at_the_total_too() {
+    let (_folder, path) = scratch();
+    let told = Told::default();
+    for (rows, columns) in [(0, 3), (3, 0), (1, 1), (5000, 3)] {
+        let table = Table::<u16>::new(shape(rows, columns), AllocationFlag::DoAllocate).unwrap();
+        let length = (rows * columns * 2) as u64;
+        table.save_with(&path, options(&told).checksums(None)).unwrap();
+        told.check(length, Some(length));
+        let reader = TableReader::open(&path).unwrap().on_progress(told.hook());
+        assert!(!reader.verify().unwrap());
+        assert_eq!(told.check(length, Some(length)), if length == 0 { 1 } else { 2 });
+        reader.load::<u16>().unwrap();
+        told.check(length, Some(length));
+        reader.load_as::<f64>().unwrap();
+        told.check(length, Some(length));
+        let mut blocks = reader.row_blocks::<f32>(7).unwrap();
+        while blocks.next_block().unwrap().is_some() {}
+        told.check(length, Some(length));
+    }
+}
+
+#[test]
 fn streams_are_counted_in_bytes_of_the_file() {
     let (_folder, path) = scratch();
     let told = Told::default();

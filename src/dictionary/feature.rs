@@ -49,11 +49,12 @@ impl Feature {
 
     /// Copies the feature, its name too, if there is memory for it.
     pub(crate) fn try_clone(&self) -> Result<Self> {
-        let name = match &self.name {
-            Some(name) => Some(try_to_string(name)?),
-            None => None,
-        };
-        Ok(Self { name, ..*self })
+        self.view().to_feature()
+    }
+
+    pub(crate) fn view(&self) -> FeatureView<'_> {
+        let &Self { ref name, element_type, feature_type, category_count } = self;
+        FeatureView { name: name.as_deref(), element_type, feature_type, category_count }
     }
 
     /// Gives it a name.
@@ -116,8 +117,30 @@ impl Feature {
     }
 }
 
+/// A feature whose name lies elsewhere: in a file, or in a [`Feature`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FeatureView<'a> {
+    pub(crate) name: Option<&'a str>,
+    pub(crate) element_type: ElementType,
+    pub(crate) feature_type: FeatureType,
+    pub(crate) category_count: Option<usize>,
+}
+
+impl FeatureView<'_> {
+    /// Whether there is nothing but the two types.
+    pub(crate) fn is_plain(self) -> bool {
+        self.name.is_none() && self.category_count.is_none()
+    }
+
+    /// Copies the name, if there is memory for it.
+    pub(crate) fn to_feature(self) -> Result<Feature> {
+        let Self { name, element_type, feature_type, category_count } = self;
+        Ok(Feature { name: name.map(try_to_string).transpose()?, element_type, feature_type, category_count })
+    }
+}
+
 /// Copies text, if there is memory for it.
-pub(crate) fn try_to_string(text: &str) -> Result<String> {
+fn try_to_string(text: &str) -> Result<String> {
     let mut string = String::new();
     string.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { bytes: text.len() })?;
     string.push_str(text);

@@ -1,23 +1,30 @@
 //! The data dictionary: what each column of a table means.
 //!
-//! One feature in this file's `DataDictionary`, what a feature is in `feature`. The **table** owns its shape: a
-//! dictionary describes it, and is refused by the table where it does not fit.
+//! What a feature is, is in `feature`; how features of many columns are stored, in `columns`. The **table** owns its shape:
+//! a dictionary describes it, and is refused by the table where it does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
-pub(crate) mod feature;
+mod columns;
+mod feature;
 
+pub(crate) use columns::{collect_columns, from_views};
+pub(crate) use feature::FeatureView;
 pub use feature::{Feature, FeatureType, PmmlType};
 
+use std::alloc::{Layout, handle_alloc_error};
+use std::convert::Infallible;
 use std::sync::Arc;
 
+use self::columns::Columns;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 
 /// Describes the columns of a table, one [`Feature`] each.
 ///
 /// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so that a million
-/// equal columns cost as much as one. Changing one feature of a uniform dictionary makes it store one per column
-/// (in DAAL it would change them all). Cloning shares: O(1).
+/// equal columns cost as much as one. Otherwise, each column costs 4 bytes, and its feature 56 and the name, unless it shares
+/// that: equal features of neighbours are stored once, and so are all that have neither a name nor a number of categories.
+/// Changing one feature of a uniform dictionary changes no other (in DAAL it would change them all). Cloning shares: O(1).
 ///
 /// # Examples
 /// ```
@@ -38,8 +45,8 @@ pub struct DataDictionary {
 enum Features {
     /// One feature shared by all columns.
     Equal(Arc<Feature>, usize),
-    /// One feature per column.
-    Each(Arc<Vec<Feature>>),
+    /// Features that differ.
+    Each(Arc<Columns>),
 }
 
 impl DataDictionary {
@@ -54,7 +61,7 @@ impl DataDictionary {
         Self { features: Features::Equal(Arc::new(feature), count) }
     }
 
-    /// Describes each column by a feature of its own.
+    /// Describes each column by a feature of its own. If all are equal, the dictionary is uniform.
     ///
     /// # Examples
     /// ```
@@ -64,7 +71,9 @@ impl DataDictionary {
     /// assert_eq!(DataDictionary::from_features(features).index_of("width"), Some(1));
     /// ```
     pub fn from_features(features: impl IntoIterator<Item = Feature>) -> Self {
-        Self { features: Features::Each(Arc::new(features.into_iter().collect())) }
+        let features = features.into_iter().map(Ok::<_, Infallible>);
+        let Ok(dictionary) = collect_columns(features, |_| handle_alloc_error(Layout::new::<Feature>()));
+        dictionary
     }
 
     /// Counts the features: the columns of the table that this describes.
@@ -77,7 +86,7 @@ impl DataDictionary {
     pub fn len(&self) -> usize {
         match &self.features {
             Features::Equal(_, count) => *count,
-            Features::Each(features) => features.len(),
+            Features::Each(columns) => columns.len(),
         }
     }
 
@@ -117,11 +126,8 @@ impl DataDictionary {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn feature(&self, column: usize) -> Result<&Feature> {
-        let feature = match &self.features {
-            Features::Equal(feature, count) => (column < *count).then_some(&**feature),
-            Features::Each(features) => features.get(column),
-        };
-        feature.ok_or(Error::ColumnOutOfRange { column, column_count: self.len() })
+        let column_count = self.len();
+        if column < column_count { Ok(self.at(column)) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
     }
 
     /// Walks over the features, one per column.
@@ -133,10 +139,7 @@ impl DataDictionary {
     /// assert!(dictionary.iter().all(|feature| feature.name.as_deref() == Some("pixel")));
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Feature> {
-        (0..self.len()).map(|column| match &self.features {
-            Features::Equal(feature, _) => &**feature,
-            Features::Each(features) => &features[column],
-        })
+        (0..self.len()).map(|column| self.at(column))
     }
 
     /// Finds the first column with this name. O(columns), or O(1) in a uniform dictionary.
@@ -148,7 +151,7 @@ impl DataDictionary {
     /// assert_eq!((dictionary.index_of("width"), dictionary.index_of("height")), (Some(0), None));
     /// ```
     pub fn index_of(&self, name: &str) -> Option<usize> {
-        let found = self.stored().iter().position(|feature| feature.name.as_deref() == Some(name));
+        let found = self.listed().position(|feature| feature.name.as_deref() == Some(name));
         found.filter(|_| !self.is_empty())
     }
 
@@ -157,7 +160,7 @@ impl DataDictionary {
     /// Source: DAAL `setFeature`, which changes all columns where "features equal" is set.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if one feature per column cannot be stored.
+    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if it cannot be stored what each column has.
     ///
     /// # Examples
     /// ```
@@ -173,19 +176,17 @@ impl DataDictionary {
             return Ok(());
         }
         let mut changed = match &mut self.features {
-            Features::Each(features) => {
-                if let Some(features) = Arc::get_mut(features) {
-                    features[column] = feature;
-                    return Ok(());
-                }
-                reserved(features.len())?
+            Features::Equal(_, 1) => {
+                *self = Self::uniform(feature, 1);
+                return Ok(());
             }
-            Features::Equal(_, count) => reserved(*count)?,
+            Features::Equal(equal, count) => Columns::equal(equal, *count)?,
+            Features::Each(columns) => match Arc::get_mut(columns) {
+                Some(columns) => return columns.set(column, feature),
+                None => columns.try_clone()?,
+            },
         };
-        for feature in self.iter() {
-            changed.push(feature.try_clone()?);
-        }
-        changed[column] = feature;
+        changed.set(column, feature)?;
         self.features = Features::Each(Arc::new(changed));
         Ok(())
     }
@@ -203,25 +204,28 @@ impl DataDictionary {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
-        let retyped = |feature: &Feature| Ok(Feature { element_type, ..feature.try_clone()? });
         let features = match &self.features {
-            Features::Equal(feature, count) => Features::Equal(Arc::new(retyped(feature)?), *count),
-            Features::Each(features) => {
-                let mut changed = reserved(features.len())?;
-                for feature in features.iter() {
-                    changed.push(retyped(feature)?);
-                }
-                Features::Each(Arc::new(changed))
+            Features::Equal(feature, _) if feature.element_type == element_type => return Ok(self.clone()),
+            Features::Each(columns) if columns.are_all(element_type) => return Ok(self.clone()),
+            Features::Equal(feature, count) => {
+                Features::Equal(Arc::new(Feature { element_type, ..feature.try_clone()? }), *count)
             }
+            Features::Each(columns) => Features::Each(Arc::new(columns.with_element_type(element_type)?)),
         };
         Ok(Self { features })
     }
 
-    /// The features as they are stored: one if uniform, else one per column.
-    pub(crate) fn stored(&self) -> &[Feature] {
+    /// The features as files list them: one if uniform, also of no columns; else one per column.
+    pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
+        let count = if self.is_uniform() { 1 } else { self.len() };
+        (0..count).map(|column| self.at(column))
+    }
+
+    /// The feature of a column, which there is.
+    fn at(&self, column: usize) -> &Feature {
         match &self.features {
-            Features::Equal(feature, _) => std::slice::from_ref(feature),
-            Features::Each(features) => features,
+            Features::Equal(feature, _) => feature,
+            Features::Each(columns) => columns.get(column),
         }
     }
 
@@ -239,20 +243,13 @@ impl DataDictionary {
     /// assert!(dictionary.check(4, ElementType::F32).is_err() && dictionary.check(3, ElementType::F64).is_err());
     /// ```
     pub fn check(&self, columns: usize, element: ElementType) -> Result<()> {
-        let used = &self.stored()[..self.stored().len().min(self.len())];
-        let found = used.iter().map(|feature| feature.element_type).enumerate().find(|&(_, found)| found != element);
+        let types = self.listed().take(self.len()).map(|feature| feature.element_type);
+        let found = types.enumerate().find(|&(_, found)| found != element);
         if self.len() != columns || found.is_some() {
             return Err(Error::DictionaryMismatch { features: self.len(), columns, element, found });
         }
         Ok(())
     }
-}
-
-fn reserved(count: usize) -> Result<Vec<Feature>> {
-    let mut features = Vec::new();
-    let bytes = count.saturating_mul(size_of::<Feature>());
-    features.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(features)
 }
 
 /// Compares feature by feature: a uniform dictionary equals one that lists the same feature for every column.
@@ -262,7 +259,7 @@ impl PartialEq for DataDictionary {
             (Features::Equal(mine, count), Features::Equal(theirs, other)) => {
                 count == other && (*count == 0 || mine == theirs)
             }
-            (Features::Each(mine), Features::Each(theirs)) => Arc::ptr_eq(mine, theirs) || mine == theirs,
+            (Features::Each(mine), Features::Each(theirs)) if Arc::ptr_eq(mine, theirs) => true,
             _ => self.len() == other.len() && self.iter().eq(other.iter()),
         }
     }

@@ -11,7 +11,6 @@ use super::position::read_at;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::replace::not_a_file;
 use super::zeroed;
-use crate::dictionary::DataDictionary;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -23,23 +22,22 @@ pub(super) struct TableFile {
     file: File,
     path: PathBuf,
     preamble: Preamble,
-    /// Invariant: decodes to these three, and to a dictionary for so many columns.
-    header: Vec<u8>,
     pub(super) element_type: ElementType,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
 }
 
 impl TableFile {
-    /// Opens a file and checks everything but its values. Takes as much memory as its header.
+    /// Opens a file and checks everything but its values. Takes as much memory as its header, which the dictionary can be
+    /// built from.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<(Self, Header)> {
         Self::open_checked(path).map_err(|error| error.in_file(path))
     }
 
-    fn open_checked(path: &Path) -> Result<Self> {
+    fn open_checked(path: &Path) -> Result<(Self, Header)> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
 
@@ -54,13 +52,9 @@ impl TableFile {
             let reason = "the checksum of the header does not match: it is damaged";
             return Err(Error::format(PREAMBLE_BYTES as u64, reason));
         }
-        let Header { element_type, layout, shape, .. } = Header::decode(&header, preamble.payload_length)?;
-        Ok(Self { file, path: path.to_owned(), preamble, header, element_type, layout, shape })
-    }
-
-    /// Builds the dictionary.
-    pub(super) fn dictionary(&self) -> Result<DataDictionary> {
-        Header::decode(&self.header, self.preamble.payload_length)?.dictionary()
+        let header = Header::decode(header, preamble.payload_length)?;
+        let &Header { element_type, layout, shape, .. } = &header;
+        Ok((Self { file, path: path.to_owned(), preamble, element_type, layout, shape }, header))
     }
 
     #[cfg(feature = "mmap")]

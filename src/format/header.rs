@@ -1,87 +1,86 @@
 //! The header of a table file: element type, layout, shape, and what the columns mean.
 //!
-//! bincode's `legacy` encoding. Decoding borrows from the bytes and takes no memory; the dictionary, which may be larger in
-//! memory than in the file, is built by [`Header::dictionary`] when everything else has turned out to be right.
-
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use bincode::error::DecodeError;
-use serde::{Deserialize, Serialize};
+//! Bytes as `README.md` lists them, little-endian. Decoding takes no memory; the dictionary, which may be larger in memory
+//! than in the file, is built by [`Header::dictionary`] when everything else has turned out to be right.
 
 use super::preamble::{HEADER_LIMIT, PREAMBLE_BYTES};
-use crate::dictionary::feature::try_to_string;
-use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::dictionary::{DataDictionary, FeatureType, FeatureView, from_views};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::table::DataLayout;
 
-const CODEC: Configuration<LittleEndian, Fixint, Limit<HEADER_LIMIT>> =
-    bincode::config::legacy().with_limit::<HEADER_LIMIT>();
-
-/// Element id, layout, rows, columns; whether one feature serves all columns, number of features.
-type Start = (u8, u8, u64, u64, u8, u64);
-/// Name, feature type, number of categories.
-type Record<'a> = (Option<&'a str>, u8, Option<u64>);
+/// Bytes in front of the features: element id, layout, rows, columns; whether one feature serves all columns, number of
+/// features.
+const START_BYTES: usize = 1 + 1 + 8 + 8 + 1 + 8;
 
 /// What a table is, but for its values.
-#[derive(Clone, Debug)]
-pub(super) struct Header<'a> {
+#[derive(Debug)]
+pub(super) struct Header {
     pub(super) element_type: ElementType,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
     is_uniform: bool,
-    /// Encoded features: one if uniform, else one per column. Invariant: they have been decoded once.
-    records: &'a [u8],
+    /// Invariant: features as long as [`START_BYTES`] are skipped, one if uniform, else one per column, and nothing else.
+    bytes: Vec<u8>,
 }
 
-/// Encodes a header.
+/// Encodes a header, of at most [`HEADER_LIMIT`] bytes.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`Error::Format`] if it would be longer; [`Error::OutOfMemory`].
 pub(super) fn encode(
     element_type: ElementType,
     layout: DataLayout,
     shape: Shape,
     dictionary: &DataDictionary,
 ) -> Result<Vec<u8>> {
-    let stored = dictionary.stored();
-    let names: usize = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
-    let room = 64 + stored.len() * 32 + names;
+    let sizes = dictionary.listed().map(|feature| size_of_record(feature.view()));
+    let room = sizes.fold(START_BYTES, usize::saturating_add);
+    if room > HEADER_LIMIT {
+        let reason =
+            format!("the dictionary would take {room} bytes, and the header of a file has room for {HEADER_LIMIT}");
+        return Err(Error::format(PREAMBLE_BYTES as u64, reason));
+    }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
-    let Shape { rows, columns } = shape;
-    let start: Start = (
-        element_type.id(),
-        layout as u8,
-        rows as u64,
-        columns as u64,
-        dictionary.is_uniform().into(),
-        dictionary.len() as u64,
-    );
-    append(&mut bytes, start)?;
-    for feature in stored {
-        let categories = feature.category_count.map(|count| count as u64);
-        let record: Record<'_> = (feature.name.as_deref(), feature.feature_type as u8, categories);
-        append(&mut bytes, record)?;
+    bytes.extend([element_type.id(), layout as u8]);
+    bytes.extend((shape.rows as u64).to_le_bytes());
+    bytes.extend((shape.columns as u64).to_le_bytes());
+    bytes.push(dictionary.is_uniform().into());
+    bytes.extend((dictionary.len() as u64).to_le_bytes());
+    for feature in dictionary.listed() {
+        append_record(&mut bytes, feature.view());
     }
     Ok(bytes)
 }
 
-fn append(bytes: &mut Vec<u8>, value: impl Serialize) -> Result<()> {
-    match bincode::serde::encode_into_std_write(value, bytes, CODEC) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::format(PREAMBLE_BYTES as u64, error.to_string())),
-    }
+/// A feature: name, feature type, number of categories.
+fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
+    let append_option = |bytes: &mut Vec<u8>, number: Option<usize>| {
+        bytes.push(number.is_some().into());
+        bytes.extend(number.into_iter().flat_map(|number| (number as u64).to_le_bytes()));
+    };
+    append_option(bytes, feature.name.map(str::len));
+    bytes.extend(feature.name.unwrap_or_default().bytes());
+    bytes.push(feature.feature_type as u8);
+    append_option(bytes, feature.category_count);
 }
 
-impl<'a> Header<'a> {
+fn size_of_record(feature: FeatureView<'_>) -> usize {
+    let name = feature.name.map_or(1, |name| 1 + 8 + name.len());
+    name + 1 + if feature.category_count.is_some() { 1 + 8 } else { 1 }
+}
+
+impl Header {
     /// Decodes a header and makes sure that it fits the length of the payload.
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken.
-    pub(super) fn decode(bytes: &'a [u8], payload_length: u64) -> Result<Self> {
-        let mut at = 0;
-        let (element, layout, rows, columns, is_uniform, count): Start = take(bytes, &mut at)?;
+    pub(super) fn decode(bytes: Vec<u8>, payload_length: u64) -> Result<Self> {
+        let mut fields = Fields { bytes: &bytes, at: 0 };
+        let (element, layout, rows, columns) = (fields.byte()?, fields.byte()?, fields.number()?, fields.number()?);
+        let (is_uniform, count) = (fields.byte()?, fields.number()?);
         let element_type = ElementType::from_id(element)
             .ok_or_else(|| refusal(0, format!("unknown element type: {element}; a newer library may know it")))?;
         let layout = match layout {
@@ -93,50 +92,118 @@ impl<'a> Header<'a> {
             return Err(refusal(18, format!("{is_uniform} does not tell whether one feature serves all columns")));
         }
         let is_uniform = is_uniform == 1;
-        let start_of_records = at;
-        for _ in 0..if is_uniform { 1 } else { count } {
-            let position = at;
-            let (_, kind, categories) = take::<Record<'_>>(bytes, &mut at)?;
-            if FeatureType::from_id(kind).is_none() {
-                return Err(refusal(position, format!("unknown feature type: {kind}")));
-            }
-            if let Some(categories) = categories.filter(|&count| usize::try_from(count).is_err()) {
-                return Err(refusal(position, format!("{categories} categories are more than this machine can count")));
-            }
+        let mut records = Records { fields, left: if is_uniform { 1 } else { count }, element_type };
+        for record in records.by_ref() {
+            record?;
         }
-        if at < bytes.len() {
-            return Err(refusal(at, format!("bytes behind the last feature: {}", bytes.len() - at)));
+        let end = records.fields.at;
+        if end < bytes.len() {
+            return Err(refusal(end, format!("bytes behind the last feature: {}", bytes.len() - end)));
         }
         let shape = check_shape(element_type, rows, columns, payload_length)?;
         if count != columns {
             return Err(refusal(19, format!("the dictionary describes {count} columns, and there are {columns}")));
         }
-        Ok(Self { element_type, layout, shape, is_uniform, records: &bytes[start_of_records..] })
+        Ok(Self { element_type, layout, shape, is_uniform, bytes })
     }
 
-    /// Builds the dictionary.
+    /// Builds the dictionary, of columns of some element type. It takes at most six times as much memory as the header.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn dictionary(&self) -> Result<DataDictionary> {
-        let count = self.shape.columns;
-        let stored = if self.is_uniform { 1 } else { count };
-        let mut features = Vec::new();
-        let bytes = stored.saturating_mul(size_of::<Feature>());
-        features.try_reserve_exact(stored).map_err(|_| Error::OutOfMemory { bytes })?;
-        let mut at = 0;
-        for _ in 0..stored {
-            let (name, kind, categories) = take::<Record<'_>>(self.records, &mut at)?;
-            let name = name.map(try_to_string).transpose()?;
-            // `decode` has made sure of both.
-            let feature_type = FeatureType::from_id(kind).unwrap_or_default();
-            let category_count = categories.map(|count| count as usize);
-            features.push(Feature { name, element_type: self.element_type, feature_type, category_count });
+    pub(super) fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
+        let columns = self.shape.columns;
+        let fields = Fields { bytes: &self.bytes, at: START_BYTES };
+        let left = if self.is_uniform { 1 } else { columns as u64 };
+        let mut records = Records { fields, left, element_type };
+        if !self.is_uniform {
+            return from_views(records, |error| error);
         }
-        match features.pop() {
-            Some(feature) if self.is_uniform => Ok(DataDictionary::uniform(feature, count)),
-            last => Ok(DataDictionary::from_features(features.into_iter().chain(last))),
+        match records.next() {
+            Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature()?, columns)),
+            None => Err(ends_early(START_BYTES)),
         }
+    }
+}
+
+/// The features in a header, one after another. After an error, nothing is meant.
+#[derive(Clone)]
+struct Records<'a> {
+    fields: Fields<'a>,
+    left: u64,
+    /// Of all of them.
+    element_type: ElementType,
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<FeatureView<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.fields.feature(self.element_type))
+    }
+}
+
+/// What is left of a header.
+#[derive(Clone)]
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: u64) -> Result<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let taken = usize::try_from(count).ok().and_then(|count| rest.get(..count));
+        let taken = taken.ok_or_else(|| ends_early(self.at))?;
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let bytes = self.take(8)?;
+        Ok(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+
+    fn optional_number(&mut self) -> Result<Option<u64>> {
+        let start = self.at;
+        match self.byte()? {
+            0 => Ok(None),
+            1 => self.number().map(Some),
+            other => {
+                Err(refusal(start, format!("the header is damaged: {other} does not tell whether a value follows")))
+            }
+        }
+    }
+
+    fn feature(&mut self, element_type: ElementType) -> Result<FeatureView<'a>> {
+        let start = self.at;
+        let name = match self.optional_number()? {
+            Some(length) => Some(self.text(length)?),
+            None => None,
+        };
+        let kind = self.byte()?;
+        let category_count = self.optional_number()?;
+        let feature_type =
+            FeatureType::from_id(kind).ok_or_else(|| refusal(start, format!("unknown feature type: {kind}")))?;
+        let on_this_machine = |count: u64| {
+            usize::try_from(count)
+                .map_err(|_| refusal(start, format!("{count} categories are more than this machine can count")))
+        };
+        let category_count = category_count.map(on_this_machine).transpose()?;
+        Ok(FeatureView { name, element_type, feature_type, category_count })
+    }
+
+    fn text(&mut self, length: u64) -> Result<&'a str> {
+        let start = self.at;
+        let text = str::from_utf8(self.take(length)?);
+        text.map_err(|error| {
+            refusal(start + error.valid_up_to(), "the header is damaged: the name of a column is not UTF-8".to_owned())
+        })
     }
 }
 
@@ -158,18 +225,9 @@ fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_lengt
     Ok(shape)
 }
 
-/// Decodes one value and moves on.
-fn take<'a, D: Deserialize<'a>>(bytes: &'a [u8], at: &mut usize) -> Result<D> {
-    match bincode::serde::borrow_decode_from_slice(&bytes[*at..], CODEC) {
-        Ok((value, consumed)) => {
-            *at += consumed;
-            Ok(value)
-        }
-        Err(DecodeError::UnexpectedEnd { .. } | DecodeError::LimitExceeded) => {
-            Err(refusal(*at, "the header ends within a field".to_owned()))
-        }
-        Err(error) => Err(refusal(*at, format!("the header is damaged: {error}"))),
-    }
+/// A refusal of a header that is too short.
+fn ends_early(at: usize) -> Error {
+    refusal(at, "the header ends within a field".to_owned())
 }
 
 /// A refusal at a position in the header.

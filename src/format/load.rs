@@ -5,7 +5,8 @@ use std::path::Path;
 use super::file::TableFile;
 use super::progress::Meter;
 use super::values::Source;
-use crate::element::{Element, match_element};
+use crate::dictionary::DataDictionary;
+use crate::element::{Element, ElementType, match_element};
 use crate::error::Result;
 use crate::table::{HomogenNumericTable, NumericTable};
 
@@ -30,9 +31,9 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let file = TableFile::open(path.as_ref())?;
+        let (file, header) = TableFile::open(path.as_ref())?;
         file.check_type(T::TYPE)?;
-        load(&file, None)
+        load(&file, |element_type| header.dictionary(element_type), None)
     }
 
     /// Loads a table from a file of any element type, converted as [`convert`](Self::convert) does: the file is read and
@@ -52,22 +53,29 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_as(path: impl AsRef<Path>) -> Result<Self> {
-        load(&TableFile::open(path.as_ref())?, None)
+        let (file, header) = TableFile::open(path.as_ref())?;
+        load(&file, |element_type| header.dictionary(element_type), None)
     }
 }
 
 /// Loads a table, converted if the file holds another type. The dictionary comes last: only then is it known that the file
 /// deserves the memory.
-pub(super) fn load<T: Element>(file: &TableFile, meter: Option<&Meter>) -> Result<HomogenNumericTable<T>> {
+pub(super) fn load<T: Element>(
+    file: &TableFile,
+    dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
+    meter: Option<&Meter>,
+) -> Result<HomogenNumericTable<T>> {
     let array = Source { file, meter }.load()?;
-    let stored = file.dictionary()?;
-    let dictionary = if file.element_type == T::TYPE { stored } else { stored.with_element_type(T::TYPE)? };
-    HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary)
+    HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary_of(T::TYPE)?)
 }
 
 /// Loads a table of the type that the file holds.
-pub(super) fn load_stored(file: &TableFile, meter: Option<&Meter>) -> Result<Box<dyn NumericTable>> {
-    match_element!(file.element_type, T => Ok(Box::new(load::<T>(file, meter)?)))
+pub(super) fn load_stored(
+    file: &TableFile,
+    dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
+    meter: Option<&Meter>,
+) -> Result<Box<dyn NumericTable>> {
+    match_element!(file.element_type, T => Ok(Box::new(load::<T>(file, dictionary_of, meter)?)))
 }
 
 /// Loads a table of whatever element type a file holds.
@@ -86,7 +94,8 @@ pub(super) fn load_stored(file: &TableFile, meter: Option<&Meter>) -> Result<Box
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
-    load_stored(&TableFile::open(path.as_ref())?, None)
+    let (file, header) = TableFile::open(path.as_ref())?;
+    load_stored(&file, |element_type| header.dictionary(element_type), None)
 }
 
 /// Checks a table file from its first byte to its last, without keeping any of it: every rule of the format, and every
@@ -109,5 +118,6 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
-    Source { file: &TableFile::open(path.as_ref())?, meter: None }.verify()
+    let (file, _) = TableFile::open(path.as_ref())?;
+    Source { file: &file, meter: None }.verify()
 }

@@ -68,7 +68,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
-        let file = TableFile::open(path.as_ref())?;
+        let (file, header) = TableFile::open(path.as_ref())?;
         file.check_type(T::TYPE)?;
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Self::load(path);
@@ -81,6 +81,7 @@ impl<T: Element> HomogenNumericTable<T> {
             .map_err(|source| Error::Io { path: file.path().to_owned(), source })?;
         // The map begins at a page, and values lie at a multiple of 4096 bytes in it: aligned for every element type.
         let values = MappedValues { map, payload: start..end, values: PhantomData };
-        Self::from_array_in(Array::from_owner(values), file.shape, file.layout)?.described_by(file.dictionary()?)
+        let table = Self::from_array_in(Array::from_owner(values), file.shape, file.layout)?;
+        table.described_by(header.dictionary(T::TYPE)?)
     }
 }

@@ -33,18 +33,11 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Lays a file out.
+    /// Lays a file out, with a header of at most [`HEADER_LIMIT`] bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] if the header is too long, or the file would be longer than a file can be.
+    /// [`Error::Format`] if the file would be longer than a file can be.
     pub(super) fn new(header: &[u8], payload_length: u64, chunk_size: u32) -> Result<Self> {
-        if header.len() > HEADER_LIMIT {
-            let reason = format!(
-                "the dictionary would take {} bytes, and the header of a file has room for {HEADER_LIMIT}",
-                header.len()
-            );
-            return Err(Error::format(PREAMBLE_BYTES as u64, reason));
-        }
         let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).next_multiple_of(PAYLOAD_ALIGNMENT);
         let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| {
             Error::format(payload_offset, format!("{payload_length} bytes of values are more than a file can hold"))

@@ -66,8 +66,8 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let file = TableFile::open(path.as_ref())?;
-        let dictionary = file.dictionary()?;
+        let (file, header) = TableFile::open(path.as_ref())?;
+        let dictionary = header.dictionary(file.element_type)?;
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
 
@@ -213,7 +213,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_as<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
-        load(&self.file, Some(&self.whole_meter()))
+        load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
     /// Loads the whole table in the type that the file holds, as [`load_any`](crate::load_any) does.
@@ -231,7 +231,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {
-        load_stored(&self.file, Some(&self.whole_meter()))
+        load_stored(&self.file, |_| Ok(self.dictionary.clone()), Some(&self.whole_meter()))
     }
 
     /// Reads consecutive rows into a new row-major table of `U`, converted under

@@ -36,10 +36,13 @@ impl Source<'_> {
 
     /// Reads all values and compares their checksums, if there are any. Gives whether there are.
     pub(super) fn verify(&self) -> Result<bool> {
+        let length = self.file.payload_length();
         if !self.file.has_checksums() {
+            if let Some(meter) = self.meter {
+                meter.add(length); // nothing is left to be done
+            }
             return Ok(false);
         }
-        let length = self.file.payload_length();
         // A file may be larger than memory: it is cut as if it were as large as memory can be, at most.
         let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
         let starts = (0..length.div_ceil(step)).map(|run| run * step);

@@ -112,8 +112,9 @@ impl<T: Element> TableWriter<T> {
     ) -> Result<Self> {
         let dictionary = dictionary.into().unwrap_or_else(|| DataDictionary::uniform(Feature::new(T::TYPE), columns));
         dictionary.check(columns, T::TYPE)?;
-        let header = header::encode(T::TYPE, DataLayout::RowMajor, Shape { rows: 0, columns }, &dictionary)?;
-        let start = Preamble::new(&header, 0, options.chunk_size()).map_err(|error| error.in_file(path.as_ref()))?;
+        let header = header::encode(T::TYPE, DataLayout::RowMajor, Shape { rows: 0, columns }, &dictionary);
+        let header = header.map_err(|error| error.in_file(path.as_ref()))?;
+        let start = Preamble::new(&header, 0, options.chunk_size())?;
         let sums = RunSums::new(options.chunk_size(), 0, 0)?;
         let new = Replacement::create(path.as_ref(), &options)?;
         Ok(Self {
@@ -223,11 +224,11 @@ impl<T: Element> TableWriter<T> {
     /// ```
     pub fn finish(self) -> Result<()> {
         let shape = self.shape();
-        let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary)?;
+        let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary);
+        let header = header.map_err(|error| error.in_file(self.new.path()))?;
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
         let output = Output { sink: &self.new, path: self.new.path() };
-        let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size);
-        let preamble = preamble.map_err(|error| error.in_file(output.path))?;
+        let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
         // After an append that failed or panicked, bytes of it may lie behind the rows; and so does room that was reserved.
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;

@@ -1,22 +1,46 @@
 //! `Serialize` and `Deserialize` for dictionaries.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::de;
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, remember};
-use crate::dictionary::feature::try_to_string;
-use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::dictionary::{DataDictionary, Feature, FeatureType, FeatureView, collect_columns, from_views};
 use crate::element::ElementType;
-use crate::error::Error;
 
 /// A dictionary in a human-readable format.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ReadableDictionary<'a> {
-    Uniform { feature: Cow<'a, Feature>, count: usize },
-    Each(Vec<Cow<'a, Feature>>),
+    Uniform {
+        feature: Cow<'a, Feature>,
+        count: usize,
+    },
+    #[serde(serialize_with = "list_features", deserialize_with = "collect_features")]
+    Each(DataDictionary),
+}
+
+fn list_features<S: Serializer>(dictionary: &DataDictionary, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(dictionary.listed())
+}
+
+fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDictionary, D::Error> {
+    struct Features;
+
+    impl<'de> Visitor<'de> for Features {
+        type Value = DataDictionary;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a sequence of features")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<DataDictionary, A::Error> {
+            collect_columns(std::iter::from_fn(|| sequence.next_element().transpose()), remember)
+        }
+    }
+    deserializer.deserialize_seq(Features)
 }
 
 /// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece, in order.
@@ -38,20 +62,20 @@ const RECORD_BYTES: usize = 32;
 
 impl Serialize for DataDictionary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let stored = self.stored();
+        let listed = self.listed();
         if serializer.is_human_readable() {
-            let stored = stored.iter().map(Cow::Borrowed);
-            return match (self.is_uniform(), stored.clone().next()) {
-                (true, Some(feature)) => ReadableDictionary::Uniform { feature, count: self.len() },
-                _ => ReadableDictionary::Each(stored.collect()),
+            let feature = listed.clone().next().filter(|_| self.is_uniform()).map(Cow::Borrowed);
+            return match feature {
+                Some(feature) => ReadableDictionary::Uniform { feature, count: self.len() },
+                None => ReadableDictionary::Each(self.clone()),
             }
             .serialize(serializer);
         }
         let (mut records, mut names) = (Vec::new(), Vec::new());
-        let name_bytes = stored.iter().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
-        records.try_reserve_exact(stored.len() * RECORD_BYTES).map_err(serde::ser::Error::custom)?;
+        let name_bytes = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        records.try_reserve_exact(listed.len() * RECORD_BYTES).map_err(serde::ser::Error::custom)?;
         names.try_reserve_exact(name_bytes).map_err(serde::ser::Error::custom)?;
-        for feature in stored {
+        for feature in listed {
             let name = feature.name.as_deref();
             let flags = u8::from(name.is_some()) | u8::from(feature.category_count.is_some()) << 1;
             records.extend([feature.element_type.id(), feature.feature_type as u8, flags, 0, 0, 0, 0, 0]);
@@ -71,7 +95,7 @@ impl<'de> Deserialize<'de> for DataDictionary {
         if deserializer.is_human_readable() {
             return Ok(match ReadableDictionary::deserialize(deserializer)? {
                 ReadableDictionary::Uniform { feature, count } => Self::uniform(feature.into_owned(), count),
-                ReadableDictionary::Each(features) => features.into_iter().map(Cow::into_owned).collect(),
+                ReadableDictionary::Each(dictionary) => dictionary,
             });
         }
         let packed = PackedDictionary::deserialize(deserializer)?;
@@ -82,29 +106,31 @@ impl<'de> Deserialize<'de> for DataDictionary {
             let bytes = packed.records.0.len();
             return Err(de::Error::custom(format_args!("{bytes} bytes of records are not those of {stored} features")));
         }
-        let mut features = Vec::new();
-        features
-            .try_reserve_exact(stored)
-            .map_err(|_| remember(Error::OutOfMemory { bytes: stored.saturating_mul(size_of::<Feature>()) }))?;
         let (names, mut end) = (&packed.names.0, 0);
         for record in records {
-            features.push(read_feature(record, names, &mut end)?);
+            read_feature::<D::Error>(record, names, &mut end)?;
         }
         if end < names.len() {
             return Err(de::Error::custom(format_args!("bytes behind the last feature's name: {}", names.len() - end)));
         }
-        match features.pop() {
-            Some(feature) if packed.is_uniform => Ok(Self::uniform(feature, count)),
-            last => {
-                features.extend(last);
-                Ok(Self::from_features(features))
-            }
+        let mut end = 0;
+        let mut features = records.iter().map(move |record| read_feature(record, names, &mut end));
+        if !packed.is_uniform {
+            return from_views(features, remember);
+        }
+        match features.next() {
+            Some(feature) => Ok(Self::uniform(feature?.to_feature().map_err(remember)?, count)),
+            None => Err(de::Error::custom("the feature of all columns is missing")),
         }
     }
 }
 
 /// Reads one feature. Its name must begin where the one before ends, so that no two share the same bytes.
-fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8], end: &mut usize) -> Result<Feature, E> {
+fn read_feature<'a, E: de::Error>(
+    record: &[u8; RECORD_BYTES],
+    names: &'a [u8],
+    end: &mut usize,
+) -> Result<FeatureView<'a>, E> {
     let [element, kind, flags, 0, 0, 0, 0, 0, numbers @ ..] = record else {
         return Err(E::custom("a feature record has bytes that should be zero"));
     };
@@ -126,6 +152,6 @@ fn read_feature<E: de::Error>(record: &[u8; RECORD_BYTES], names: &[u8], end: &m
     if flags & !3 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
-    let name = if has_name { Some(try_to_string(name).map_err(E::custom)?) } else { None };
-    Ok(Feature { name, element_type, feature_type, category_count: has_categories.then_some(categories) })
+    let (name, category_count) = (has_name.then_some(name), has_categories.then_some(categories));
+    Ok(FeatureView { name, element_type, feature_type, category_count })
 }

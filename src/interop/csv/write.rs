@@ -225,7 +225,7 @@ impl<'a, T: Element> Text<'a, T> {
             }
             words.insert(*column, names.iter().map(|name| quote(name)).collect());
         }
-        let is_named = || dictionary.stored().iter().any(|feature| feature.name.is_some());
+        let is_named = || dictionary.listed().any(|feature| feature.name.is_some());
         let header = match options.header.unwrap_or_else(is_named) {
             true => header(dictionary, delimiter, shape)?,
             false => Vec::new(),
@@ -268,17 +268,17 @@ impl<'a, T: Element> Text<'a, T> {
 
 /// The line of names; nothing if there are no columns.
 fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
-    let mut names = Vec::new();
-    for feature in dictionary.stored() {
+    // There may be many more columns than anybody has bytes for, if they share a description and there are no rows.
+    let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
+    let (mut names, mut bytes) = (Vec::new(), 0);
+    for feature in dictionary.listed() {
         names.extend(quoted(feature.name.as_deref().unwrap_or_default(), delimiter, shape.columns == 1));
         names.push(delimiter);
-    }
-    // There may be many more columns than anybody has bytes for, if they share one description and there are no rows.
-    let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
-    let bytes = names.len().saturating_mul(repetitions);
-    if bytes > RECORD_BYTES {
-        let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
-        return Err(Error::CsvShape { shape, reason });
+        bytes = names.len().saturating_mul(repetitions);
+        if bytes > RECORD_BYTES {
+            let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
+            return Err(Error::CsvShape { shape, reason });
+        }
     }
     let mut line = Vec::new();
     line.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
