@@ -36,7 +36,7 @@ fn a_table_is_whole_after_its_owner_panicked_on_being_freed() {
 #[test]
 fn a_table_is_whole_after_its_owner_panicked_on_being_replaced() {
     let mut table = table_of_panicking_owner();
-    assert!(catch_unwind(AssertUnwindSafe(|| table.set_array(vec![7], 0))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| table.set_array(Vec::new(), 0))).is_err());
     assert_eq!((table.row_count(), table.data_memory_status()), (0, MemoryStatus::UserAllocated));
     let mut table = table_of_panicking_owner();
     assert!(catch_unwind(AssertUnwindSafe(|| table.resize(3))).is_err());

@@ -65,8 +65,8 @@ fn every_element_type_comes_back_bit_for_bit() {
         for layout in LAYOUTS {
             let columns = 3;
             let rows = values.len() / columns;
-            let table = Table::from_array_in(values.clone(), shape(rows, columns), layout).unwrap();
-            round_trip(&table);
+            let whole_rows = values[..rows * columns].to_vec();
+            round_trip(&Table::from_array_in(whole_rows, shape(rows, columns), layout).unwrap());
         }
     }
     for_each_element!(check);

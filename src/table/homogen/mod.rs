@@ -32,7 +32,7 @@ use memory::Memory;
 /// ```
 ///
 /// Algorithms get blocks of rows in the element type that they ask for: see [`BlockAccess`](crate::block::BlockAccess).
-/// Cloning shares the memory, O(1); the first write through either copy copies the values that the table shows.
+/// Cloning shares the memory, O(1); the first write through either copy copies the values that the table shows (and spare rows).
 /// A clone that is made while a writable block is out waits for it, as the table does, and then shares what comes back.
 ///
 /// Source: DAAL `HomogenNumericTable`.
