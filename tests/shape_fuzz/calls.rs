@@ -1,0 +1,588 @@
+//! The calls: each is made with whatever its arguments may be on tables of any shape, and looks at what comes back.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::path::Path;
+
+use numeric_table::execution::{Detached, Kernels, Rayon, Serial, StreamOptions};
+use numeric_table::table::Region;
+use numeric_table::{
+    AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any, load_any,
+    load_npy_any, prelude::*, verify,
+};
+
+use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
+
+type Table<T> = HomogenNumericTable<T>;
+
+/// One public call, or a few that belong together.
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    pub(crate) with_f32: fn(&mut Table<f32>, &Path),
+    pub(crate) with_u8: fn(&mut Table<u8>, &Path),
+}
+
+macro_rules! calls {
+    ($($(#[$attribute:meta])* fn $name:ident($table:ident, $folder:ident) $body:block)*) => {
+        $($(#[$attribute])* fn $name<T: Element>($table: &mut Table<T>, $folder: &Path) $body)*
+        pub(crate) const CALLS: &[Call] = &[$(
+            $(#[$attribute])* Call { name: stringify!($name), with_f32: $name::<f32>, with_u8: $name::<u8> },
+        )*];
+    };
+}
+
+/// How many blocks of an iterator are looked at: there may be 2^64.
+const FEW: usize = 3;
+
+/// Ranges of rows that lie inside of some table, and some that lie inside of none.
+#[allow(clippy::reversed_empty_ranges)]
+fn row_ranges(rows: usize) -> [std::ops::Range<usize>; 7] {
+    [0..rows, 0..0, rows..rows, rows.saturating_sub(1)..rows, 0..usize::MAX, usize::MAX..usize::MAX, 1..0]
+}
+
+fn columns_of(columns: usize) -> [usize; 4] {
+    [0, columns / 2, columns.saturating_sub(1), columns]
+}
+
+/// A save that says that it worked has written a file that can be read and has the same shape.
+fn check_file(
+    saved: Result<(), Error>,
+    path: &Path,
+    shape: Shape,
+    load: fn(&Path) -> Result<Box<dyn NumericTable>, Error>,
+) {
+    match saved {
+        Ok(()) => assert_eq!(load(path).unwrap().shape(), shape),
+        Err(_) => assert!(!path.exists(), "a failed save left a file"),
+    }
+    let _ = std::fs::remove_file(path);
+}
+
+/// Takes so much text and refuses what would be more.
+struct Bounded(usize);
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 = self.0.checked_sub(text.len()).expect("a table prints megabytes");
+        Ok(())
+    }
+}
+
+/// A sink that fails after so many bytes: writing out 2^62 of anything takes for ever.
+struct Sink(usize);
+
+impl std::io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+const SINK: usize = 1 << 20;
+const PRINTED: usize = 4 << 20;
+
+fn on_device<T: Element, D: Kernels + Clone>(table: &Table<T>, device: &D) {
+    let _ = black_box(table.to_device::<T, D>(device).map(|there| there.to_table()));
+    if let Ok(there) = table.to_device::<f64, D>(device) {
+        let Shape { rows, .. } = there.shape();
+        for range in row_ranges(rows) {
+            let _ = black_box(there.pull_rows::<f32>(range));
+        }
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            let _ = black_box(there.to_layout(layout));
+        }
+        for columns in [vec![], vec![0], vec![usize::MAX], vec![0; 5]] {
+            let _ = black_box(there.select_columns(&columns));
+        }
+        let _ = black_box(there.convert::<u8>(ConversionPolicy::Exact));
+    }
+    for rows in [0, 1, 1000, usize::MAX] {
+        for slots in [0, 1, 3] {
+            let options = StreamOptions { rows, slots, ..StreamOptions::default() };
+            if let Ok(mut stream) = table.stream_rows::<f64, D>(device, options) {
+                for _ in 0..FEW {
+                    let _ = black_box(stream.next().map(|block| block.map(|block| block.shape())));
+                }
+            }
+        }
+    }
+}
+
+calls! {
+    fn facts(table, _folder) {
+        let facts = (table.shape(), table.row_count(), table.column_count(), table.data_layout(), table.element_type());
+        black_box((facts, table.data_memory_status(), table.dictionary().len(), table.id()));
+        let _ = black_box(table.shape().element_count());
+        for column in columns_of(table.column_count()) {
+            let _ = black_box((table.feature_type(column), table.category_count(column)));
+            let _ = black_box(table.dictionary().feature(column));
+        }
+        black_box(table.dictionary().index_of("nobody"));
+        black_box(format!("{:?}", table.dictionary()).len() < PRINTED);
+    }
+
+    fn dictionary_replaced(table, _folder) {
+        let columns = table.column_count();
+        let feature = Feature::new(T::TYPE).named("all").categorical(3);
+        table.set_dictionary(DataDictionary::uniform(feature.clone(), columns)).unwrap();
+        assert!(table.set_dictionary(DataDictionary::uniform(feature, columns ^ 1)).is_err());
+        table.reset_dictionary();
+    }
+
+    fn debug(table, _folder) {
+        write!(Bounded(PRINTED), "{table:?} {table:#?}").unwrap();
+    }
+
+    fn printed(table, _folder) {
+        let _ = write!(Bounded(PRINTED), "{table} {table:#}");
+        let any: &dyn NumericTable = table;
+        let _ = write!(Bounded(PRINTED), "{any}");
+    }
+
+    fn printed_as_asked(table, _folder) {
+        for rows in [0, 1, 1000] {
+            for width in [0, 1, 80, 1000] {
+                for precision in [0, 3, 1000] {
+                    let display = table.display().rows(rows).width(width).precision(precision);
+                    let _ = write!(Bounded(PRINTED), "{display}");
+                }
+            }
+        }
+    }
+
+    fn printed_without_limits(table, _folder) {
+        // Asked for everything, a table prints much, and comes to an end.
+        let mut text = Bounded(64 << 20);
+        let _ = write!(text, "{}", table.display().rows(usize::MAX).width(usize::MAX).precision(usize::MAX));
+        let _ = write!(text, "{}", table.display().rows(usize::MAX));
+        let _ = write!(text, "{}", table.display().width(usize::MAX));
+    }
+
+    fn cloned_and_compared(table, _folder) {
+        let clone = table.clone();
+        black_box(clone == *table);
+        black_box(*table == Table::<T>::default());
+        black_box(clone.compact().is_ok());
+    }
+
+    fn sliced(table, _folder) {
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(table.slice_rows(range));
+        }
+    }
+
+    fn converted(table, _folder) {
+        let _ = black_box(table.convert::<T>());
+        let _ = black_box(table.convert::<f64>());
+        for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact] {
+            let _ = black_box(table.convert_with::<i16>(policy));
+            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                let _ = black_box(table.convert_to::<f64>(layout, policy));
+            }
+        }
+        let _ = black_box(table.conversion_report::<u8>());
+    }
+
+    fn laid_out_anew(table, _folder) {
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            let _ = black_box(table.to_layout(layout));
+        }
+        let _ = black_box(table.compact());
+    }
+
+    fn resized(table, _folder) {
+        let columns = table.column_count();
+        for rows in [1, 0, 1 << 40, 3, 1 << 62, usize::MAX, 2, 0] {
+            let before = table.shape();
+            match table.resize(rows) {
+                Ok(()) => assert_eq!(table.shape(), Shape { rows, columns }),
+                Err(_) => assert_eq!(table.shape(), before),
+            }
+        }
+    }
+
+    fn memory_freed_and_allocated(table, _folder) {
+        let shape = table.shape();
+        let _ = black_box(table.allocate_data_memory());
+        let _ = black_box(table.free_data_memory());
+        let _ = black_box(table.allocate_data_memory());
+        assert_eq!(table.shape(), shape);
+    }
+
+    fn array_given_and_taken(table, _folder) {
+        let _ = black_box((table.array().map(|array| array.len()), table.as_slice().map(<[T]>::len)));
+        let _ = black_box(table.as_mut_slice().map(|values| values.len()));
+        for rows in [0, 1, 2, usize::MAX] {
+            for count in [0, 1, 6] {
+                let before = table.shape();
+                if table.set_array(vec![T::default(); count], rows).is_err() {
+                    assert_eq!(table.shape(), before);
+                }
+            }
+        }
+        let _ = black_box(table.clone().into_array());
+    }
+
+    fn made_from_arrays(table, _folder) {
+        for count in [0, 1, 6] {
+            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                let _ = black_box(Table::from_array_in(vec![T::default(); count], table.shape(), layout));
+            }
+        }
+        for count in [0, 1, 6] {
+            let _ = black_box(Table::from_array_with_spare_rows(vec![T::default(); count], table.shape()));
+            let before = table.shape();
+            if table.set_array_with_spare_rows(vec![T::default(); count], 1).is_err() {
+                assert_eq!(table.shape(), before);
+            }
+        }
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            let _ = black_box(Table::full_in(table.shape(), T::default(), layout));
+        }
+        let _ = black_box(Table::<T>::with_dictionary(table.dictionary().clone()));
+    }
+
+    fn viewed(table, _folder) {
+        let shape = table.shape();
+        if let Ok(view) = table.view() {
+            black_box((view.shape(), view.strides(), view.transposed().shape(), view.as_slice().map(<[T]>::len)));
+            for index in [0, 1, usize::MAX] {
+                black_box((view.get(index, 0), view.get(0, index), view.row(index).is_some(), view.column(index).is_some()));
+            }
+            for range in row_ranges(shape.rows) {
+                let _ = black_box(view.rows(range));
+            }
+            for range in row_ranges(shape.columns) {
+                let _ = black_box(view.columns(range));
+            }
+            black_box(view.conversion_report::<u8>());
+            write!(Bounded(PRINTED), "{view:?}").unwrap();
+            let _ = write!(Bounded(PRINTED), "{view}");
+        }
+    }
+
+    fn viewed_for_writing(table, _folder) {
+        let shape = table.shape();
+        if let Ok(mut view) = table.view_mut() {
+            view.fill(T::default());
+            let _ = black_box(view.set(0, 0, T::default()));
+            let _ = black_box(view.set(usize::MAX, usize::MAX, T::default()));
+            for range in row_ranges(shape.rows) {
+                let _ = black_box(view.reborrow().rows(range.clone()));
+                let _ = black_box(view.reborrow().split_at_row(range.end));
+            }
+            for range in row_ranges(shape.columns) {
+                let _ = black_box(view.reborrow().columns(range));
+            }
+            let _ = black_box(view.into_slice());
+        }
+        let other = table.clone();
+        if let (Ok(mut view), Ok(other)) = (table.view_mut(), other.view()) {
+            let _ = black_box(view.copy_from(other));
+        }
+    }
+
+    fn rows_read(table, _folder) {
+        let mut block = BlockDescriptor::<f64>::new();
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(table.rows::<T>(range.clone()).map(|block| (block.row_count(), block.iter_rows().len())));
+            let _ = black_box(table.rows::<f64>(range.clone()).map(|block| block.len()));
+            let _ = black_box(table.rows_with::<u8>(range.clone(), ConversionPolicy::Exact).map(|block| block.len()));
+            let _ = black_box(table.read_rows(range, &mut block).map(<[f64]>::len));
+        }
+    }
+
+    fn rows_written(table, _folder) {
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(table.rows_mut::<T>(range.clone()).and_then(|block| block.release()));
+            if let Ok(mut block) = table.rows_mut::<f64>(range) {
+                block.iter_mut().for_each(|value| *value = 1.0);
+                black_box(block.iter_rows_mut().len());
+                let _ = black_box(block.write_back());
+                block.discard();
+            }
+        }
+    }
+
+    fn rows_updated(table, _folder) {
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(table.update_rows::<f64, _>(range.clone(), |block| Ok(block.fill(2.0))));
+            let _ = black_box(table.update_rows_in_place::<T, _>(range, |block| Ok(black_box(block.len()))));
+        }
+        let _ = black_box(table.update_rows::<T, _>(.., |block| Ok(black_box(block.len()))));
+    }
+
+    fn columns_updated(table, _folder) {
+        for column in columns_of(table.column_count()) {
+            for range in row_ranges(table.row_count()) {
+                let _ = black_box(table.update_column::<f64, _>(column, range.clone(), |block| Ok(block.fill(2.0))));
+                let _ = black_box(table.update_column_in_place::<T, _>(column, range, |block| Ok(black_box(block.len()))));
+            }
+        }
+    }
+
+    fn columns_read_and_written(table, _folder) {
+        for column in columns_of(table.column_count()) {
+            for range in row_ranges(table.row_count()) {
+                let _ = black_box(table.column::<T>(column, range.clone()).map(|block| block.len()));
+                let _ = black_box(table.column::<f64>(column, range.clone()).map(|block| block.len()));
+                let _ = black_box(table.column_with::<u8>(column, range.clone(), ConversionPolicy::Exact));
+                let _ = black_box(table.column_mut::<f64>(column, range.clone()).and_then(|block| block.release()));
+                let _ = black_box(table.column_mut::<T>(column, range).and_then(|block| block.release()));
+            }
+        }
+    }
+
+    fn row_descriptors(table, _folder) {
+        let (mut same, mut other) = (BlockDescriptor::<T>::new(), BlockDescriptor::<f64>::new());
+        for mode in [ReadOnly, WriteOnly, ReadWrite] {
+            for (first, count) in [(0, usize::MAX), (0, 0), (usize::MAX, usize::MAX), (1, 1)] {
+                if table.get_block_of_rows(first, count, mode, &mut same).is_ok() {
+                    black_box((same.row_count(), same.as_slice().len(), same.capacity()));
+                    let _ = black_box(table.release_block_of_rows(&mut same));
+                }
+                if table.get_block_of_rows(first, count, mode, &mut other).is_ok() {
+                    let _ = black_box(table.release_block_of_rows(&mut other));
+                }
+            }
+        }
+    }
+
+    fn column_descriptors(table, _folder) {
+        let (mut same, mut other) = (BlockDescriptor::<T>::new(), BlockDescriptor::<f64>::new());
+        for mode in [ReadOnly, WriteOnly, ReadWrite] {
+            for column in columns_of(table.column_count()) {
+                for (first, count) in [(0, usize::MAX), (usize::MAX, usize::MAX), (1, 1)] {
+                    if table.get_block_of_column_values(column, first, count, mode, &mut same).is_ok() {
+                        let _ = black_box(table.release_block_of_column_values(&mut same));
+                    }
+                    if table.get_block_of_column_values(column, first, count, mode, &mut other).is_ok() {
+                        let _ = black_box(table.release_block_of_column_values(&mut other));
+                    }
+                }
+            }
+        }
+    }
+
+    fn row_blocks(table, _folder) {
+        for rows in [0, 1, 7, usize::MAX] {
+            if let Ok(mut blocks) = table.row_blocks::<f64>(rows) {
+                let _ = black_box((blocks.len(), blocks.size_hint(), blocks.next_back().map(|block| block.is_ok())));
+                let _ = black_box(blocks.nth(1).map(|block| block.is_ok()));
+                blocks.take(FEW).for_each(|block| drop(black_box(block)));
+            }
+        }
+    }
+
+    fn row_blocks_written(table, _folder) {
+        for rows in [0, 1, 7, usize::MAX] {
+            if let Ok(blocks) = table.row_blocks_mut::<f64>(rows) {
+                black_box((blocks.len(), blocks.size_hint()));
+                blocks.take(FEW).for_each(|block| drop(black_box(block.and_then(|block| block.release()))));
+            }
+        }
+    }
+
+    #[cfg(feature = "rayon")]
+    fn parallel_row_blocks(table, _folder) {
+        use rayon::prelude::*;
+        for rows in [0, 1, 7, usize::MAX] {
+            if let Ok(blocks) = table.par_row_blocks::<f64>(rows) {
+                black_box(blocks.len());
+                blocks.take(FEW).for_each(|block| drop(black_box(block)));
+            }
+            if let Ok(blocks) = table.par_row_blocks_mut::<f64>(rows) {
+                black_box(blocks.len());
+                blocks.take(FEW).for_each(|block| drop(black_box(block.and_then(|block| block.release()))));
+            }
+        }
+    }
+
+    fn single_values(table, _folder) {
+        let Shape { rows, columns } = table.shape();
+        for row in columns_of(rows) {
+            for column in columns_of(columns) {
+                let _ = black_box(table.value::<f64>(row, column));
+                let _ = black_box(table.set_value(row, column, 1.0));
+            }
+        }
+    }
+
+    fn assigned(table, _folder) {
+        let _ = black_box(table.assign(1.0));
+        let _ = black_box(table.assign(1e300));
+    }
+
+    fn regions(table, _folder) {
+        let Shape { rows, columns } = table.shape();
+        for rows in row_ranges(rows) {
+            for columns in row_ranges(columns) {
+                let region = Region { rows: rows.clone(), columns };
+                let _ = black_box((region.shape(), region.check(table.shape())));
+                let _ = black_box(table.copy_region(&region, ElementType::F64, ConversionPolicy::Saturate));
+                let mut target = [0.0_f64; 4];
+                let _ = black_box(table.read_region(&region, AnySliceMut::new(&mut target), ConversionPolicy::Exact));
+            }
+        }
+    }
+
+    fn archived(table, _folder) {
+        if let Ok(bytes) = table.to_bytes() {
+            assert_eq!(Table::<T>::from_bytes(&bytes).unwrap().shape(), table.shape());
+            assert_eq!(from_bytes_any(&bytes).unwrap().shape(), table.shape());
+        }
+    }
+
+    fn as_json(table, _folder) {
+        if let Ok(text) = serde_json::to_string(table) {
+            let _ = black_box(serde_json::from_str::<Table<T>>(&text));
+        }
+    }
+
+    fn saved(table, folder) {
+        let path = folder.join("table.ntb");
+        check_file(table.save(&path), &path, table.shape(), |path| load_any(path));
+        check_file(table.save_with(&path, SaveOptions::new().checksums(None)), &path, table.shape(), |path| load_any(path));
+        let any: &dyn NumericTable = table;
+        check_file(any.save(&path), &path, table.shape(), |path| load_any(path));
+    }
+
+    fn saved_in_place(table, folder) {
+        let path = folder.join("table.ntb");
+        std::fs::write(&path, "what was there").unwrap();
+        if table.save_with(&path, SaveOptions::new().in_place(true)).is_err() {
+            assert_eq!(std::fs::read(&path).unwrap(), b"what was there");
+        }
+    }
+
+    fn loaded(table, folder) {
+        let path = folder.join("table.ntb");
+        if table.save(&path).is_err() {
+            return;
+        }
+        assert_eq!(Table::<T>::load(&path).unwrap().shape(), table.shape());
+        assert_eq!(Table::<f64>::load_as(&path).unwrap().shape(), table.shape());
+        assert!(verify(&path).unwrap());
+        // SAFETY: nobody else knows the file.
+        #[cfg(feature = "mmap")]
+        assert_eq!(unsafe { Table::<T>::map(&path) }.unwrap().shape(), table.shape());
+        let reader = TableReader::open(&path).unwrap();
+        assert_eq!(reader.shape(), table.shape());
+        let _ = black_box((reader.verify(), reader.load::<T>(), reader.load_as::<f64>(), reader.load_any()));
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(reader.read_rows::<f64>(range));
+        }
+        for rows in [0, 1, 1000, usize::MAX] {
+            if let Ok(mut blocks) = reader.row_blocks::<f64>(rows) {
+                for _ in 0..FEW {
+                    let _ = black_box(blocks.next_block().map(|block| block.map(|block| block.rows())));
+                }
+            }
+        }
+    }
+
+    fn written_block_by_block(table, folder) {
+        let path = folder.join("table.ntb");
+        if let Ok(mut writer) = TableWriter::<T>::create(&path, table.column_count(), None) {
+            for count in [0, 1, 3, 4096] {
+                let _ = black_box(writer.append(&vec![T::default(); count]));
+            }
+            let shape = writer.shape();
+            check_file(writer.finish(), &path, shape, |path| load_any(path));
+        }
+    }
+
+    fn saved_for_numpy(table, folder) {
+        let path = folder.join("table.npy");
+        check_file(table.save_npy(&path), &path, table.shape(), |path| load_npy_any(path));
+        let any: &dyn NumericTable = table;
+        check_file(any.save_npy(&path), &path, table.shape(), |path| load_npy_any(path));
+        let _ = black_box(table.write_npy(Sink(SINK)));
+        let _ = black_box(any.write_npy(Sink(SINK)));
+    }
+
+    fn written_as_csv(table, folder) {
+        let path = folder.join("table.csv");
+        for header in [true, false] {
+            let options = CsvWriteOptions::new().header(header);
+            let _ = black_box(table.write_csv_to(Sink(SINK), options.clone()));
+            if table.write_csv_with(&path, options).is_err() {
+                assert!(!path.exists(), "a failed save left a file");
+            }
+            let _ = std::fs::remove_file(&path);
+        }
+        let any: &dyn NumericTable = table;
+        let _ = black_box(any.write_csv_to(Sink(SINK), CsvWriteOptions::new()));
+        let _ = black_box(table.write_csv(&path));
+    }
+
+    fn written_as_csv_with_categories(table, folder) {
+        let path = folder.join("table.csv");
+        std::fs::write(&path, "what was there").unwrap();
+        for column in columns_of(table.column_count()) {
+            let options = CsvWriteOptions::new().header(false).categories(column, ["no", "yes"]).missing("?");
+            let _ = black_box(table.write_csv_to(Sink(SINK), options.clone()));
+            if table.write_csv_with(&path, options.in_place(true)).is_err() {
+                assert_eq!(std::fs::read(&path).unwrap(), b"what was there");
+            }
+            std::fs::write(&path, "what was there").unwrap();
+        }
+    }
+
+    fn statistics(table, _folder) {
+        let any: &dyn NumericTable = table;
+        if let Ok(statistics) = BasicStatistics::of(any) {
+            write!(Bounded(PRINTED), "{statistics}").unwrap();
+        }
+        if let Ok(mut statistics) = BasicStatistics::new(table.column_count()) {
+            let _ = black_box(statistics.update(&[1.0_f32; 6]));
+            let other = BasicStatistics::new(table.column_count());
+            let _ = black_box(other.map(|other| statistics.merge(&other)));
+        }
+    }
+
+    fn on_the_serial_device(table, _folder) {
+        on_device(table, &Serial);
+    }
+
+    fn on_the_rayon_device(table, _folder) {
+        on_device(table, &Rayon);
+    }
+
+    fn on_a_detached_device(table, _folder) {
+        on_device(table, &Detached::new().with_capacity(1 << 20));
+    }
+
+    #[cfg(feature = "ndarray")]
+    fn as_ndarray(table, _folder) {
+        let _ = black_box(table.to_ndarray());
+        let _ = black_box(table.clone().try_into_ndarray());
+        if let Ok(view) = table.view() {
+            let _ = black_box(view.as_ndarray().map(|array| array.dim()));
+        }
+        if let Ok(view) = table.view_mut() {
+            let _ = black_box(view.into_ndarray().map(|array| array.dim()));
+        }
+        for range in row_ranges(table.row_count()) {
+            let _ = black_box(table.rows::<T>(range.clone()).map(|block| block.as_ndarray().map(|array| array.dim())));
+            let _ = black_box(table.rows_mut::<T>(range).map(|mut block| block.as_ndarray_mut().map(|array| array.dim())));
+        }
+    }
+
+    #[cfg(feature = "arrow")]
+    fn as_arrow(table, _folder) {
+        if let Ok(batch) = table.to_record_batch() {
+            assert_eq!(batch.num_rows(), table.row_count());
+            let _ = black_box(Table::<T>::from_record_batch(&batch));
+        }
+        if let Ok(lists) = table.to_fixed_size_list() {
+            let _ = black_box(Table::<T>::from_fixed_size_list(&lists));
+        }
+        let any: &dyn NumericTable = table;
+        let _ = black_box(any.to_record_batch());
+    }
+}
