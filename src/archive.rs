@@ -11,8 +11,8 @@ use bincode::error::{DecodeError, EncodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::array::{append_copy, vector_with_room};
-use crate::element::{Element, ElementType, match_element};
-use crate::error::{Error, Result};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
 use crate::serde::take_refusal;
 use crate::table::{HomogenNumericTable, NumericTable};
 

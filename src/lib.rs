@@ -57,10 +57,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `array`, `convert`, `format::map` and `interop::npy::map`; every other module forbids it.
+// `unsafe` is confined to `window`, `array`, `convert`, `format::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
+#[forbid(unsafe_code)]
+mod base;
 #[forbid(unsafe_code)]
 mod block;
 pub mod convert;
@@ -69,35 +71,29 @@ mod dictionary;
 #[forbid(unsafe_code)]
 mod display;
 #[forbid(unsafe_code)]
-mod element;
-#[forbid(unsafe_code)]
-mod error;
-#[forbid(unsafe_code)]
 pub mod execution;
 mod format; // forbids it in all of its files but one
 mod interop; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
-mod parallel;
-#[forbid(unsafe_code)]
 mod serde;
-#[forbid(unsafe_code)]
-mod shape;
 #[forbid(unsafe_code)]
 mod statistics;
 #[forbid(unsafe_code)]
 pub mod table;
+mod window;
 
 pub use crate::archive::from_bytes_any;
-pub use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, Array};
-pub use crate::block::{
-    BlockAccess, BlockDescriptor, BlockKind, BlockUpdate, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock,
-    RowBlockMut,
-};
+pub use crate::array::{AnyArray, AnyArrayRef, Array};
+pub use crate::base::copy::{CopyPolicy, CopyReason};
+pub use crate::base::element::{Element, ElementType};
+pub use crate::base::error::{Error, Result};
+pub use crate::base::mode::{BlockKind, ReadWriteMode};
+pub use crate::base::shape::Shape;
+pub use crate::base::value::AnyValue;
+pub use crate::block::{BlockAccess, BlockDescriptor, BlockUpdate, ColumnBlock, ColumnBlockMut, RowBlock, RowBlockMut};
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
-pub use crate::element::{Element, ElementType};
-pub use crate::error::{Error, Result};
 pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
@@ -111,13 +107,13 @@ pub use crate::interop::csv::{
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub use crate::interop::{ArrowOptions, from_record_batches_any};
-pub use crate::interop::{CopyPolicy, CopyReason};
 #[cfg(feature = "npy")]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::{
-    AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Shape, TableView, TableViewMut,
+    AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, TableView, TableViewMut,
 };
+pub use crate::window::{AnySlice, AnySliceMut};
 pub use half::{bf16, f16};
 
 /// The README's code blocks, compiled and run.

@@ -17,10 +17,10 @@ use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::array::Array;
-use crate::convert::rule::{Exact, Loss};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::Error;
+use crate::base::number::{Exact, Loss};
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, ElementType};
-use crate::error::Error;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
 /// No sequence reserves room for more elements than this before it has seen them.

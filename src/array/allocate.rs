@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Alignment in bytes of every block that the library allocates: a cache line, an AVX-512 register.
 pub(super) const ALIGNMENT: usize = 64;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
 use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
-use crate::parallel;
-use crate::shape::Shape;
+use crate::base::parallel;
+use crate::base::shape::Shape;
 
 /// A raw pointer that may travel with the deleter that wants it.
 struct DeleterArgument<T>(*mut T);

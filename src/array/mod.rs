@@ -1,25 +1,20 @@
 //! The shared array: a typed window on one contiguous block of memory, and a share in its ownership.
 //!
-//! What frees the block is in `block`, where memory comes from in `allocate`; strided two-dimensional windows are in
-//! `window`; arrays whose element type is known only at run time in `any`.
+//! What frees the block is in `block`, where memory comes from in `allocate`; arrays whose element type is known only at run
+//! time are in `any`.
 //! Semantics: oneDAL `array`, with one deliberate difference: two arrays never have mutable access to one block.
 
 mod allocate;
 mod any;
 mod block;
 mod construct;
-#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-mod ndarray;
 mod uninit;
 mod unique;
-mod window;
 
 pub(crate) use allocate::vector_with_room;
-pub(crate) use any::Erase;
-pub use any::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue};
+pub use any::{AnyArray, AnyArrayRef};
 pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
-pub(crate) use window::{Geometry, Window, WindowMut};
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,8 +24,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use block::MemoryBlock;
 
 /// A shared array: a data pointer, a count of elements, and a share in the ownership of one contiguous block.
@@ -62,6 +57,7 @@ use block::MemoryBlock;
 /// assert_eq!((array[0], shared[0]), (1.0, 9.0));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
+#[repr(C)] // so that an `AnyArray` is one whose `T` is forgotten
 pub struct Array<T> {
     /// The ownership structure. `None` in an array that was made by [`Array::new`] only.
     block: Option<Arc<MemoryBlock>>,

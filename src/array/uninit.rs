@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use crate::error::{Error, Result};
-use crate::parallel;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
 
 /// Declares that every element has been written.
 ///

@@ -3,8 +3,8 @@
 use std::ops::{Deref, DerefMut};
 
 use super::Array;
-use crate::element::Element;
-use crate::error::Result;
+use crate::base::element::Element;
+use crate::base::error::Result;
 
 /// An array that is the only one on its block: writing it needs no look at the reference count.
 #[derive(Debug)]

@@ -3,15 +3,17 @@
 use std::ops::Range;
 
 use super::cuts::{BlocksMut, Cuts};
-use super::{BlockDescriptor, BlockKind, ColumnBlock, ColumnBlockMut, ReadWriteMode, RowBlock, RowBlockMut};
-use crate::array::{AnySliceMut, AnyValue};
+use super::{BlockDescriptor, ColumnBlock, ColumnBlockMut, RowBlock, RowBlockMut};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::mode::{BlockKind, ReadWriteMode};
+#[cfg(feature = "rayon")]
+use crate::base::parallel::{self, IndexedParallelIterator};
+use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, check_value};
-use crate::element::Element;
-use crate::error::{Error, Result};
-#[cfg(feature = "rayon")]
-use crate::parallel::{self, IndexedParallelIterator};
 use crate::table::{NumericTable, Region};
+use crate::window::AnySliceMut;
 
 /// Block access to every kind of table, `dyn NumericTable` included.
 ///

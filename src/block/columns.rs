@@ -9,9 +9,9 @@ use std::ops::{Deref, DerefMut, Range};
 
 use super::rows::block_facts;
 use super::values::{Values, ValuesMut};
+use crate::base::element::Element;
+use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::element::Element;
-use crate::error::Result;
 use crate::table::{NumericTable, Region, RegionMut};
 
 /// Consecutive values of one column of a table, for reading, as `U`.

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::RowBlockMut;
 #[cfg(feature = "rayon")]
 use super::{update::WRITE_BACK, values::Buffer};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::table::{NumericTable, Region, RegionMut};
 #[cfg(feature = "rayon")]
-use crate::{array::AnySlice, convert::ConversionPolicy};
+use crate::{convert::ConversionPolicy, window::AnySlice};
 
 /// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,7 @@ impl<'t> Iterator for BlocksMut<'t> {
 impl ExactSizeIterator for BlocksMut<'_> {}
 
 #[cfg(feature = "rayon")]
-impl crate::parallel::Pieces for BlocksMut<'_> {
+impl crate::base::parallel::Pieces for BlocksMut<'_> {
     fn piece_count(&self) -> usize {
         self.cuts.count()
     }

@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use super::rows::row_range;
 use super::values::{Buffer, check_count};
-use super::{BlockKind, ReadWriteMode};
-use crate::array::{AnySlice, Array};
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::mode::{BlockKind, ReadWriteMode};
+use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
 use crate::table::{Lease, NumericTable, Region, TableId};
+use crate::window::AnySlice;
 
 /// A block of rows or column values that the caller owns, and reuses: DAAL's `BlockDescriptor`.
 ///

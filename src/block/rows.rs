@@ -8,9 +8,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
 use super::values::{Values, ValuesMut};
+use crate::base::element::Element;
+use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::element::Element;
-use crate::error::Result;
 use crate::table::{NumericTable, Region, RegionMut};
 
 /// Consecutive rows of a table, for reading: row-major values of `U`, whatever the table stores.

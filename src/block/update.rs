@@ -11,13 +11,13 @@ use super::cuts::BlocksMut;
 use super::cuts::Cuts;
 use super::values::Buffer;
 use super::{BlockAccess, ColumnBlockMut, RowBlockMut};
-use crate::array::AnySlice;
-use crate::convert::{ConversionPolicy, WriteRule};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
-use crate::parallel;
+use crate::base::parallel;
+use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region};
+use crate::window::AnySlice;
 
 /// Writing through a closure, on every kind of table, `dyn NumericTable` included: what it edits is written back when it
 /// returns `Ok`, and no error is lost.

@@ -1,11 +1,11 @@
 //! The values of a block: the table's own memory, or a converted copy.
 
 use crate::array::{AnyArray, Array, UniqueArray};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::element::Element;
-use crate::error::{Error, Result};
 use crate::table::{NumericTable, Region, RegionMut};
-use crate::{AnySlice, AnySliceMut};
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory that is never shared, and only grows: a converted block lives in it.
 #[derive(Debug)]

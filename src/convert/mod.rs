@@ -8,16 +8,15 @@ mod fast;
 mod half;
 pub(crate) mod kernel;
 pub(crate) mod level;
-pub(crate) mod rule;
 
 use std::fmt;
 use std::ops::AddAssign;
 
-use crate::array::{AnySliceMut, Window};
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::number::{self, Loss};
+use crate::window::{AnySliceMut, AnyWindow, Window};
 use kernel::Origin;
-use rule::Loss;
 
 /// What happens to a value that the target type cannot hold.
 ///
@@ -193,7 +192,7 @@ impl fmt::Display for ConversionReport {
 /// assert_eq!(cast::<f64, half::f16>(1.0 + 2f64.powi(-11) + 2f64.powi(-40)).to_f64(), 1.0009765625); // rounded once
 /// ```
 pub fn cast<S: Element, D: Element>(value: S) -> D {
-    if S::TYPE == D::TYPE { bytemuck::cast(value) } else { rule::convert(value) }
+    if S::TYPE == D::TYPE { bytemuck::cast(value) } else { number::convert(value) }
 }
 
 /// Converts one value under a policy.
@@ -231,7 +230,7 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
     if source.len() != target.len() {
         return Err(Error::LengthMismatch { expected: target.len(), found: source.len() });
     }
-    S::read(Window::column(source), AnySliceMut::new(target), policy, Origin::default())
+    kernel::read(AnyWindow::new(Window::column(source)), AnySliceMut::new(target), policy, Origin::default())
 }
 
 /// Makes sure that a policy permits one value in a type that is known at run time.
@@ -241,7 +240,7 @@ pub(crate) fn check_value<S: Element>(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    S::check(Window::column(&[value]), target, policy, origin)
+    kernel::check(AnyWindow::new(Window::column(&[value])), target, policy, origin)
 }
 
 /// Counts what converting a slice loses, without converting it. Positions are indices, as rows of one column.
@@ -253,5 +252,5 @@ pub(crate) fn check_value<S: Element>(
 /// assert_eq!((report.inexact, report.first), (1, Some((1, 0))));
 /// ```
 pub fn report_slice<S: Element, D: Element>(source: &[S]) -> ConversionReport {
-    S::report(Window::column(source), D::TYPE)
+    kernel::report(AnyWindow::new(Window::column(source)), D::TYPE)
 }

@@ -6,8 +6,8 @@
 
 use super::feature::{Feature, FeatureView};
 use super::{DataDictionary, Features};
-use crate::element::ElementType;
-use crate::error::{Error, Result};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
 
 /// A feature, and how many columns have it.
 #[derive(Clone, Debug)]

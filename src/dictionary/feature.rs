@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::element::ElementType;
-use crate::error::{Error, Result};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
 
 /// Describes one column: its name, how its values are stored, and what kind of quantity they are.
 ///

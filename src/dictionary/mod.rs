@@ -16,8 +16,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use self::columns::Columns;
-use crate::element::ElementType;
-use crate::error::{Error, Result};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
 
 /// Describes the columns of a table, one [`Feature`] each.
 ///

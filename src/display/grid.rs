@@ -6,11 +6,10 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::number::{Number, write_all};
-use super::width::{is_harmful, width};
+use crate::base::text::{DOTS, label, width};
 use crate::dictionary::DataDictionary;
 
 /// Stands where something is left out.
-pub(super) const DOTS: &str = "...";
 /// Places between two columns.
 pub(super) const SPACE: usize = 2;
 /// Places and characters of a name, at most.
@@ -147,18 +146,4 @@ pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> Str
     let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
     let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };
     label(name, NAME_LIMIT)
-}
-
-/// A text of unknown origin for people: so that it does no harm to a terminal, in at most so many places and characters.
-pub(crate) fn label(name: &str, limit: usize) -> String {
-    let mut text = String::new();
-    for character in name.chars().take(limit + 1) {
-        if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
-    }
-    let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
-    if !is_in(&text, limit) {
-        while !is_in(&text, limit.saturating_sub(DOTS.len())) && text.pop().is_some() {}
-        text.push_str(DOTS);
-    }
-    text
 }

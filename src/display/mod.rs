@@ -4,21 +4,19 @@
 
 mod grid;
 mod number;
-mod width;
 
-#[cfg(feature = "csv")]
-pub(crate) use grid::label;
 pub(crate) use grid::{Grid, cut_rows, name_of};
 
 use std::fmt;
 
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::text::DOTS;
 use crate::block::BlockAccess;
 use crate::dictionary::{DataDictionary, FeatureType};
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::shape::Shape;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
-use grid::{Column, DOTS, SPACE};
+use grid::{Column, SPACE};
 use number::{DECIMALS_LIMIT, Number, write_all};
 
 /// A table as text: its shape and type, the names of its columns, its first and last rows. Made by `display()` of tables

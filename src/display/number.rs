@@ -1,7 +1,7 @@
 //! The numbers of a column, written so that they can be compared: as many decimals for one as for all.
 
-use crate::convert::rule::Exact;
-use crate::element::{Element, ElementType};
+use crate::base::element::{Element, ElementType};
+use crate::base::number::Exact;
 
 /// Digits that the largest number of a column shows, if nobody asks for decimals.
 const DIGITS: i32 = 6;

@@ -5,7 +5,7 @@
 
 use super::HandleError;
 use crate::array::Array;
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// Holds values in the program's own memory: the library's shared array, a `Vec`, a borrowed slice, or your own type.
 ///

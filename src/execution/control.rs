@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{Container, HandleError};
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// Where a handle keeps its container: its values count, or they do not. Handles show it to their
 /// [`ExecutionMemory`](super::ExecutionMemory) only; there is nothing in it for others to call.

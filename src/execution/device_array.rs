@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::Error;
+use crate::base::element::Element;
+use crate::base::error::Error;
 
 /// An array in a device's memory. Every copy to and from the program's memory is a call; nothing is lazy, nothing cached.
 ///

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::Error;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
-use crate::element::Element;
-use crate::error::Error;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
 
 /// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary, which travels with it.

@@ -2,7 +2,7 @@
 //!
 //! A device reports a [`DeviceError`]; a handle reports a [`HandleError`]. Codes are the device's, texts are ours.
 
-use crate::error::Error;
+use crate::base::error::Error;
 
 /// What a device reports.
 ///

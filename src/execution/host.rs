@@ -1,8 +1,8 @@
 //! The adapters that share the program's memory: one thread, or all of a rayon pool.
 
 use super::{DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
-use crate::element::Element;
-use crate::parallel;
+use crate::base::element::Element;
+use crate::base::parallel;
 
 /// Runs kernels on the calling thread, in the program's own memory: nothing is ever copied.
 ///

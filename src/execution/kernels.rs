@@ -5,12 +5,12 @@ use std::sync::Mutex;
 
 use super::control::lock;
 use super::{DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
-use crate::array::AnySliceMut;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result as LibraryResult};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, convert_slice};
-use crate::element::Element;
-use crate::error::{Error, Result as LibraryResult};
 use crate::table::{DataLayout, Region, Shape, TableView};
+use crate::window::AnySliceMut;
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.
 ///

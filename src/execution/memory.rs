@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{Container, ControlSlot, HandleError};
 use crate::array::Array;
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`](super::SeparateMemory), one of which a
 /// [`DeviceAdapter`](super::DeviceAdapter) names.

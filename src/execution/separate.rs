@@ -8,7 +8,7 @@ use super::memory::{copy_from_control, sealed};
 use super::space::{Block, Cache, DeviceView, DeviceViewMut};
 use super::{Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
 use crate::array::Array;
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// The execution side of one handle on a device with memory of its own.
 ///

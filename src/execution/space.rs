@@ -12,7 +12,7 @@ use super::control::lock;
 use super::stats::Counters;
 use super::{HandleError, TransferStats, Transport};
 use crate::array::Array;
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// The memory of one device: all handles on the device share it.
 ///

@@ -12,12 +12,13 @@ use super::{
     ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
     TransferStats, View,
 };
-use crate::array::{AnySliceMut, Array};
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::Error;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
-use crate::element::Element;
-use crate::error::Error;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
+use crate::window::AnySliceMut;
 
 /// On which side a stream converts.
 ///

@@ -4,7 +4,7 @@
 
 use crc32fast::Hasher;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Sums of the chunks in a run of consecutive bytes.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use super::position::read_at;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::replace::not_a_file;
 use super::zeroed;
-use crate::element::ElementType;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
 /// An open file that keeps all rules, as far as one can tell without its values.

@@ -4,10 +4,10 @@
 //! than in the file, is built by [`Header::dictionary`] when everything else has turned out to be right.
 
 use super::preamble::{HEADER_LIMIT, PREAMBLE_BYTES};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, FeatureType, FeatureView, from_views};
-use crate::element::ElementType;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
 use crate::table::DataLayout;
 
 /// Bytes in front of the features: element id, layout, rows, columns; whether one feature serves all columns, number of

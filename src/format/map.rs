@@ -10,8 +10,8 @@ use memmap2::{Mmap, MmapOptions};
 
 use super::file::TableFile;
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::table::HomogenNumericTable;
 
 /// A mapped file, as the owner of an array of its values.

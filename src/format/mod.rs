@@ -90,7 +90,7 @@ const RUN_BYTES: usize = SaveOptions::CHUNK_SIZE as usize;
 
 /// Into runs of how many bytes to cut work on so many bytes.
 pub(crate) fn run_length(bytes: usize) -> usize {
-    bytes.div_ceil(crate::parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
+    bytes.div_ceil(crate::base::parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
 }
 
 /// Allocates bytes, all zero.

@@ -8,14 +8,15 @@ use super::position::Sink;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::progress::{Hook, Meter};
 use super::{PIECE_BYTES, WRITE_BYTES, header, run_length, swap_if_big_endian, zeroed};
-use crate::array::{AnySlice, AnySliceMut, Array};
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::DataDictionary;
-use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::parallel;
 use crate::table::{DataLayout, NumericTable, Region, Shape, TableView};
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Values in the order of a file: rows, or columns in the place of rows if the file's layout has them one after another.
 pub(crate) trait Lines<T>: Sync {

@@ -3,7 +3,7 @@
 //! Decoding trusts nothing: whoever gets a [`Preamble`] from [`Preamble::decode`] may add up its fields without looking.
 //! Rules in their order: `README.md`, "Rules for readers".
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Not text, so that nobody takes it for any; the line ends show a transfer that changed them.
 pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";

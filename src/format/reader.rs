@@ -9,12 +9,13 @@ use super::progress::{Hook, Meter, Progress};
 use super::stored::Stored;
 use super::values::Source;
 use super::{COLUMN_BYTES, COLUMNS_BYTES};
-use crate::array::{AnySliceMut, Array};
+use crate::array::Array;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
-use crate::shape::Shape;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region};
+use crate::window::AnySliceMut;
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::SaveOptions;
 use super::position::Sink;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// How many symbolic links lead on from each other, at most.
 const LINK_LIMIT: usize = 40;

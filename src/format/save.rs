@@ -5,10 +5,10 @@ use std::path::Path;
 use super::SaveOptions;
 use super::output::{AnyLines, Content, Output, Plan};
 use super::replace::replace;
-use crate::element::{Element, match_element};
+use crate::base::element::{Element, match_element};
 #[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::base::error::Error;
+use crate::base::error::Result;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {

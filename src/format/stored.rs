@@ -3,13 +3,14 @@
 //! Compiled once for each stored type, and not for each pair of types: the target's is known at run time only.
 
 use super::swap_if_big_endian;
-use crate::array::{AnySliceMut, Array};
+use crate::array::Array;
+use crate::base::element::{ElementType, match_element};
+use crate::base::error::Result;
+use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
-use crate::element::{ElementType, match_element};
-use crate::error::Result;
-use crate::shape::Shape;
 use crate::table::{DataLayout, TableView};
+use crate::window::AnySliceMut;
 
 /// Room for values of any one type, used again and again.
 #[derive(Debug)]

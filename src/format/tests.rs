@@ -5,11 +5,10 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::SaveOptions;
-use super::header;
 use super::output::{Content, Output, Plan};
 use super::position::Sink;
 use super::replace::replace;
+use super::{SaveOptions, header};
 use crate::prelude::*;
 
 /// A disk with room for so many more bytes.

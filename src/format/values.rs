@@ -6,12 +6,13 @@ use super::file::{Run, TableFile};
 use super::progress::Meter;
 use super::stored::Stored;
 use super::{PIECE_BYTES, run_length, swap_if_big_endian, zeroed};
-use crate::array::{AnySliceMut, Array};
-use crate::element::Element;
-use crate::error::Result;
-use crate::parallel;
-use crate::shape::Shape;
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::parallel;
+use crate::base::shape::Shape;
 use crate::table::DataLayout;
+use crate::window::AnySliceMut;
 
 /// The values of a file, and who wants to know how many of them have been read.
 pub(super) struct Source<'a> {

@@ -9,14 +9,14 @@ use super::preamble::Preamble;
 use super::progress::Meter;
 use super::replace::Replacement;
 use super::{SaveOptions, header};
-use crate::array::Window;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
-use crate::convert::kernel::Origin;
+use crate::convert::kernel::{self, Origin};
 use crate::dictionary::{DataDictionary, Feature};
-use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
 use crate::table::{DataLayout, TableView};
+use crate::window::{AnyWindow, Window};
 
 /// Room on the disk is reserved for at most so many bytes more than have been appended.
 const RESERVED_AHEAD: u64 = 64 << 20;
@@ -177,7 +177,7 @@ impl<T: Element> TableWriter<T> {
         Shape { rows: all, columns }.element_count_of(T::TYPE)?;
         if U::TYPE != T::TYPE {
             let values = Window::column(rows);
-            U::check(values, T::TYPE, ConversionPolicy::Checked, Origin::default())
+            kernel::check(AnyWindow::new(values), T::TYPE, ConversionPolicy::Checked, Origin::default())
                 .map_err(|error| in_file(error, self.rows, columns))?;
         }
         self.sums.reserve(rows.len() * size_of::<T>())?;

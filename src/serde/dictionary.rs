@@ -7,8 +7,8 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, remember};
+use crate::base::element::ElementType;
 use crate::dictionary::{DataDictionary, Feature, FeatureType, FeatureView, collect_columns, from_views};
-use crate::element::ElementType;
 
 /// A dictionary in a human-readable format.
 #[derive(Serialize, Deserialize)]

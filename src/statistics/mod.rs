@@ -16,16 +16,16 @@ pub use column::ColumnStatistics;
 use std::fmt;
 use std::ops::Range;
 
-use crate::array::AnySliceMut;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
-use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::parallel;
-use crate::shape::Shape;
 use crate::table::{DataLayout, NumericTable, Region, TableView};
+use crate::window::AnySliceMut;
 use block::{BLOCK_ROWS, Block};
 
 /// Rows that one task works on, at least; their blocks are put together first.

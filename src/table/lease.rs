@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Region;
 use crate::array::{AnyArray, Array};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 
 /// The place where the memory comes back.
 #[derive(Debug, Default)]
@@ -254,7 +254,7 @@ impl Drop for Lender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::ElementType;
+    use crate::base::element::ElementType;
 
     fn lend(values: Vec<u8>) -> (Lease, Lender) {
         let region = Region { rows: 0..values.len(), columns: 0..1 };

@@ -22,12 +22,13 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
-use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, Array};
+use crate::array::{AnyArray, AnyArrayRef, Array};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::Result;
+pub use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::{DataDictionary, FeatureType};
-use crate::element::{Element, ElementType, match_element};
-use crate::error::Result;
-pub use crate::shape::Shape;
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Every kind of numeric table.
 ///

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue};
+use crate::array::AnyArray;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::value::AnyValue;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::element::ElementType;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Some consecutive rows and columns of a table: what a block shows.
 ///

@@ -7,11 +7,12 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{DataLayout, Region, Shape};
-use crate::array::{AnyArray, AnySlice, AnySliceMut, Geometry, Window, WindowMut};
-use crate::convert::kernel::Origin;
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, ConversionReport, WriteRule};
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry, Window, WindowMut};
 
 /// A table of borrowed values, for reading: shape and strides on somebody's memory. Copying it is free.
 ///
@@ -221,7 +222,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn conversion_report<U: Element>(&self) -> ConversionReport {
-        T::report(self.window, U::TYPE)
+        kernel::report(AnyWindow::new(self.window), U::TYPE)
     }
 
     #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
@@ -231,13 +232,13 @@ impl<'t, T: Element> TableView<'t, T> {
 
     #[inline(always)]
     pub(crate) fn read(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
-        T::read(self.window, target, policy, origin)
+        kernel::read(AnyWindow::new(self.window), target, policy, origin)
     }
 
     /// Reads into memory whose old values nobody needs: on an error it holds anything.
     #[inline(always)]
     pub(crate) fn read_over(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
-        T::read_over(self.window, target, policy, origin)
+        kernel::read_over(AnyWindow::new(self.window), target, policy, origin)
     }
 
     pub(crate) fn to_array(
@@ -246,12 +247,12 @@ impl<'t, T: Element> TableView<'t, T> {
         policy: ConversionPolicy,
         origin: Origin,
     ) -> Result<AnyArray> {
-        T::to_array(self.window, element_type, policy, origin)
+        kernel::to_array(AnyWindow::new(self.window), element_type, policy, origin)
     }
 
     /// Makes sure that the policy permits every value in the target type.
     pub(crate) fn check(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<()> {
-        T::check(self.window, element_type, policy, Origin::default())
+        kernel::check(AnyWindow::new(self.window), element_type, policy, Origin::default())
     }
 }
 
@@ -465,7 +466,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     }
 
     pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-        T::write(self.window.reborrow(), values, rule, origin)
+        kernel::write(AnyWindowMut::new(self.window.reborrow()), values, rule, origin)
     }
 }
 

@@ -1,15 +1,14 @@
-//! The loops over windows of values; each pair of element types is tested against [`super::rule`].
+//! The loops over windows of values; each pair of element types is tested against [`Number`](crate::base::number::Number).
 //!
-//! The public face is the sealed trait [`Kernels`]. Behind it:
+//! All calls are plain functions over windows and slices whose element type is a value, so that they are compiled once, and
+//! here: crates that use this one compile none of it.
 //! * `pair`: the packed loops of each of the 144 pairs, the only thing here that is compiled for every pair;
-//! * `erased`: slices and windows whose element type is a value, so that everything else is compiled once;
 //! * `tiles`: how a window is walked over so that no memory is fetched twice;
 //! * `store`: how results reach memory;
 //! * `read`, `write`, `report`: what callers ask for.
 //!
 //! Invariant: a call that returns an error has written nothing that the caller can see.
 
-mod erased;
 mod pair;
 mod read;
 mod report;
@@ -18,22 +17,26 @@ mod tiles;
 mod transpose;
 mod write;
 
+pub(crate) use read::{check, read, read_over, read_rows_over};
+pub(crate) use report::report;
+pub(crate) use write::write;
+
 use std::mem::MaybeUninit;
 
-use self::erased::ErasedSliceMut;
-use self::pair::Pair;
 use self::read::Target;
-use super::rule::{Exact, Loss};
-use super::{ConversionPolicy, ConversionReport, WriteRule};
-use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue, Array, Window, WindowMut, assume_init_mut};
-use crate::element::{Element, ElementType, match_element, with_elements};
-use crate::error::{Error, Result};
+use super::ConversionPolicy;
+use crate::array::{AnyArray, Array, assume_init_mut};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::number::{Exact, Loss, Number};
+use crate::base::value::{AnyValue, match_value};
+use crate::window::{AnyRoom, AnySlice, AnySliceMut, AnyWindow, Window};
 
 /// Where a window lies in its table: the row and the column of its first value. Errors are reported in table positions.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Origin {
-    pub row: usize,
-    pub column: usize,
+pub(crate) struct Origin {
+    pub(crate) row: usize,
+    pub(crate) column: usize,
 }
 
 impl Origin {
@@ -43,136 +46,34 @@ impl Origin {
     }
 }
 
-/// What each element type can do with windows of its values.
-pub trait Kernels: Sized {
-    /// Converts the window, row by row, into a slice of any element type.
-    fn read(window: Window<'_, Self>, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()>;
-    /// Converts the window, row by row, into a slice whose old values nobody needs: on an error it holds anything.
-    fn read_over(
-        window: Window<'_, Self>,
-        target: AnySliceMut<'_>,
-        policy: ConversionPolicy,
-        origin: Origin,
-    ) -> Result<()>;
-    /// Converts dense rows of so many values, as `read_over` does.
-    fn read_rows_over(
-        values: &[Self],
-        columns: usize,
-        target: AnySliceMut<'_>,
-        policy: ConversionPolicy,
-        origin: Origin,
-    ) -> Result<()>;
-    /// Converts the window, row by row, into a new array.
-    fn to_array(
-        window: Window<'_, Self>,
-        target: ElementType,
-        policy: ConversionPolicy,
-        origin: Origin,
-    ) -> Result<AnyArray>;
-    /// Makes sure that the policy permits every value of the window in the target type.
-    fn check(window: Window<'_, Self>, target: ElementType, policy: ConversionPolicy, origin: Origin) -> Result<()>;
-    /// Converts a slice of any element type, row by row, into the window: all of it or nothing.
-    fn write(window: WindowMut<'_, Self>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()>;
-    /// Counts what reading the window as `target` would lose.
-    fn report(window: Window<'_, Self>, target: ElementType) -> ConversionReport;
-    /// Converts one value of any element type.
-    fn from_any(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<Self>;
-}
-
-/// `dispatch!(AnySlice, any, slice => body)`: the body, compiled for each variant.
-macro_rules! dispatch {
-    ((@arms $Any:ident, $any:expr, $inner:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
-        match $any { $($Any::$variant($inner) => $body,)* }
-    };
-    ($Any:ident, $any:expr, $inner:ident => $body:expr) => {
-        $crate::element::with_elements! { dispatch (@arms $Any, $any, $inner, $body) }
-    };
-}
-use dispatch;
-
-macro_rules! implement_kernels {
-    (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {$(
-        impl Kernels for $native {
-            #[inline]
-            fn read(
-                window: Window<'_, Self>,
-                target: AnySliceMut<'_>,
-                policy: ConversionPolicy,
-                origin: Origin,
-            ) -> Result<()> {
-                read::read(window, ErasedSliceMut::over_any(target), policy, origin, Target::Visible)
-            }
-
-            #[inline]
-            fn read_over(
-                window: Window<'_, Self>,
-                target: AnySliceMut<'_>,
-                policy: ConversionPolicy,
-                origin: Origin,
-            ) -> Result<()> {
-                read::read(window, ErasedSliceMut::over_any(target), policy, origin, Target::Private)
-            }
-
-            #[inline]
-            fn read_rows_over(
-                values: &[Self],
-                columns: usize,
-                target: AnySliceMut<'_>,
-                policy: ConversionPolicy,
-                origin: Origin,
-            ) -> Result<()> {
-                read::read_rows(values, columns, ErasedSliceMut::over_any(target), policy, origin)
-            }
-
-            fn to_array(
-                window: Window<'_, Self>,
-                target: ElementType,
-                policy: ConversionPolicy,
-                origin: Origin,
-            ) -> Result<AnyArray> {
-                match_element!(target, D => Ok(AnyArray::new(to_array::<Self, D>(window, policy, origin)?)))
-            }
-
-            fn check(
-                window: Window<'_, Self>,
-                target: ElementType,
-                policy: ConversionPolicy,
-                origin: Origin,
-            ) -> Result<()> {
-                read::check(window, Pair::of(Self::TYPE, target), policy, origin)
-            }
-
-            fn write(window: WindowMut<'_, Self>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-                write::write(window, source, rule, origin)
-            }
-
-            fn report(window: Window<'_, Self>, target: ElementType) -> ConversionReport {
-                report::report(window, target)
-            }
-
-            fn from_any(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<Self> {
-                dispatch!(AnyValue, value, value => one(value, policy, origin))
-            }
-        }
-    )*};
-}
-with_elements! { implement_kernels () }
-
-fn one<S: Element, D: Element>(value: S, policy: ConversionPolicy, origin: Origin) -> Result<D> {
+/// Converts one value of any element type.
+///
+/// # Errors
+/// The value, if the policy refuses it.
+pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];
-    read::read(Window::column(&[value]), ErasedSliceMut::over(&mut target), policy, origin, Target::Visible)?;
+    let any = AnySliceMut::new(&mut target);
+    match_value!(value, value => read(AnyWindow::new(Window::column(&[value])), any, policy, origin))?;
     Ok(target[0])
 }
 
-fn to_array<S: Element, D: Element>(
-    window: Window<'_, S>,
+/// Converts a window, row by row, into a new array.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]; the first value in row-major order that the policy refuses.
+pub(crate) fn to_array(
+    window: AnyWindow<'_>,
+    target: ElementType,
     policy: ConversionPolicy,
     origin: Origin,
-) -> Result<Array<D>> {
-    Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
-        read::read(window, ErasedSliceMut::new(target), policy, origin, Target::Private)?;
-        // SAFETY: `read` has written every element.
-        Ok(unsafe { assume_init_mut(target) })
+) -> Result<AnyArray> {
+    match_element!(target, D => {
+        let array = Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
+            read::read_into(window, AnyRoom::new(target), policy, origin, Target::Private)?;
+            // SAFETY: `read_into` has written every element.
+            Ok(unsafe { assume_init_mut(target) })
+        })?;
+        Ok(AnyArray::new(array))
     })
 }
 
@@ -185,7 +86,7 @@ struct Scalar {
 
 impl Scalar {
     fn of(target: ElementType) -> Self {
-        match_element!(target, D => Self { target, loss: <D as super::rule::Number>::loss })
+        match_element!(target, D => Self { target, loss: <D as Number>::loss })
     }
 
     /// What converting a value loses. Equal types lose nothing.
@@ -193,11 +94,23 @@ impl Scalar {
         if S::TYPE == self.target { Loss::None } else { (self.loss)(value.exact()) }
     }
 
-    fn refusal<S: Element>(&self, value: S, place: Origin) -> Error {
-        self.refusal_of(value.into(), place)
+    /// The first value that loses more than the policy permits, and where it stands.
+    fn first_refused(&self, values: AnySlice<'_>, policy: ConversionPolicy) -> Option<(usize, AnyValue)> {
+        match_element!(values.element_type(), S => {
+            let mut values = values.as_slice::<S>().iter().enumerate();
+            let refused = values.find(|&(_, &value)| !policy.permits(self.loss(value)));
+            refused.map(|(index, &value)| (index, value.into()))
+        })
     }
 
-    fn refusal_of(&self, value: AnyValue, place: Origin) -> Error {
+    /// Where the first value stands that loses anything.
+    fn first_lost(&self, values: AnySlice<'_>) -> Option<usize> {
+        match_element!(values.element_type(), S => {
+            values.as_slice::<S>().iter().position(|&value| self.loss(value) != Loss::None)
+        })
+    }
+
+    fn refusal(&self, value: AnyValue, place: Origin) -> Error {
         let Origin { row, column } = place;
         Error::ValueNotRepresentable { row, column, value, target: self.target }
     }

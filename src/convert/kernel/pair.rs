@@ -2,12 +2,12 @@
 
 use std::mem::MaybeUninit;
 
-use super::erased::{ErasedSlice, ErasedSliceMut};
 use crate::array::write_copy;
+use crate::base::element::{Element, ElementType, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
-use crate::element::{Element, ElementType, match_element};
+use crate::window::{AnyRoom, AnySlice};
 
 /// Values that are counted at most in one go: no more than a 16-bit counter holds.
 pub(super) const COUNT_CHUNK: usize = 4096;
@@ -40,7 +40,7 @@ pub(super) struct Losses {
 impl Pair {
     #[inline]
     pub(super) fn of(source: ElementType, target: ElementType) -> &'static Self {
-        match_element!(source, S => S::pair_to(target))
+        &PAIRS[source.index()][target.index()]
     }
 
     const fn new<S: Element + To<D> + Sign, D: Element + To<S>>() -> Self {
@@ -71,7 +71,7 @@ impl Pair {
     }
 
     /// Tells whether the policy permits every one of at most [`COUNT_CHUNK`] values.
-    pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: ErasedSlice<'_>) -> bool {
+    pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
         match policy {
             ConversionPolicy::Saturate => true,
             ConversionPolicy::Checked => self.fit(level, values),
@@ -81,17 +81,12 @@ impl Pair {
 
     /// Converts under `Saturate`. Panics if types or lengths are not those of the pair: callers know them.
     #[inline]
-    pub(super) fn convert<'t>(
-        &self,
-        level: Level,
-        values: ErasedSlice<'_>,
-        mut room: ErasedSliceMut<'t>,
-    ) -> ErasedSlice<'t> {
+    pub(super) fn convert<'t>(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'t>) -> AnySlice<'t> {
         self.check_ends(values, &room);
         // SAFETY: the types are those that the loop was compiled for, and the lengths are the same; the loop writes every
         // element.
         unsafe {
-            (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.count());
+            (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len());
             room.assume_init()
         }
     }
@@ -101,12 +96,12 @@ impl Pair {
     /// # Safety
     /// This must be the pair of the two element types, and the lengths the same.
     #[inline(always)]
-    pub(super) unsafe fn convert_unchecked(&self, level: Level, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) {
+    pub(super) unsafe fn convert_unchecked(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
         debug_assert!(
-            values.element() == self.source && room.element() == self.target && values.count() == room.count()
+            values.element_type() == self.source && room.element_type() == self.target && values.len() == room.len()
         );
         // SAFETY: the caller's promise is the loop's.
-        unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) }
+        unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) }
     }
 
     /// Converts as `convert` does at most [`COUNT_CHUNK`] values, and tells whether the policy permits every one.
@@ -114,8 +109,8 @@ impl Pair {
         &self,
         level: Level,
         policy: ConversionPolicy,
-        values: ErasedSlice<'_>,
-        mut room: ErasedSliceMut<'_>,
+        values: AnySlice<'_>,
+        mut room: AnyRoom<'_>,
     ) -> bool {
         if policy != ConversionPolicy::Checked {
             self.convert(level, values, room);
@@ -123,51 +118,50 @@ impl Pair {
         }
         self.check_ends(values, &room);
         // SAFETY: as in `convert`.
-        let is_suspect =
-            unsafe { (self.convert_suspecting)(level, values.as_ptr(), room.as_mut_ptr(), values.count()) };
+        let is_suspect = unsafe { (self.convert_suspecting)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) };
         !is_suspect || self.fit(level, values)
     }
 
     /// Tells whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
-    fn fit(&self, level: Level, values: ErasedSlice<'_>) -> bool {
-        assert!(values.element() == self.source, "the source of the pair");
+    fn fit(&self, level: Level, values: AnySlice<'_>) -> bool {
+        assert!(values.element_type() == self.source, "the source of the pair");
         // SAFETY: the type is that which the loop was compiled for.
-        self.always_fits || unsafe { (self.fit)(level, values.as_ptr(), values.count()) }
+        self.always_fits || unsafe { (self.fit)(level, values.as_ptr(), values.len()) }
     }
 
     /// Counts what at most [`COUNT_CHUNK`] values lose. Panics if there are more: callers cut.
-    pub(super) fn count_losses(&self, level: Level, values: ErasedSlice<'_>) -> Losses {
-        assert!(values.element() == self.source && values.count() <= COUNT_CHUNK, "the pair's type, and few values");
+    pub(super) fn count_losses(&self, level: Level, values: AnySlice<'_>) -> Losses {
+        assert!(values.element_type() == self.source && values.len() <= COUNT_CHUNK, "the pair's type, and few values");
         if self.is_lossless {
             return Losses::default();
         }
         // SAFETY: the type is that which the loop was compiled for.
-        unsafe { (self.count_losses)(level, values.as_ptr(), values.count()) }
+        unsafe { (self.count_losses)(level, values.as_ptr(), values.len()) }
     }
 
     #[inline]
-    fn check_ends(&self, values: ErasedSlice<'_>, room: &ErasedSliceMut<'_>) {
-        assert!(values.element() == self.source && room.element() == self.target, "the types of the pair");
-        assert_eq!(values.count(), room.count(), "as many elements as values");
+    fn check_ends(&self, values: AnySlice<'_>, room: &AnyRoom<'_>) {
+        assert!(values.element_type() == self.source && room.element_type() == self.target, "the types of the pair");
+        assert_eq!(values.len(), room.len(), "as many elements as values");
     }
 }
 
-/// The pairs that an element type is the source of.
-trait Pairs {
-    fn pair_to(target: ElementType) -> &'static Pair;
-}
+/// All pairs, by the indices of source and target.
+static PAIRS: [[Pair; ElementType::COUNT]; ElementType::COUNT] = with_elements! { all_pairs () };
 
-macro_rules! implement_pairs {
-    (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {$(
-        impl Pairs for $native {
-            #[inline]
-            fn pair_to(target: ElementType) -> &'static Pair {
-                match_element!(target, D => const { &Pair::new::<$native, D>() })
-            }
-        }
-    )*};
+macro_rules! all_pairs {
+    (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
+        [$(with_elements! { pairs_from ($native) }),*]
+    };
 }
-crate::element::with_elements! { implement_pairs () }
+use all_pairs;
+
+macro_rules! pairs_from {
+    (($source:ty) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
+        [$(Pair::new::<$source, $native>()),*]
+    };
+}
+use pairs_from;
 
 /// # Safety
 /// `source` must be valid for reads of `count` values of `S`, `target` for writes of as many of `D`; both aligned, and

@@ -1,16 +1,15 @@
 //! From a window into row-major memory: the conversion itself, and making sure that a policy permits it.
 
-use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, dense, tiles};
 use super::{Origin, Scalar};
-use crate::array::{Geometry, Window};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
-use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::parallel;
+use crate::window::{AnyRoom, AnyRows, AnySlice, AnySliceMut, AnyWindow};
 
 /// What the target is to the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,116 +20,149 @@ pub(super) enum Target {
     Private,
 }
 
-/// Converts a window, row by row, into a target of as many elements; all of them are initialised then.
+/// Converts a window, row by row, into a slice of as many values.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; the first value in row-major order that the policy refuses.
+/// [`Error::LengthMismatch`]; the first value in row-major order that the policy refuses, with the target unchanged.
 #[inline]
-pub(super) fn read<S: Element>(
-    window: Window<'_, S>,
-    target: ErasedSliceMut<'_>,
+pub(crate) fn read(
+    window: AnyWindow<'_>,
+    target: AnySliceMut<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    read_into(window, target.into_room(), policy, origin, Target::Visible)
+}
+
+/// As [`read`], into a slice whose old values nobody needs: on an error it holds anything.
+///
+/// # Errors
+/// As [`read`].
+#[inline]
+pub(crate) fn read_over(
+    window: AnyWindow<'_>,
+    target: AnySliceMut<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    read_into(window, target.into_room(), policy, origin, Target::Private)
+}
+
+/// As [`read`], into a target that may be uninitialised; all of it is initialised then.
+///
+/// # Errors
+/// As [`read`].
+#[inline]
+pub(super) fn read_into(
+    window: AnyWindow<'_>,
+    target: AnyRoom<'_>,
     policy: ConversionPolicy,
     origin: Origin,
     kind: Target,
 ) -> Result<()> {
-    let pair = Pair::of(S::TYPE, target.element());
+    let pair = Pair::of(window.element_type(), target.element_type());
     match window.as_slice() {
-        Some(values) if is_simple(ErasedSlice::new(values), &target) && permits_slice(pair, policy, values) => {
+        Some(values) if is_simple(values, &target) && permits_slice(pair, policy, values) => {
             // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
-            unsafe { pair.convert_unchecked(Level::chosen(), ErasedSlice::new(values), target) };
+            unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
             Ok(())
         }
         _ => read_window(window, target, pair, policy, origin, kind),
     }
 }
 
-/// Converts dense rows as [`read`] converts a window, and abandons the target on an error.
+/// As [`read_over`], of dense rows of so many values.
+///
+/// # Errors
+/// As [`read_over`].
 #[inline]
-pub(super) fn read_rows<S: Element>(
-    values: &[S],
+pub(crate) fn read_rows_over(
+    values: AnySlice<'_>,
     columns: usize,
-    mut target: ErasedSliceMut<'_>,
+    target: AnySliceMut<'_>,
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    let pair = Pair::of(S::TYPE, target.element());
-    let erased = ErasedSlice::new(values);
-    if is_simple(erased, &target) {
+    let mut target = target.into_room();
+    let pair = Pair::of(values.element_type(), target.element_type());
+    if is_simple(values, &target) {
         if !pair.needs_check(policy) {
             // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
-            unsafe { pair.convert_unchecked(Level::chosen(), erased, target) };
+            unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
             return Ok(());
         }
         let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
-        if store.put(erased, target.reborrow()) {
+        if store.put(values, target.reborrow()) {
             return Ok(());
         }
     }
     let rows = values.len().checked_div(columns).unwrap_or(0);
-    let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
-    match Window::new(values, geometry) {
-        Some(window) => read_window(window, target, pair, policy, origin, Target::Private),
-        None => unreachable!("whole rows"),
-    }
+    read_window(AnyWindow::of_rows(values, rows, columns), target, pair, policy, origin, Target::Private)
 }
 
-/// Tells whether there is nothing to cut or to walk over: so are by far the most calls.
+/// Whether there is nothing to cut or to walk over: so are by far the most calls.
 #[inline(always)]
-fn is_simple(values: ErasedSlice<'_>, target: &ErasedSliceMut<'_>) -> bool {
+fn is_simple(values: AnySlice<'_>, target: &AnyRoom<'_>) -> bool {
     const SIMPLE_BYTES: usize = 64 << 10;
-    values.count() == target.count() && target.size_in_bytes() < SIMPLE_BYTES
+    values.len() == target.len() && target.size_in_bytes() < SIMPLE_BYTES
 }
 
-/// Tells whether the policy permits every value.
+/// Whether the policy permits every value.
 #[inline]
-fn permits_slice<S: Element>(pair: &Pair, policy: ConversionPolicy, values: &[S]) -> bool {
-    let permits = |chunk| pair.permits(Level::chosen(), policy, ErasedSlice::new(chunk));
-    !pair.needs_check(policy) || values.chunks(COUNT_CHUNK).all(permits)
+fn permits_slice(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
+    !pair.needs_check(policy)
+        || (0..values.len()).step_by(COUNT_CHUNK).all(|start| {
+            let chunk = values.range(start..values.len().min(start + COUNT_CHUNK));
+            pair.permits(Level::chosen(), policy, chunk)
+        })
 }
 
 #[inline(never)]
-fn read_window<S: Element>(
-    window: Window<'_, S>,
-    target: ErasedSliceMut<'_>,
+fn read_window(
+    window: AnyWindow<'_>,
+    target: AnyRoom<'_>,
     pair: &Pair,
     policy: ConversionPolicy,
     origin: Origin,
     kind: Target,
 ) -> Result<()> {
     let expected = window.rows() * window.columns();
-    if target.count() != expected {
-        return Err(Error::LengthMismatch { expected, found: target.count() });
+    if target.len() != expected {
+        return Err(Error::LengthMismatch { expected, found: target.len() });
     }
-    let erased = ErasedWindow::new(window);
     if !pair.needs_check(policy) {
-        convert_window(erased, target, pair, ConversionPolicy::Saturate);
+        convert_window(window, target, pair, ConversionPolicy::Saturate);
     } else if kind == Target::Visible {
-        check(window, pair, policy, origin)?;
-        convert_window(erased, target, pair, ConversionPolicy::Saturate);
-    } else if !convert_window(erased, target, pair, policy) {
+        check_pair(window, pair, policy, origin)?;
+        convert_window(window, target, pair, ConversionPolicy::Saturate);
+    } else if !convert_window(window, target, pair, policy) {
         return Err(first_refused(window, pair, policy, origin));
     }
     Ok(())
 }
 
-/// Makes sure that the policy permits every value of a window.
+/// Makes sure that the policy permits every value of a window in the target type.
 ///
 /// # Errors
 /// The first value in row-major order that it refuses.
-pub(super) fn check<S: Element>(
-    window: Window<'_, S>,
-    pair: &Pair,
+pub(crate) fn check(
+    window: AnyWindow<'_>,
+    target: ElementType,
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    let is_permitted = !pair.needs_check(policy) || permits_window(ErasedWindow::new(window), pair, policy);
+    check_pair(window, Pair::of(window.element_type(), target), policy, origin)
+}
+
+fn check_pair(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Result<()> {
+    let is_permitted = !pair.needs_check(policy) || permits_window(window, pair, policy);
     if is_permitted { Ok(()) } else { Err(first_refused(window, pair, policy, origin)) }
 }
 
 /// A window, and the rows that it becomes.
 struct Piece<'s, 't> {
-    source: ErasedWindow<'s>,
-    target: ErasedRowsMut<'t>,
+    source: AnyWindow<'s>,
+    target: AnyRows<'t>,
 }
 
 impl<'s, 't> Piece<'s, 't> {
@@ -146,12 +178,12 @@ impl<'s, 't> Piece<'s, 't> {
 }
 
 /// Converts a window, row by row, in parallel if it is large. Tells whether the policy permits every value.
-fn convert_window(window: ErasedWindow<'_>, target: ErasedSliceMut<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+fn convert_window(window: AnyWindow<'_>, target: AnyRoom<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
     let bytes = window.size_in_bytes() + result_bytes;
     let window = window.in_long_rows();
-    let piece = Piece { source: window, target: ErasedRowsMut::new(target, window.rows(), window.columns()) };
+    let piece = Piece { source: window, target: AnyRows::new(target, window.rows(), window.columns()) };
     let is_streaming = Store::is_worth_streaming(window.geometry(), result_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
@@ -167,7 +199,7 @@ fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
         fits &= store.put(values, target.as_slice_mut());
     } else {
         let mut scratch = Scratch::new();
-        for tile in tiles(source.geometry(), Scratch::capacity(source.element())) {
+        for tile in tiles(source.geometry(), Scratch::capacity(source.element_type())) {
             let values = dense(source.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
             fits &= store.put_rows(values, &mut target.cut(tile.rows, tile.columns));
         }
@@ -177,11 +209,11 @@ fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
 }
 
 /// Tells whether the policy permits every value of a window; in parallel if it is large.
-pub(super) fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+pub(super) fn permits_window(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
-    let permits = |part: ErasedWindow<'_>| {
+    let permits = |part: AnyWindow<'_>| {
         let mut scratch = Scratch::new();
-        tiles(part.geometry(), Scratch::capacity(part.element())).all(|tile| {
+        tiles(part.geometry(), Scratch::capacity(part.element_type())).all(|tile| {
             let values = dense(part.cut(tile.rows, tile.columns), &mut scratch);
             pair.permits(level, policy, values)
         })
@@ -195,11 +227,11 @@ pub(super) fn permits_window(window: ErasedWindow<'_>, pair: &Pair, policy: Conv
 
 /// Looks for the first value in row-major order that the policy refuses; there is one.
 #[cold]
-fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Error {
+fn first_refused(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Error {
     let level = Level::chosen();
     let (scalar, columns) = (Scalar::of(pair.target()), window.columns());
-    let window = ErasedWindow::new(window).in_long_rows();
-    let chunk = Scratch::capacity(S::TYPE);
+    let window = window.in_long_rows();
+    let chunk = Scratch::capacity(window.element_type());
     let (mut scratch, mut row_scratch) = (Scratch::new(), Scratch::new());
     for tile in tiles(window.geometry(), chunk) {
         let values = dense(window.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
@@ -211,8 +243,7 @@ fn first_refused<S: Element>(window: Window<'_, S>, pair: &Pair, policy: Convers
             for column in (tile.columns.start..window.columns()).step_by(chunk) {
                 let end = window.columns().min(column + chunk);
                 let values = dense(window.cut(row..row + 1, column..end), &mut row_scratch);
-                let mut values = values.as_slice::<S>().iter().copied().enumerate();
-                if let Some((index, value)) = values.find(|&(_, value)| !policy.permits(scalar.loss(value))) {
+                if let Some((index, value)) = scalar.first_refused(values, policy) {
                     return scalar.refusal(value, origin.at(row * window.columns() + column + index, columns));
                 }
             }

@@ -1,11 +1,10 @@
 //! Converting into memory: through the cache, or past it.
 
-use super::erased::{ErasedRowsMut, ErasedSlice, ErasedSliceMut};
 use super::pair::Pair;
 use super::tiles::Scratch;
-use crate::array::Geometry;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
+use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};
 
 /// A result of this size in bytes and more is stored past the cache, if its rows are [`LONG_ROW_BYTES`] long.
 pub(super) const STREAMING_BYTES: usize = 32 << 20;
@@ -39,7 +38,7 @@ impl Store<'_> {
     }
 
     /// Converts values into consecutive rows of as many elements. Tells whether the policy permits every value.
-    pub(super) fn put_rows(&self, values: ErasedSlice<'_>, rows: &mut ErasedRowsMut<'_>) -> bool {
+    pub(super) fn put_rows(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {
         if rows.is_contiguous() {
             return self.put(values, rows.as_slice_mut());
         }
@@ -52,22 +51,22 @@ impl Store<'_> {
     }
 
     /// Converts values into as many elements. Tells whether the policy permits every value.
-    pub(super) fn put(&self, values: ErasedSlice<'_>, room: ErasedSliceMut<'_>) -> bool {
+    pub(super) fn put(&self, values: AnySlice<'_>, room: AnyRoom<'_>) -> bool {
         if !self.is_streaming || room.size_in_bytes() < 2 * LINE {
             return self.put_in_cache(values, room);
         }
-        let size = room.element().size_in_bytes();
+        let size = room.element_type().size_in_bytes();
         let head = room.bytes_to_boundary(LINE) / size;
-        let body = (room.count() - head) / (LINE / size) * (LINE / size);
+        let body = (room.len() - head) / (LINE / size) * (LINE / size);
         let (head_room, rest) = room.split_at(head);
         let (mut body_room, tail_room) = rest.split_at(body);
         let mut fits = self.put_in_cache(values.range(0..head), head_room);
         let mut scratch = Scratch::new();
-        let chunk = Scratch::capacity(body_room.element());
+        let chunk = Scratch::capacity(body_room.element_type());
         let mut done = 0;
         while done < body {
             let count = chunk.min(body - done);
-            let mut converted = scratch.room(body_room.element(), count);
+            let mut converted = scratch.room(body_room.element_type(), count);
             fits &= self.put_in_cache(values.range(head + done..head + done + count), converted.reborrow());
             let (now, later) = body_room.split_at(count);
             // SAFETY: `put_in_cache` has written every element.
@@ -75,19 +74,19 @@ impl Store<'_> {
             body_room = later;
             done += count;
         }
-        fits &= self.put_in_cache(values.range(head + body..values.count()), tail_room);
+        fits &= self.put_in_cache(values.range(head + body..values.len()), tail_room);
         fits
     }
 
-    fn put_in_cache(&self, values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) -> bool {
+    fn put_in_cache(&self, values: AnySlice<'_>, mut room: AnyRoom<'_>) -> bool {
         if self.policy == ConversionPolicy::Saturate {
             self.pair.convert(self.level, values, room);
             return true;
         }
         let mut fits = true;
-        for start in (0..values.count()).step_by(CHECK_CHUNK) {
-            let values = values.range(start..values.count().min(start + CHECK_CHUNK));
-            let (now, later) = room.split_at(values.count());
+        for start in (0..values.len()).step_by(CHECK_CHUNK) {
+            let values = values.range(start..values.len().min(start + CHECK_CHUNK));
+            let (now, later) = room.split_at(values.len());
             fits &= self.pair.convert_checked(self.level, self.policy, values, now);
             room = later;
         }
@@ -105,9 +104,9 @@ impl Store<'_> {
 }
 
 /// Copies whole lines past the cache. Panics if types, lengths or alignments are not right: callers have cut.
-fn stream(values: ErasedSlice<'_>, mut room: ErasedSliceMut<'_>) {
+fn stream(values: AnySlice<'_>, mut room: AnyRoom<'_>) {
     let bytes = room.size_in_bytes();
-    assert!(values.element() == room.element() && values.count() == room.count(), "as many elements as values");
+    assert!(values.element_type() == room.element_type() && values.len() == room.len(), "as many elements as values");
     assert!(bytes.is_multiple_of(LINE) && room.bytes_to_boundary(LINE) == 0, "whole lines");
     let (from, to) = (values.as_ptr(), room.as_mut_ptr());
     #[cfg(target_arch = "x86_64")]

@@ -7,11 +7,10 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::COUNT_CHUNK;
 use super::transpose::{Square, transpose};
-use crate::array::Geometry;
-use crate::element::ElementType;
+use crate::base::element::ElementType;
+use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
 /// Bytes of a tile: with what it becomes, half of a small first-level cache.
 const TILE_BYTES: usize = 8 << 10;
@@ -35,9 +34,9 @@ impl Scratch {
     }
 
     /// Lends room for `count` elements. Panics if they do not fit: callers cut.
-    pub(super) fn room(&mut self, element: ElementType, count: usize) -> ErasedSliceMut<'_> {
+    pub(super) fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
         assert!(count <= Self::capacity(element), "the elements fit");
-        ErasedSliceMut::scratch(&mut self.0, element, count)
+        AnyRoom::of_bytes(&mut self.0, element, count)
     }
 }
 
@@ -66,12 +65,12 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
 }
 
 /// Gives the elements of a small window as a dense slice, row by row: where they are, or copied into the scratch.
-pub(super) fn dense<'s>(window: ErasedWindow<'s>, scratch: &'s mut Scratch) -> ErasedSlice<'s> {
+pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnySlice<'s> {
     match window.as_slice() {
         Some(values) => values,
         None => {
-            let room = scratch.room(window.element(), window.rows() * window.columns());
-            match window.element().size_in_bytes() {
+            let room = scratch.room(window.element_type(), window.rows() * window.columns());
+            match window.element_type().size_in_bytes() {
                 1 => gather::<u8>(window, room),
                 2 => gather::<u16>(window, room),
                 4 => gather::<u32>(window, room),
@@ -83,10 +82,13 @@ pub(super) fn dense<'s>(window: ErasedWindow<'s>, scratch: &'s mut Scratch) -> E
 }
 
 /// Copies a window, row by row, as elements that are `Bits` wide. Panics if widths or lengths differ.
-fn gather<'r, Bits: Square>(window: ErasedWindow<'_>, mut room: ErasedSliceMut<'r>) -> ErasedSlice<'r> {
+fn gather<'r, Bits: Square>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
     let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
-    assert!(window.element() == room.element() && window.element().size_in_bytes() == size_of::<Bits>(), "the width");
-    assert_eq!(rows * columns, room.count(), "as many elements as positions");
+    assert!(
+        window.element_type() == room.element_type() && window.element_type().size_in_bytes() == size_of::<Bits>(),
+        "the width"
+    );
+    assert_eq!(rows * columns, room.len(), "as many elements as positions");
     let (from, to) = (window.as_ptr().cast::<Bits>(), room.as_mut_ptr().cast::<Bits>());
     // SAFETY: `row < rows` and `column < columns` everywhere below. So each source offset is that of an element of the
     // window, and each target index is below `rows * columns`, the length of the room; every one of those is written.

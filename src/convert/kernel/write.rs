@@ -4,48 +4,45 @@
 //! second writes. A value that still is, bit for bit, what the window's value converts to is no change, so that nothing
 //! which the block's type cannot hold is lost, be it digits or the payload of a NaN.
 
-use super::erased::{ErasedSlice, ErasedSliceMut, ErasedWindow};
 use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, tiles};
-use super::{Origin, Scalar, dispatch};
-use crate::array::{AnySlice, AnyValue, Window, WindowMut};
+use super::{Origin, Scalar};
+use crate::base::element::match_element;
+use crate::base::error::{Error, Result};
+use crate::base::number::Number;
+use crate::base::parallel;
+use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
 use crate::convert::level::Level;
-use crate::convert::rule::Number;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::parallel;
+use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
 
 /// Converts values, row by row, into a window: all of them or none.
-pub(super) fn write<T: Element>(
-    window: WindowMut<'_, T>,
-    source: AnySlice<'_>,
-    rule: WriteRule,
-    origin: Origin,
-) -> Result<()> {
-    let (rows, columns) = (window.rows(), window.columns());
+///
+/// # Errors
+/// [`Error::LengthMismatch`]; the first changed value in row-major order that the policy refuses.
+pub(crate) fn write(window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+    let (rows, columns) = (window.geometry().rows, window.geometry().columns);
     if source.len() != rows * columns {
         return Err(Error::LengthMismatch { expected: rows * columns, found: source.len() });
     }
     if source.is_empty() {
         return Ok(());
     }
-    if let Some(values) = source.downcast::<T>() {
-        window.copy_from_slice(values); // equal types are byte copies: a NaN keeps its payload
+    let (new_type, old_type) = (source.element_type(), window.element_type());
+    if new_type == old_type {
+        window.copy_from_slice(source); // equal types are byte copies: a NaN keeps its payload
         return Ok(());
     }
-    let source_type = source.element_type();
-    let new = dispatch!(AnySlice, source, values => ErasedSlice::new(values));
     let writer = Writer {
-        show: Pair::of(T::TYPE, source_type),
-        store: Pair::of(source_type, T::TYPE),
+        show: Pair::of(old_type, new_type),
+        store: Pair::of(new_type, old_type),
         level: Level::chosen(),
         rule,
     };
     let window = window.in_long_rows();
-    let piece = Piece { new: ErasedWindow::of_rows(new, window.rows(), window.columns()), window };
-    let tasks = parallel::task_count(piece.new.size_in_bytes() + rows * columns * size_of::<T>());
+    let piece = Piece { new: AnyWindow::of_rows(source, window.geometry().rows, window.geometry().columns), window };
+    let tasks = parallel::task_count(piece.new.size_in_bytes() + piece.window.as_window().size_in_bytes());
     if writer.store.needs_check(rule.policy) {
         writer.check(&piece, columns, origin)?;
     }
@@ -57,20 +54,17 @@ pub(super) fn write<T: Element>(
 }
 
 /// A window, and the values that are to be written there.
-struct Piece<'w, 's, T> {
-    window: WindowMut<'w, T>,
-    new: ErasedWindow<'s>,
+struct Piece<'w, 's> {
+    window: AnyWindowMut<'w>,
+    new: AnyWindow<'s>,
 }
 
-impl<T: Element> Piece<'_, '_, T> {
+impl Piece<'_, '_> {
     /// Cuts across the longer side.
     fn cut(self, tasks: usize) -> Vec<Self> {
         let (is_tall, length) = (self.new.is_tall(), self.new.length());
         parallel::cut(self, length, tasks, |rest, length| {
-            let (window, window_rest) = match is_tall {
-                true => rest.window.split_at_row(length),
-                false => rest.window.split_at_column(length),
-            };
+            let (window, window_rest) = rest.window.split_at(is_tall, length);
             let (new, new_rest) = rest.new.split_at(is_tall, length);
             (Self { window, new }, Self { window: window_rest, new: new_rest })
         })
@@ -104,7 +98,7 @@ impl Forms {
 
 impl Writer<'_> {
     /// Makes sure that the policy permits every value that will be written.
-    fn check<T: Element>(&self, piece: &Piece<'_, '_, T>, columns: usize, origin: Origin) -> Result<()> {
+    fn check(&self, piece: &Piece<'_, '_>, columns: usize, origin: Origin) -> Result<()> {
         let (old, new) = (piece.window.as_window(), piece.new);
         // New values that are permitted without a look at the old ones are the usual case.
         if permits_window(new, self.store, self.rule.policy) {
@@ -122,7 +116,7 @@ impl Writer<'_> {
                     let part = Tile { rows: row..row + 1, columns: columns_of_part };
                     if let Some((index, value)) = self.first_refused_change(old, new, &part, &mut forms) {
                         let place = origin.at(row * new.columns() + column + index, columns);
-                        return Err(Scalar::of(T::TYPE).refusal_of(value, place));
+                        return Err(Scalar::of(self.store.target()).refusal(value, place));
                     }
                 }
             }
@@ -131,10 +125,10 @@ impl Writer<'_> {
     }
 
     /// Looks in one tile, row by row, for a change that the policy refuses; gives its index there, and the value.
-    fn first_refused_change<T: Element>(
+    fn first_refused_change(
         &self,
-        old: Window<'_, T>,
-        new: ErasedWindow<'_>,
+        old: AnyWindow<'_>,
+        new: AnyWindow<'_>,
         tile: &Tile,
         forms: &mut Forms,
     ) -> Option<(usize, AnyValue)> {
@@ -143,10 +137,10 @@ impl Writer<'_> {
         if self.store.permits(self.level, self.rule.policy, new) {
             return None;
         }
-        let old = ErasedWindow::new(old.cut(tile.rows.clone(), tile.columns.clone()));
+        let old = old.cut(tile.rows.clone(), tile.columns.clone());
         self.mark(dense(old, old_scratch), new, shown, is_changed);
-        let (scalar, policy) = (Scalar::of(T::TYPE), self.rule.policy);
-        match_element!(new.element(), U => {
+        let (scalar, policy) = (Scalar::of(self.store.target()), self.rule.policy);
+        match_element!(new.element_type(), U => {
             let changes = new.as_slice::<U>().iter().zip(&*is_changed).enumerate();
             let refused = changes.filter(|(_, (_, is_changed))| **is_changed);
             let mut refused = refused.filter(|(_, (value, _))| !policy.permits(scalar.loss(**value)));
@@ -155,22 +149,21 @@ impl Writer<'_> {
     }
 
     /// Writes the changes of one piece.
-    fn write<T: Element>(&self, piece: Piece<'_, '_, T>) {
+    fn write(&self, piece: Piece<'_, '_>) {
         let Piece { mut window, new } = piece;
         let mut forms = Forms::new();
-        let mut converted = [T::default(); Forms::CAPACITY];
+        let mut converted = Scratch::new();
         for tile in tiles(window.geometry(), Forms::CAPACITY) {
             let Forms { old, shown, new: new_scratch, is_changed } = &mut forms;
             let window = window.reborrow().cut(tile.rows.clone(), tile.columns.clone());
             let new = dense(new.cut(tile.rows, tile.columns), new_scratch);
-            let old = dense(ErasedWindow::new(window.as_window()), old);
+            let old = dense(window.as_window(), old);
             let changes = self.mark(old, new, shown, is_changed);
             if changes == 0 {
                 continue;
             }
-            let converted = &mut converted[..new.count()];
-            self.store.convert(self.level, new, ErasedSliceMut::over(converted));
-            if changes == new.count() {
+            let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
+            if changes == new.len() {
                 window.copy_from_slice(converted);
             } else {
                 window.copy_marked(converted, is_changed);
@@ -181,18 +174,18 @@ impl Writer<'_> {
     /// Marks the new values that are to be written, and counts them.
     fn mark(
         &self,
-        old: ErasedSlice<'_>,
-        new: ErasedSlice<'_>,
+        old: AnySlice<'_>,
+        new: AnySlice<'_>,
         shown: &mut Scratch,
         is_changed: &mut [bool; Forms::CAPACITY],
     ) -> usize {
-        let is_changed = &mut is_changed[..new.count()];
+        let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
             is_changed.fill(true);
-            return new.count();
+            return new.len();
         }
-        let shown = self.show.convert(self.level, old, shown.room(new.element(), new.count()));
-        match_element!(new.element(), U => mark_changes::<U>(self.level, shown.as_slice(), new.as_slice(), is_changed))
+        let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
+        match_element!(new.element_type(), U => mark_changes::<U>(self.level, shown.as_slice(), new.as_slice(), is_changed))
     }
 }
 

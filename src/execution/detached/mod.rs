@@ -19,8 +19,8 @@ use super::{
     DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats, View, ViewMut,
 };
 use crate::array::UniqueArray;
-use crate::element::Element;
-use crate::parallel;
+use crate::base::element::Element;
+use crate::base::parallel;
 
 /// A device with memory of its own, emulated: a second heap that the program's code cannot mistake for its own.
 ///

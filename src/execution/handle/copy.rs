@@ -1,8 +1,8 @@
 //! Values of a handle, copied out of it.
 
 use super::ArrayHandle;
-use crate::element::Element;
-use crate::error::Error;
+use crate::base::element::Element;
+use crate::base::error::Error;
 use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
 use crate::array::Array;
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
 ///

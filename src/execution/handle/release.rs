@@ -1,7 +1,7 @@
 //! Fewer values, less memory, and the end of a handle.
 
 use super::ArrayHandle;
-use crate::element::Element;
+use crate::base::element::Element;
 use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {

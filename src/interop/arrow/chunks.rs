@@ -7,13 +7,14 @@ use arrow_buffer::NullBuffer;
 
 use super::options::ArrowOptions;
 use super::types::{element_type, values};
-use crate::array::{AnySlice, AnySliceMut, Array};
+use crate::array::Array;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, cast};
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::parallel;
 use crate::table::{DataLayout, Shape, TableView, TableViewMut};
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Bytes of the columns that are turned into rows at once: they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;

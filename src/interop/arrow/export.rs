@@ -8,11 +8,11 @@ use arrow_schema::{Field, Schema};
 use super::schema::to_schema;
 use super::types::{data_type, to_arrow};
 use crate::array::{AnyArray, Array};
+use crate::base::copy::{CopyPolicy, CopyReason};
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::interop::{CopyPolicy, CopyReason};
 use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView};
 
 impl<T: Element> HomogenNumericTable<T> {

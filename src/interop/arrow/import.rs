@@ -10,10 +10,10 @@ use super::chunks::{Chunk, Column, assemble};
 use super::options::ArrowOptions;
 use super::schema::to_dictionary;
 use super::types::{element_type, share};
+use crate::base::copy::CopyReason;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::interop::CopyReason;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
 impl<T: Element> HomogenNumericTable<T> {

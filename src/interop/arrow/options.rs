@@ -1,7 +1,7 @@
 //! How Arrow data becomes a table.
 
+use crate::base::copy::CopyPolicy;
 use crate::convert::ConversionPolicy;
-use crate::interop::CopyPolicy;
 use crate::table::DataLayout;
 
 /// How Arrow data becomes a table.

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use arrow_schema::{DataType, Field, Schema};
 
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
-use crate::element::ElementType;
-use crate::error::{Error, Result};
 
 /// A column that the table gives no name has one in Arrow, its number, and here as well: if somebody renames it, it has a name.
 const UNNAMED: &str = "numeric-table.unnamed";

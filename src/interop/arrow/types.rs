@@ -12,9 +12,10 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use bytes::Bytes;
 
-use crate::array::{AnyArray, AnySlice, Array};
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::window::AnySlice;
 
 /// Evaluates a body with `P`, the Arrow type of the same values, for all element types but `bf16`.
 macro_rules! match_arrow {

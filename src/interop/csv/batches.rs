@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::syntax::{Syntax, Walked, walk};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Walks over a file from a place on, where a record begins.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use super::batches::Batches;
 use super::parse::Parser;
 use super::roles::{Plan, Roles};
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::format::{FileBlock, Meter};
-use crate::shape::Shape;
 
 /// All rows of a CSV file, block by block: see [`CsvSource::blocks`].
 pub struct CsvBlocks<'s, T> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::near::near;
 use super::{bad_option, excerpt};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Some columns of a CSV file: by name, by index, or a range of them.
 ///

@@ -13,8 +13,8 @@ use super::roles::{Categories, Column, Roles};
 use super::signs::Signs;
 use super::survey::{Piece, Survey};
 use super::syntax::{Fit, Syntax};
-use crate::error::Result;
-use crate::parallel;
+use crate::base::error::Result;
+use crate::base::parallel;
 
 /// What some records say about the columns.
 #[derive(Default)]

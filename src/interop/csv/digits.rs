@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use crate::convert::ConversionPolicy;
-use crate::convert::cast;
-use crate::element::{Element, ElementType};
+use crate::base::element::{Element, ElementType};
+use crate::convert::{ConversionPolicy, cast};
 
 use super::number::value;
 

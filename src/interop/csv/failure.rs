@@ -4,8 +4,8 @@ use super::excerpt;
 use super::input::Input;
 use super::number::separator_in_numbers;
 use super::roles::{Column, Shown};
-use crate::display::label;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::text::label;
 
 /// What is wrong where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::number::{is_number, separator_in_numbers};
 use super::roles::Roles;
 use super::syntax::Syntax;
 use super::{CsvOptions, SAMPLE, excerpt};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Whether the first record of a CSV file gives the names of the columns.
 ///

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::array::Array;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::format::read_at;
 
 /// Bytes that can be read at any place, by several threads.

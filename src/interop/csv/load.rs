@@ -9,11 +9,11 @@ use super::parse::Parser;
 use super::roles::{Plan, Roles};
 use super::survey::Piece;
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::Result;
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::parallel;
+use crate::base::shape::Shape;
 use crate::format::Meter;
-use crate::parallel;
-use crate::shape::Shape;
 use crate::table::{DataLayout, HomogenNumericTable};
 
 /// Loads a table. What the first records leave open is taken for numbers: if that fails, the whole file decides first.

@@ -6,9 +6,9 @@
 
 use std::cmp::Ordering;
 
-use crate::convert::rule::{Exact, Loss};
+use crate::base::element::{Element, ElementType};
+use crate::base::number::{Exact, Loss};
 use crate::convert::{ConversionPolicy, cast};
-use crate::element::{Element, ElementType};
 
 /// Why a text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::syntax::Syntax;
 use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvTrailing, RECORD_BYTES, bad_option};
+use crate::base::element::ElementType;
+use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::element::ElementType;
-use crate::error::Result;
 #[cfg(doc)]
 use crate::{CsvSource, FeatureType};
 

@@ -6,8 +6,8 @@ use super::number::{Refusal, glance, value, value_of};
 use super::roles::{Action, Gap, Plan, largest_index};
 use super::syntax::{Field, Fit};
 use super::{CsvSource, excerpt};
-use crate::convert::rule::Exact;
-use crate::element::Element;
+use crate::base::element::Element;
+use crate::base::number::Exact;
 
 /// A failure inside of the bytes at hand.
 struct Local {

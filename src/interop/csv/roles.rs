@@ -7,11 +7,11 @@ use super::columns::{Custom, Names};
 use super::number::{value, value_of};
 use super::syntax::Syntax;
 use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
-use crate::convert::rule::Exact;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::Result;
+use crate::base::number::Exact;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{DataDictionary, Feature};
-use crate::element::{Element, ElementType};
-use crate::error::Result;
 
 /// The words of a column, and the indices that stand for them.
 #[derive(Debug, Default)]

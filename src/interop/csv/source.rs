@@ -14,9 +14,9 @@ use super::survey::Survey;
 use super::syntax::Syntax;
 use super::{CsvOptions, PIECE_BYTES, load};
 use crate::array::Array;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, ElementType, match_element};
-use crate::error::{Error, Result};
 use crate::format::{Hook, Meter, Progress};
 use crate::table::{HomogenNumericTable, NumericTable};
 

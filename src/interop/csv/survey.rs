@@ -11,8 +11,8 @@ use super::WEIGHT;
 use super::failure::Failure;
 use super::input::Input;
 use super::syntax::{Syntax, Walked, walk};
-use crate::error::{Error, Result};
-use crate::parallel;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
 
 /// The records of a file, cut into pieces.
 #[derive(Debug)]

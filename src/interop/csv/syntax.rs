@@ -7,7 +7,7 @@
 use super::excerpt;
 use super::failure::Failure;
 use super::input::Input;
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// The special characters.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::input::Input;
 use super::survey::Survey;
 use super::syntax::Syntax;
 use super::*;
+use crate::base::error::{Error, Result};
 use crate::block::BlockAccess;
-use crate::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// Records as the model reads them, and whether all quotes are closed.

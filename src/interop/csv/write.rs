@@ -8,13 +8,13 @@ use std::path::Path;
 use super::digits::push;
 use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
 use crate::array::Array;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
 use crate::convert::cast;
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
 use crate::format::{AnyLines, Lines, replace};
-use crate::parallel;
-use crate::shape::Shape;
 use crate::table::{HomogenNumericTable, NumericTable, Region};
 
 /// Values that one task formats at once.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::CsvOptions;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::format::SaveOptions;
 
 /// How a table is written as CSV.

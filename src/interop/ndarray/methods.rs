@@ -2,9 +2,9 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
+use crate::base::element::Element;
+use crate::base::error::Result;
 use crate::block::{RowBlock, RowBlockMut};
-use crate::element::Element;
-use crate::error::Result;
 use crate::table::{HomogenNumericTable, TableView, TableViewMut};
 
 impl<'t, T: Element> TableView<'t, T> {

@@ -1,9 +1,9 @@
 //! Tables from arrays.
 
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::Result;
-use crate::interop::{CopyPolicy, CopyReason};
+use crate::base::copy::{CopyPolicy, CopyReason};
+use crate::base::element::Element;
+use crate::base::error::Result;
 use crate::table::{DataLayout, HomogenNumericTable, Shape};
 
 /// A two-dimensional array that a table can be made of: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references to

@@ -2,9 +2,9 @@
 
 use super::source::Source;
 use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::block::{RowBlock, RowBlockMut};
-use crate::element::Element;
-use crate::error::{Error, Result};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut};
 
 /// An array that others share, as the owner of an [`Array`].

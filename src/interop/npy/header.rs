@@ -6,10 +6,10 @@
 use std::io::{ErrorKind, Read};
 
 use super::literal::{Parser, Refusal, Value};
-use crate::element::ElementType;
-use crate::error::{Error, Result};
-use crate::interop::CopyReason;
-use crate::shape::Shape;
+use crate::base::copy::CopyReason;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";

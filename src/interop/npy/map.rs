@@ -6,10 +6,10 @@ use memmap2::Mmap;
 
 use super::values::NpyFile;
 use crate::array::Array;
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::copy::CopyPolicy;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::format::map_file;
-use crate::interop::CopyPolicy;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {

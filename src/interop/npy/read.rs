@@ -6,9 +6,9 @@ use std::path::Path;
 use super::header::Header;
 use super::values::{NpyFile, load, read_stream};
 use crate::array::Array;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
-use crate::interop::CopyPolicy;
+use crate::base::copy::CopyPolicy;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {

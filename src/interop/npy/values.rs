@@ -5,13 +5,14 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::header::Header;
-use crate::array::{AnySliceMut, Array};
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::array::Array;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
 use crate::format::{PIECE_BYTES, Stored, open_regular, read, run_length, swap_if_big_endian};
-use crate::parallel;
-use crate::shape::Shape;
 use crate::table::{DataLayout, HomogenNumericTable};
+use crate::window::AnySliceMut;
 
 /// Bytes that are taken from a stream before it has given any.
 const FIRST_BYTES: usize = 256 << 10;

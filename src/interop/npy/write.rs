@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::header::Header;
 use crate::SaveOptions;
-use crate::element::{Element, match_element};
-use crate::error::{Error, Result};
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
 use crate::format::{AnyLines, Lines, Meter, Output, Payload, for_each_piece, replace};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
 

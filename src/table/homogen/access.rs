@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use super::region::HomogenRegion;
-use crate::array::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, Array};
-use crate::convert::{ConversionPolicy, WriteRule};
+use crate::array::{AnyArray, AnyArrayRef, Array};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::convert::{ConversionPolicy, WriteRule, kernel};
 use crate::dictionary::DataDictionary;
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
 use crate::table::{
     DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Region, RegionMut, Shape, TableId, TableViewMut,
 };
+use crate::window::{AnySlice, AnySliceMut};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Gives where in the array the values of a region lie, if they lie one after another, row by row.
@@ -141,7 +142,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     #[inline(always)]
     fn read_region_over(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
         match self.slice_of_region(region)? {
-            Some(values) => T::read_rows_over(values, region.columns.len(), target, policy, region.origin()),
+            Some(values) => {
+                kernel::read_rows_over(AnySlice::new(values), region.columns.len(), target, policy, region.origin())
+            }
             None => self.view()?.region(region)?.read_over(target, policy, region.origin()),
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{Memory, Placement, check_spare_rows};
 use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
-use crate::element::Element;
-use crate::error::{Error, Result};
 use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId};
 
 impl<T: Element> HomogenNumericTable<T> {

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::array::{AnyArray, Array};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::table::{Lease, Lender, Region};
 
 /// The array of a table, unless a writable block has it.

@@ -16,10 +16,11 @@ use std::ops::Range;
 
 use super::view::{TableView, TableViewMut};
 use super::{DataLayout, MemoryStatus, Shape, TableId, describe};
-use crate::array::{Array, Geometry};
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::window::Geometry;
 use memory::Memory;
 
 /// A table of numbers of one element type, in one shared block of memory. The default type is `f32`, as in DAAL.

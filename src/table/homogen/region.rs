@@ -1,11 +1,13 @@
 //! Regions of a homogeneous table: reading one, and borrowing one for writing.
 
-use crate::array::{AnyArray, AnySlice, AnySliceMut, AnyValue};
-use crate::convert::kernel::Origin;
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::Result;
+use crate::base::value::AnyValue;
+use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::element::{Element, ElementType};
-use crate::error::Result;
 use crate::table::{Region, RegionMut, TableViewMut};
+use crate::window::{AnySlice, AnySliceMut};
 
 impl Region {
     #[inline]
@@ -54,7 +56,7 @@ impl<'t, T: Element> RegionMut<'t> for HomogenRegion<'t, T> {
 
     fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
         if !self.region.shape().is_empty() {
-            self.view.fill(T::from_any(value, policy, self.region.origin())?);
+            self.view.fill(kernel::value_as(value, policy, self.region.origin())?);
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use super::Placement;
 use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport};
-use crate::element::Element;
-use crate::error::{Error, Result};
 use crate::table::{DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableView, TableViewMut};
 
 impl<T: Element> HomogenNumericTable<T> {

@@ -17,7 +17,7 @@ const SILENT: u64 = 1 << 26;
 
 /// Compares conversions and reports at every level with the rule.
 fn test_chunk<D: Element>(values: &[f32], levels: &[Level]) {
-    let expected: Vec<D> = values.iter().map(|&value| rule::convert(value)).collect();
+    let expected: Vec<D> = values.iter().map(|&value| number::convert(value)).collect();
     let mut lost = ConversionReport { values: values.len(), ..ConversionReport::default() };
     for (index, &value) in values.iter().enumerate() {
         match D::loss(value.exact()) {

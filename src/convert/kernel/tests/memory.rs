@@ -49,7 +49,7 @@ struct TypedMemory<T> {
 
 impl<T: Element> TypedMemory<T> {
     fn untouched() -> T {
-        T::nearest(rule::Exact::Integer(UNTOUCHED.into()))
+        T::nearest(number::Exact::Integer(UNTOUCHED.into()))
     }
 
     fn new(count: usize) -> Self {

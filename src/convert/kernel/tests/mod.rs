@@ -13,16 +13,19 @@ mod places;
 mod streaming;
 #[cfg(feature = "rayon")]
 mod threads;
+mod typed;
 mod values;
 mod windows;
 
 use std::ops::Range;
 
 use self::memory::Memory;
+use self::typed::Calls;
 use super::*;
-use crate::array::Geometry;
+use crate::base::number;
 use crate::convert::level::{Level, with_level};
-use crate::convert::rule::{self, Number};
+use crate::convert::{ConversionReport, WriteRule};
+use crate::window::{AnyWindowMut, Geometry, WindowMut};
 
 /// A small generator whose whole state is its seed: xorshift64*.
 struct Random(u64);
@@ -74,10 +77,10 @@ fn value<T: Element>(random: &mut Random) -> T {
     ];
     match random.next() % 3 {
         0 => from_bits(random.next()),
-        1 => T::nearest(rule::Exact::Integer(i128::from(random.next() % 300) - 20)),
+        1 => T::nearest(number::Exact::Integer(i128::from(random.next() % 300) - 20)),
         _ => match (SPECIAL[random.next() as usize % SPECIAL.len()], infinity(T::TYPE)) {
             (special, Some(infinity)) if special.is_nan() => from_bits(random.next() | infinity),
-            (special, _) => T::nearest(rule::Exact::Float(special)),
+            (special, _) => T::nearest(number::Exact::Float(special)),
         },
     }
 }

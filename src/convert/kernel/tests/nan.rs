@@ -115,7 +115,7 @@ fn a_nan_is_converted_alike_at_every_distance_and_in_every_layout() {
 #[test]
 fn a_nan_is_converted_alike_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, random: &mut Random) {
-        let count = crate::parallel::LEAST_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
+        let count = crate::base::parallel::LEAST_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
         let nans = mixed::<S>(4099, random);
         let answers = Answers::new(target, ConversionPolicy::Checked, nans.into_iter().cycle().take(count).collect());
         let mut memory = memory(target, count);
@@ -137,7 +137,7 @@ fn write_back<T: Element, U: Element>(levels: &[Level], random: &mut Random) {
         GEOMETRIES.into_iter().flat_map(|geometry| levels.iter().map(move |level| (geometry, level)))
     {
         let before = mixed::<T>(span(geometry), random);
-        let shown: Vec<U> = offsets(geometry).map(|place| rule::convert(before[place])).collect();
+        let shown: Vec<U> = offsets(geometry).map(|place| number::convert(before[place])).collect();
         let lowest_bit = |value: U| {
             let mut bits = [0; 8];
             bits[..size_of::<U>()].copy_from_slice(bytemuck::bytes_of(&value));
@@ -148,7 +148,7 @@ fn write_back<T: Element, U: Element>(levels: &[Level], random: &mut Random) {
         let mut expected = before.clone();
         for ((place, &new), shown) in offsets(geometry).zip(&block).zip(&shown) {
             if !new.is_same(*shown) {
-                expected[place] = rule::convert(new);
+                expected[place] = number::convert(new);
             }
         }
         for policy in POLICIES {

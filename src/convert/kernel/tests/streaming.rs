@@ -62,7 +62,7 @@ struct Room<D> {
 
 impl<D: Element> Room<D> {
     fn new(count: usize) -> Self {
-        let untouched = D::nearest(rule::Exact::Integer(77));
+        let untouched = D::nearest(number::Exact::Integer(77));
         Self { memory: Array::full(count + 2 * GUARDS, untouched).unwrap(), untouched }
     }
 

@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::memory::{are_same, memory};
 use super::*;
-use crate::parallel::LEAST_BYTES;
+use crate::base::parallel::LEAST_BYTES;
 
 /// Pools of one thread, of two, and of more than most machines have cores to spare.
 fn pools() -> [ThreadPool; 3] {

@@ -12,7 +12,7 @@ fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
     for power in 0..=64 {
         for near in [-2, -1, 0, 1, 2] {
             let integer = (1_i128 << power) + near;
-            values.extend([integer, -integer].map(|integer| S::nearest(rule::Exact::Integer(integer))));
+            values.extend([integer, -integer].map(|integer| S::nearest(number::Exact::Integer(integer))));
         }
     }
     for power in -150..=130 {
@@ -21,7 +21,7 @@ fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
         for step in [0.0, 0.5, 2f64.powi(-8), 2f64.powi(-9), 2f64.powi(-11), 2f64.powi(-12), 2f64.powi(-24)] {
             let tie = float * (1.0 + step);
             for near in [tie.next_down(), tie, tie.next_up(), tie * (1.0 + 2f64.powi(-40))] {
-                values.extend([near, -near].map(|near| S::nearest(rule::Exact::Float(near))));
+                values.extend([near, -near].map(|near| S::nearest(number::Exact::Float(near))));
             }
         }
     }

@@ -14,7 +14,7 @@ fn geometries() -> Vec<Geometry> {
 }
 
 fn values_of(slice: AnySlice<'_>) -> Vec<AnyValue> {
-    dispatch!(AnySlice, slice, values => values.iter().map(|&value| AnyValue::from(value)).collect())
+    match_element!(slice.element_type(), T => slice.as_slice::<T>().iter().map(|&value| value.into()).collect())
 }
 
 fn array_of(element: ElementType, values: &[AnyValue]) -> AnyArray {
@@ -26,7 +26,7 @@ fn array_of(element: ElementType, values: &[AnyValue]) -> AnyArray {
 }
 
 fn slice_mut(array: &mut AnyArray) -> AnySliceMut<'_> {
-    dispatch!(AnyArray, array, array => AnySliceMut::new(array.mutable_data().unwrap()))
+    match_element!(array.element_type(), T => AnySliceMut::new(array.downcast_mut::<T>().unwrap().mutable_data().unwrap()))
 }
 
 fn random_value(element: ElementType, random: &mut Random) -> AnyValue {

@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::parallel;
+use crate::base::parallel;
 
 /// Counts and strides: where the elements of a window lie, relative to its first.
 ///
@@ -90,7 +90,7 @@ impl Geometry {
 macro_rules! define_window {
     ($Window:ident, $pointer:ty, $borrow:ty, $doc:literal) => {
         #[doc = $doc]
-        pub struct $Window<'a, T> {
+        pub(crate) struct $Window<'a, T> {
             /// The first element; the `geometry` holds from here.
             start: $pointer,
             geometry: Geometry,
@@ -192,6 +192,12 @@ impl<'a, T: Copy> Window<'a, T> {
 }
 
 impl<'a, T: Copy> WindowMut<'a, T> {
+    /// # Safety
+    /// All positions must name different elements of memory that is mutably borrowed for `'a`, counted from `start`.
+    pub(super) unsafe fn from_raw_parts(start: *mut T, geometry: Geometry) -> Self {
+        Self { start, geometry, borrow: PhantomData }
+    }
+
     /// Looks at a slice; `None` if the geometry reaches outside of it, or names an element twice.
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
@@ -199,8 +205,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// The address of the first element; the geometry holds from here.
-    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-    pub(super) fn as_mut_ptr(&mut self) -> *mut T {
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }
 
@@ -250,11 +255,6 @@ impl<'a, T: Copy> WindowMut<'a, T> {
                 }
             }
         }
-    }
-
-    /// Sees the same elements in the same order as fewer and longer rows, where their places in memory allow it.
-    pub(crate) fn in_long_rows(self) -> Self {
-        Self { start: self.start, geometry: self.geometry.in_long_rows(), borrow: PhantomData }
     }
 
     /// Copies values, row by row. Panics if there are not as many as elements: callers have checked.
@@ -338,12 +338,6 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         let head = Self { start: self.start, geometry: self.geometry, borrow: PhantomData };
         // The two share no position of the old window, and its positions are injective.
         (head.cut(0..rows, 0..columns), self.cut(rows..all_rows, 0..columns))
-    }
-
-    /// Cuts in two: the first `columns` columns, and the rest. Panics if there are fewer: callers have checked.
-    pub(crate) fn split_at_column(self, columns: usize) -> (Self, Self) {
-        let (head, tail) = self.transposed().split_at_row(columns);
-        (head.transposed(), tail.transposed())
     }
 }
 

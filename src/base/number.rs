@@ -14,7 +14,7 @@
 
 use half::{bf16, f16};
 
-use crate::element::Element;
+use crate::base::element::Element;
 
 /// The number that a value is, exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,8 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
 
 /// Rows (observations) and columns (features) of a table.
 ///

@@ -6,7 +6,7 @@
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
-use crate::error::Error;
+use crate::base::error::Error;
 
 /// Hands the list of element types to a macro: `with_elements!(callback (arguments))` expands to
 /// `callback!((arguments) [(Variant, type, "name", id) ...])`.
@@ -36,11 +36,11 @@ pub(crate) use with_elements;
 macro_rules! match_element {
     ((@arms $element_type:expr, $T:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         match $element_type {
-            $($crate::element::ElementType::$variant => { type $T = $native; $body })*
+            $($crate::base::element::ElementType::$variant => { type $T = $native; $body })*
         }
     };
     ($element_type:expr, $T:ident => $body:expr) => {
-        $crate::element::with_elements! { match_element (@arms $element_type, $T, $body) }
+        $crate::base::element::with_elements! { match_element (@arms $element_type, $T, $body) }
     };
 }
 pub(crate) use match_element;
@@ -128,6 +128,16 @@ impl ElementType {
         self as u8
     }
 
+    /// How many element types there are.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+
+    /// The place in [`ALL`](Self::ALL): ids without the gap.
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        let id = self as usize;
+        if id < Self::F16 as usize { id } else { id - Self::F16 as usize + Self::U16 as usize + 1 }
+    }
+
     /// Tells whether this is a floating-point type.
     ///
     /// # Examples
@@ -188,11 +198,10 @@ pub trait Element:
 }
 
 mod sealed {
-    use crate::array::Erase;
-    use crate::convert::{kernel::Kernels, rule::Number};
+    use crate::base::number::Number;
 
     /// What every element type can do inside this crate. Not nameable outside, which seals [`super::Element`].
-    pub trait Sealed: bytemuck::Pod + Erase + Number + Kernels {}
+    pub trait Sealed: bytemuck::Pod + Number {}
 }
 
 #[cfg(test)]
@@ -215,6 +224,7 @@ mod tests {
             assert_eq!(format!("{element:>5}").len(), 5);
         }
         assert_eq!(ElementType::ALL.len(), 12);
+        assert!(ElementType::ALL.iter().enumerate().all(|(index, element)| element.index() == index));
         assert!((0..=255).filter_map(ElementType::from_id).count() == 12);
     }
 

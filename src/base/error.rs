@@ -7,14 +7,13 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::array::AnyValue;
-use crate::block::BlockKind;
-use crate::block::ReadWriteMode;
+use crate::base::copy::CopyReason;
+use crate::base::element::ElementType;
+use crate::base::mode::{BlockKind, ReadWriteMode};
+use crate::base::shape::Shape;
+use crate::base::text::label;
 #[cfg(feature = "csv")]
-use crate::display::label;
-use crate::element::ElementType;
-use crate::interop::CopyReason;
-use crate::shape::Shape;
+use crate::base::value::AnyValue;
 
 /// The result of every call that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

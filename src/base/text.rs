@@ -5,6 +5,9 @@
 
 use std::ops::RangeInclusive;
 
+/// Stands for what is left out.
+pub(crate) const DOTS: &str = "...";
+
 /// Marks that stand on the character before them.
 const COMBINING: [RangeInclusive<char>; 7] = [
     '\u{0300}'..='\u{036F}',
@@ -32,7 +35,7 @@ const WIDE: [RangeInclusive<char>; 11] = [
 ];
 
 /// The places that a text takes.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
@@ -51,7 +54,7 @@ fn width_of(character: char) -> usize {
 
 /// Whether a character does what it should not in a terminal: control characters, those that turn the direction of writing,
 /// and those that nobody sees.
-pub(super) fn is_harmful(character: char) -> bool {
+pub(crate) fn is_harmful(character: char) -> bool {
     let is_hidden = matches!(
         character,
         '\u{00AD}'
@@ -70,6 +73,20 @@ pub(super) fn is_harmful(character: char) -> bool {
             | '\u{E0000}'..='\u{E0FFF}'
     );
     character.is_control() || is_hidden
+}
+
+/// A text of unknown origin for people: so that it does no harm to a terminal, in at most so many places and characters.
+pub(crate) fn label(name: &str, limit: usize) -> String {
+    let mut text = String::new();
+    for character in name.chars().take(limit + 1) {
+        if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
+    }
+    let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
+    if !is_in(&text, limit) {
+        while !is_in(&text, limit.saturating_sub(DOTS.len())) && text.pop().is_some() {}
+        text.push_str(DOTS);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! Whether values are copied on their way in or out, and why they must be.
+
+use std::fmt;
+
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
+use super::error::{Error, Result};
+
+/// Whether values may, may not or must be copied on their way in or out.
+///
+/// Source: the array API's `copy` keyword (`False`, `None`, `True`), which NumPy 2 has as well.
+///
+/// # Examples
+/// ```
+/// # #[cfg(feature = "npy")] {
+/// use numeric_table::{CopyPolicy, prelude::*};
+/// let mut bytes = Vec::new();
+/// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.write_npy(&mut bytes)?;
+/// let bytes = Array::copy_of(&bytes)?; // memory of the library is aligned for every element type
+/// let shared = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Never)?;
+/// assert!(shared.array()?.shares_memory_with(&bytes));
+/// let copied = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Always)?;
+/// assert!(!copied.array()?.shares_memory_with(&bytes));
+/// # }
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CopyPolicy {
+    /// Share the memory, or fail with [`Error::CopyRequired`](crate::Error::CopyRequired) and its reason.
+    Never,
+    /// Share the memory if that is possible, else copy.
+    #[default]
+    IfNeeded,
+    /// Copy, so that the result depends on nobody's memory.
+    Always,
+}
+
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
+impl CopyPolicy {
+    /// Tells whether to copy, if values can be used where they are but for a reason.
+    ///
+    /// # Errors
+    /// [`Error::CopyRequired`].
+    pub(crate) fn copies(self, reason: Option<CopyReason>) -> Result<bool> {
+        match (self, reason) {
+            (Self::Never, Some(reason)) => Err(Error::CopyRequired { reason }),
+            (Self::Always, _) | (Self::IfNeeded, Some(_)) => Ok(true),
+            (_, None) => Ok(false),
+        }
+    }
+}
+
+/// Why values cannot be used where they are.
+///
+/// # Examples
+/// ```
+/// use numeric_table::CopyReason;
+/// assert_eq!(CopyReason::ByteOrder.to_string(), "the bytes of each value are in the other order");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CopyReason {
+    /// The values do not begin at an address that is aligned for their type.
+    Alignment,
+    /// The bytes of each value are in the other order than this machine's.
+    ByteOrder,
+    /// The values do not lie one after another in the order that is needed.
+    Layout,
+    /// The values are lent for a while, and would have to live longer.
+    Lifetime,
+    /// The values are of another element type.
+    ElementType,
+    /// Some values are missing, and something is to stand in their places.
+    Nulls,
+}
+
+impl fmt::Display for CopyReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Alignment => "the values are not aligned for their type",
+            Self::ByteOrder => "the bytes of each value are in the other order",
+            Self::Layout => "the values do not lie one after another in the order that is needed",
+            Self::Lifetime => "the values are lent, and would have to live longer",
+            Self::ElementType => "the values are of another element type",
+            Self::Nulls => "some values are missing, and something is to stand in their places",
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! What a block is taken for, and of what kind it is.
+
+use std::fmt;
+
+/// What a block is taken for. Source: DAAL `ReadWriteMode`.
+///
+/// | mode | the block shows | release |
+/// | --- | --- | --- |
+/// | `ReadOnly` | the table's values | writes nothing |
+/// | `WriteOnly` | zeros if converted, else the table's memory | writes every value |
+/// | `ReadWrite` | the table's values | writes the values that were changed |
+///
+/// # Examples
+/// ```
+/// use numeric_table::ReadWriteMode;
+/// assert!(ReadWriteMode::WriteOnly.is_writable() && !ReadWriteMode::WriteOnly.is_readable());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ReadWriteMode {
+    /// DAAL `readOnly`.
+    ReadOnly = 1,
+    /// DAAL `writeOnly`.
+    WriteOnly = 2,
+    /// DAAL `readWrite`.
+    ReadWrite = 3,
+}
+
+impl ReadWriteMode {
+    /// Tells whether the block shows what the table holds.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::ReadWriteMode;
+    /// assert!(ReadWriteMode::ReadOnly.is_readable() && ReadWriteMode::ReadWrite.is_readable());
+    /// assert!(!ReadWriteMode::WriteOnly.is_readable());
+    /// ```
+    pub const fn is_readable(self) -> bool {
+        !matches!(self, Self::WriteOnly)
+    }
+
+    /// Tells whether the block may be written.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::ReadWriteMode;
+    /// assert!(ReadWriteMode::WriteOnly.is_writable() && ReadWriteMode::ReadWrite.is_writable());
+    /// assert!(!ReadWriteMode::ReadOnly.is_writable());
+    /// ```
+    pub const fn is_writable(self) -> bool {
+        !matches!(self, Self::ReadOnly)
+    }
+}
+
+impl fmt::Display for ReadWriteMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::ReadOnly => "read only",
+            Self::WriteOnly => "write only",
+            Self::ReadWrite => "read write",
+        })
+    }
+}
+
+/// What a descriptor holds, and which call releases it.
+///
+/// # Examples
+/// ```
+/// use numeric_table::BlockKind;
+/// assert_eq!(BlockKind::Rows.to_string(), "a block of rows");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockKind {
+    /// From `get_block_of_rows`.
+    Rows,
+    /// From `get_block_of_column_values`.
+    ColumnValues,
+}
+
+impl fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Rows => "a block of rows",
+            Self::ColumnValues => "a block of column values",
+        })
+    }
+}

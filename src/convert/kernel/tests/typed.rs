@@ -1,0 +1,55 @@
+//! The calls, on windows whose element type the test knows.
+
+use super::*;
+
+pub(super) trait Calls: Element {
+    fn read(window: Window<'_, Self>, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
+        super::super::read(AnyWindow::new(window), target, policy, origin)
+    }
+
+    fn read_over(
+        window: Window<'_, Self>,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<()> {
+        super::super::read_over(AnyWindow::new(window), target, policy, origin)
+    }
+
+    fn read_rows_over(
+        values: &[Self],
+        columns: usize,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<()> {
+        super::super::read_rows_over(AnySlice::new(values), columns, target, policy, origin)
+    }
+
+    fn to_array(
+        window: Window<'_, Self>,
+        target: ElementType,
+        policy: ConversionPolicy,
+        origin: Origin,
+    ) -> Result<AnyArray> {
+        super::super::to_array(AnyWindow::new(window), target, policy, origin)
+    }
+
+    fn check(window: Window<'_, Self>, target: ElementType, policy: ConversionPolicy, origin: Origin) -> Result<()> {
+        super::super::check(AnyWindow::new(window), target, policy, origin)
+    }
+
+    fn write(window: WindowMut<'_, Self>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+        super::super::write(AnyWindowMut::new(window), source, rule, origin)
+    }
+
+    fn report(window: Window<'_, Self>, target: ElementType) -> ConversionReport {
+        super::super::report(AnyWindow::new(window), target)
+    }
+
+    fn from_any(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<Self> {
+        value_as(value, policy, origin)
+    }
+}
+
+impl<T: Element> Calls for T {}

@@ -1,0 +1,336 @@
+//! Slices whose element type is a value: an [`ElementType`], a pointer and a length.
+//!
+//! `new` forgets a type, `downcast` compares a byte and remembers it; neither touches the values. What goes over such slices
+//! is compiled once, in this crate, and not once for each type in each crate that uses it.
+//!
+//! Invariant: `start` and `count` are those of a slice of the Rust type of `element`, borrowed for `'a`.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use crate::base::element::{Element, ElementType, match_element};
+
+/// A borrowed slice of any element type: a `&[T]` whose `T` is known only at run time.
+///
+/// # Examples
+/// ```
+/// use numeric_table::AnySlice;
+/// let any = AnySlice::new(&[1.5_f32, 2.5]);
+/// assert_eq!(any.downcast::<f32>(), Some(&[1.5_f32, 2.5][..]));
+/// assert_eq!(any.downcast::<f64>(), None);
+/// ```
+#[derive(Clone, Copy)]
+pub struct AnySlice<'a> {
+    start: *const u8,
+    count: usize,
+    element: ElementType,
+    borrow: PhantomData<&'a [u8]>,
+}
+
+/// A mutably borrowed slice of any element type: a `&mut [T]` whose `T` is known only at run time.
+///
+/// # Examples
+/// ```
+/// use numeric_table::AnySliceMut;
+/// let mut values = [1_u8, 2];
+/// AnySliceMut::new(&mut values).downcast::<u8>().unwrap()[0] = 7;
+/// assert_eq!(values, [7, 2]);
+/// ```
+pub struct AnySliceMut<'a> {
+    start: *mut u8,
+    count: usize,
+    element: ElementType,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+/// Memory for values of any element type, not initialised: a `&mut [MaybeUninit<T>]`. Nothing is ever read through it.
+pub(crate) struct AnyRoom<'a> {
+    start: *mut u8,
+    count: usize,
+    element: ElementType,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: a `&[T]`, and every element type is `Sync`.
+unsafe impl Send for AnySlice<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for AnySlice<'_> {}
+// SAFETY: a `&mut [T]`, and every element type is `Send`.
+unsafe impl Send for AnySliceMut<'_> {}
+// SAFETY: `&AnySliceMut` shows the type and the length only, and every element type is `Sync`.
+unsafe impl Sync for AnySliceMut<'_> {}
+// SAFETY: a `&mut [MaybeUninit<T>]`, and every element type is `Send`.
+unsafe impl Send for AnyRoom<'_> {}
+
+impl<'a> AnySlice<'a> {
+    /// Forgets the element type of a slice.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, ElementType};
+    /// let values = vec![1_i8, -2, 3];
+    /// assert_eq!(AnySlice::new(&values).element_type(), ElementType::I8);
+    /// ```
+    #[inline(always)]
+    pub fn new<T: Element>(values: &'a [T]) -> Self {
+        Self { start: values.as_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
+    }
+
+    /// Returns the slice, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySlice;
+    /// let any = AnySlice::new(&[1_i8, -2, 3]);
+    /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
+    /// assert_eq!(any.downcast::<u8>(), None); // same size, another type
+    /// ```
+    #[inline(always)]
+    pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the slice is one of `T` (invariant).
+        (T::TYPE == self.element).then(|| unsafe { std::slice::from_raw_parts(self.start.cast(), self.count) })
+    }
+
+    /// Returns the element type of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, ElementType};
+    /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).element_type(), ElementType::I16);
+    /// ```
+    #[inline(always)]
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Returns the number of values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySlice;
+    /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).len(), 3); // values, not bytes
+    /// ```
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySlice;
+    /// assert!(AnySlice::new::<f32>(&[]).is_empty());
+    /// assert!(!AnySlice::new(&[0.0_f32]).is_empty());
+    /// ```
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// # Safety
+    /// `start` and `count` must be those of a slice of the Rust type of `element` that is borrowed for `'a`.
+    #[inline(always)]
+    pub(super) unsafe fn from_raw_parts(start: *const u8, count: usize, element: ElementType) -> Self {
+        Self { start, count, element, borrow: PhantomData }
+    }
+
+    /// The address of the first value; valid for reads of `len` values.
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    /// The values of a type that the caller knows. Panics if it is another.
+    pub(crate) fn as_slice<T: Element>(&self) -> &'a [T] {
+        match self.downcast() {
+            Some(values) => values,
+            None => unreachable!("{} values are no {}", self.element, T::TYPE),
+        }
+    }
+
+    /// Cuts a part out. Panics if it is not inside: callers have checked.
+    pub(crate) fn range(self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
+        // SAFETY: the part begins inside, or one past the end.
+        let start = unsafe { self.start.add(range.start * self.element.size_in_bytes()) };
+        Self { start, count: range.len(), ..self }
+    }
+}
+
+impl<'a> AnySliceMut<'a> {
+    /// Forgets the element type of a slice.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, ElementType};
+    /// let mut values = vec![1_u32, 2, 3];
+    /// assert_eq!(AnySliceMut::new(&mut values).element_type(), ElementType::U32);
+    /// ```
+    #[inline(always)]
+    pub fn new<T: Element>(values: &'a mut [T]) -> Self {
+        Self { start: values.as_mut_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
+    }
+
+    /// Returns the slice, if its element type is `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySliceMut;
+    /// let mut values = [1_u32, 2, 3];
+    /// assert!(AnySliceMut::new(&mut values).downcast::<i32>().is_none());
+    /// AnySliceMut::new(&mut values).downcast::<u32>().unwrap()[2] = 30;
+    /// assert_eq!(values, [1, 2, 30]);
+    /// ```
+    #[inline(always)]
+    pub fn downcast<T: Element>(self) -> Option<&'a mut [T]> {
+        // SAFETY: as in `AnySlice::downcast`; this borrow of the slice is consumed.
+        (T::TYPE == self.element).then(|| unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.count) })
+    }
+
+    /// Returns the element type of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, ElementType};
+    /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2]).element_type(), ElementType::U64);
+    /// ```
+    #[inline(always)]
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Returns the number of values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySliceMut;
+    /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2, 3]).len(), 3); // values, not bytes
+    /// ```
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnySliceMut;
+    /// assert!(AnySliceMut::new::<f32>(&mut []).is_empty());
+    /// assert!(!AnySliceMut::new(&mut [0.0_f32]).is_empty());
+    /// ```
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The same memory, to be overwritten by whole values.
+    #[inline(always)]
+    pub(crate) fn into_room(self) -> AnyRoom<'a> {
+        AnyRoom { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
+    }
+}
+
+impl fmt::Debug for AnySlice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match_element!(self.element, T => f.debug_tuple(self.element.name()).field(&self.as_slice::<T>()).finish())
+    }
+}
+
+impl fmt::Debug for AnySliceMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = AnySlice { start: self.start, count: self.count, element: self.element, borrow: PhantomData };
+        fmt::Debug::fmt(&values, f)
+    }
+}
+
+impl<'a> AnyRoom<'a> {
+    pub(crate) fn new<T: Element>(room: &'a mut [MaybeUninit<T>]) -> Self {
+        Self { start: room.as_mut_ptr().cast(), count: room.len(), element: T::TYPE, borrow: PhantomData }
+    }
+
+    /// # Safety
+    /// `start` and `count` must be those of a slice of the Rust type of `element` that is mutably borrowed for `'a`.
+    pub(super) unsafe fn from_raw_parts(start: *mut u8, count: usize, element: ElementType) -> Self {
+        Self { start, count, element, borrow: PhantomData }
+    }
+
+    /// Lends bytes. Panics if they are too few, or not aligned for the element type: callers know that they are.
+    pub(crate) fn of_bytes(bytes: &'a mut [MaybeUninit<u8>], element: ElementType, count: usize) -> Self {
+        let start = bytes.as_mut_ptr().cast::<u8>();
+        let fits = count.checked_mul(element.size_in_bytes()).is_some_and(|needed| needed <= bytes.len());
+        assert!(fits && start.addr().is_multiple_of(element.size_in_bytes()), "the values fit, aligned");
+        Self { start, count, element, borrow: PhantomData }
+    }
+
+    pub(crate) fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.count * self.element.size_in_bytes() // cannot overflow: the memory exists
+    }
+
+    /// How many bytes past the first value memory is aligned to `alignment`, a power of two.
+    pub(crate) fn bytes_to_boundary(&self, alignment: usize) -> usize {
+        self.start.addr().wrapping_neg() & (alignment - 1)
+    }
+
+    /// The address of the first value; valid for writes of `len` values.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start
+    }
+
+    pub(crate) fn reborrow(&mut self) -> AnyRoom<'_> {
+        AnyRoom { ..*self }
+    }
+
+    /// Declares that every value has been written.
+    ///
+    /// # Safety
+    /// Every value must have been written.
+    pub(crate) unsafe fn assume_init(self) -> AnySlice<'a> {
+        AnySlice { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
+    }
+
+    /// Cuts in two after `count` values. Panics if there are fewer: callers have checked.
+    pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
+        assert!(count <= self.count, "the cut is inside");
+        // SAFETY: the second part begins inside, or one past the end.
+        let middle = unsafe { self.start.add(count * self.element.size_in_bytes()) };
+        (Self { count, ..self }, Self { start: middle, count: self.count - count, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_of_the_same_size_is_another_type() {
+        let mut values = [1_i32, -2];
+        assert!(AnySlice::new(&values).downcast::<u32>().is_none());
+        assert!(AnySlice::new(&values).downcast::<f32>().is_none());
+        assert!(AnySliceMut::new(&mut values).downcast::<u32>().is_none());
+        assert_eq!(AnySlice::new(&values).downcast::<i32>(), Some(&[1, -2][..]));
+    }
+
+    #[test]
+    fn slices_show_their_type_and_their_values() {
+        let mut values = [1_u8, 2];
+        assert_eq!(format!("{:?}", AnySlice::new(&values)), "u8([1, 2])");
+        assert_eq!(format!("{:?}", AnySliceMut::new(&mut values)), "u8([1, 2])");
+    }
+
+    #[test]
+    fn parts_are_cut_at_elements_not_at_bytes() {
+        let values = [1.0_f64, 2.0, 3.0];
+        let part = AnySlice::new(&values).range(1..3);
+        assert_eq!(part.downcast::<f64>(), Some(&[2.0, 3.0][..]));
+        assert!(AnySlice::new(&values).range(3..3).is_empty());
+    }
+}
