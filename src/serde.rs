@@ -349,7 +349,7 @@ impl<T: Element> Serialize for HomogenNumericTable<T> {
         let whole;
         let values = match self.as_slice() {
             Ok(values) => values,
-            Err(crate::Error::NotContiguous) => {
+            Err(crate::base::error::Error::NotContiguous) => {
                 whole = self.compact().map_err(S::Error::custom)?;
                 whole.as_slice().map_err(S::Error::custom)?
             }

@@ -7,9 +7,11 @@ use super::RowBlockMut;
 use super::{update::WRITE_BACK, values::Buffer};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+#[cfg(feature = "rayon")]
+use crate::convert::ConversionPolicy;
 use crate::table::{NumericTable, Region, RegionMut};
 #[cfg(feature = "rayon")]
-use crate::{convert::ConversionPolicy, window::AnySlice};
+use crate::window::AnySlice;
 
 /// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]

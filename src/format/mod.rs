@@ -94,9 +94,9 @@ pub(crate) fn run_length(bytes: usize) -> usize {
 }
 
 /// Allocates bytes, all zero.
-fn zeroed(count: usize) -> crate::Result<Vec<u8>> {
+fn zeroed(count: usize) -> crate::base::error::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(count).map_err(|_| crate::Error::OutOfMemory { bytes: count })?;
+    bytes.try_reserve_exact(count).map_err(|_| crate::base::error::Error::OutOfMemory { bytes: count })?;
     bytes.resize(count, 0);
     Ok(bytes)
 }

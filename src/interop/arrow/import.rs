@@ -11,7 +11,7 @@ use super::options::ArrowOptions;
 use super::schema::to_dictionary;
 use super::types::{element_type, share};
 use crate::base::copy::CopyReason;
-use crate::base::element::{Element, match_element};
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
@@ -210,7 +210,7 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
     let batches: Vec<B> = batches.into_iter().collect();
     let first = batches.first().map(|batch| batch.borrow().schema());
     let found = match first.as_ref().and_then(|schema| schema.fields().first()) {
-        None => crate::ElementType::F64, // of no values
+        None => ElementType::F64, // of no values
         Some(field) => element_type(field.data_type()).ok_or_else(|| Error::Arrow {
             column: 0,
             name: field.name().clone(),

@@ -47,6 +47,8 @@ pub use options::CsvOptions;
 pub use source::CsvSource;
 pub use write_options::CsvWriteOptions;
 
+use crate::base::error::Error;
+
 /// Bytes that a task reads and works on at once, unless a record is longer.
 const PIECE_BYTES: usize = 512 << 10;
 
@@ -60,8 +62,8 @@ const RECORD_BYTES: usize = 256 << 20;
 const SAMPLE: usize = 100;
 
 /// Says what is wrong with an option.
-fn bad_option(reason: impl Into<String>) -> crate::Error {
-    crate::Error::CsvOption { path: None, reason: reason.into() }
+fn bad_option(reason: impl Into<String>) -> Error {
+    Error::CsvOption { path: None, reason: reason.into() }
 }
 
 /// Text for an error: at most 40 characters of it.

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::header::Header;
-use crate::SaveOptions;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
-use crate::format::{AnyLines, Lines, Meter, Output, Payload, for_each_piece, replace};
+use crate::format::{AnyLines, Lines, Meter, Output, Payload, SaveOptions, for_each_piece, replace};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
 
 /// What goes into a file.
