@@ -80,6 +80,10 @@ def of_memcpy(percent):
     return Target("memcpy", f"{percent} % of memcpy", percent / 100, "share of the limit")
 
 
+def within(nanoseconds):
+    return Target("ours", f"at most {nanoseconds} ns", nanoseconds * 1e-9, "seconds")
+
+
 CHECKED = Target("saturate", "at most 1.3 × as long as `Saturate`", 1.3, "times as long")
 FEW = Target("loop", "at most 20 ns over the plain loop", 20e-9, "seconds more")
 MAP = Target("ours", "at most 100 µs", 100e-6, "seconds")
@@ -106,6 +110,10 @@ def all_rows():
         "one_row/f32_to_f64/descriptor": [faster(2.5, "daal")],
         "one_row/f32/descriptor": [faster(0.8, "daal")],
         "one_row/f32/borrowed": [faster(2, "daal")],
+        "one_row_written/f32_to_f64/descriptor": [within(60)],
+        "one_row_written/f32/descriptor": [within(15)],
+        "one_row_written/f32/borrowed": [within(6)],
+        "one_value_written/f32": [within(8)],
         "columns/f32_to_f64/one_after_another": [faster(1.6, "daal")],
         "columns/f32_to_f64/at_once": [faster(4, "daal")],
         "fresh/f32_to_f64": [faster(1.8, "numpy"), faster(6, "ndarray"), faster(6, "arrow")],
@@ -159,6 +167,8 @@ SUMMARY = {
     "write_back/f32_to_f64/16_columns/8192_rows": ("change one value of each block of 8192 rows, `f32` as `f64`, and write back", None),
     "one_row/f32_to_f64/descriptor": ("one row of 16, `f32` as `f64`", None),
     "one_row/f32/descriptor": ("one row of 16, `f32` as it is", None),
+    "one_row_written/f32_to_f64/descriptor": ("the same for reading and writing, with one value changed", None),
+    "one_row_written/f32/descriptor": ("the same, `f32` as it is", None),
     "columns/f32_to_f64/at_once": ("all 16 columns of `f32` as `f64`", None),
     "fresh/f32_to_f64": ("`f32` to `f64`, into new memory", None),
     "transpose/f32": ("transpose 1 Mi x 16 `f32`, into new memory", None),

@@ -139,6 +139,27 @@ static void writeBack(const Names& jobs, size_t blockRows) {
     report(jobs, 1, [&] { change(pass ^= 1); });
 }
 
+// Every row, one at a time: changes the first value of each, to another one in each pass. Through blocks of rows, or where
+// `byValue` says so by `setValue`.
+template <typename U>
+static void writeRows(const Names& jobs, bool byValue = false) {
+    if (!wanted(jobs)) return;
+    auto table = sampleTable<float>(16);
+    size_t rows = table->getNumberOfRows();
+    BlockDescriptor<U> block;
+    auto change = [&](int pass) {
+        if (!byValue) return walk(table, 1, readWrite, block, jobs, [pass](U* values, size_t) { values[0] = U(pass); });
+        for (size_t row = 0; row < rows; row++) table->template setValue<U>(0, row, U(pass));
+    };
+    change(100);
+    const float* values = table->getArray();
+    bool isRight = true;
+    for (size_t i = 0; i < valueCount(); i++) isRight &= values[i] == (i % 16 == 0 ? 100.f : sample<float>(i));
+    require(isRight, jobs);
+    int pass = 0;
+    report(jobs, double(rows), [&] { change(pass ^= 1); });
+}
+
 // Every column of a row-major table, one after another.
 static void readColumns(const Names& jobs) {
     if (!wanted(jobs)) return;
@@ -298,6 +319,9 @@ int main(int count, char** arguments) {
     }
     readBlocks<float, double>({"one_row/f32_to_f64/descriptor"}, 16, 1, true);
     readBlocks<float, float>({"one_row/f32/descriptor", "one_row/f32/borrowed"}, 16, 1, true);
+    writeRows<double>({"one_row_written/f32_to_f64/descriptor"});
+    writeRows<float>({"one_row_written/f32/descriptor", "one_row_written/f32/borrowed"});
+    writeRows<float>({"one_value_written/f32"}, true);
     readColumns({"columns/f32_to_f64/one_after_another", "columns/f32_to_f64/at_once"});
     fill({"fill/f32"});
     files({"files/save/f32", "files/save_without_checksums/f32"}, {"files/load/f32"});

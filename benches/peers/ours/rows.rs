@@ -38,7 +38,11 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     }
     one_row::<f64>(bench, "one_row/f32_to_f64/descriptor")?;
     one_row::<f32>(bench, "one_row/f32/descriptor")?;
-    one_borrowed_row(bench)
+    one_borrowed_row(bench)?;
+    one_row_written::<f64>(bench, "one_row_written/f32_to_f64/descriptor")?;
+    one_row_written::<f32>(bench, "one_row_written/f32/descriptor")?;
+    one_borrowed_row_written(bench)?;
+    one_value_written(bench)
 }
 
 /// Makes a table of as many values as a large job has.
@@ -227,6 +231,65 @@ fn one_borrowed_row(bench: &mut Bench) -> Result<(), Error> {
             for row in 0..table.row_count() {
                 black_box(table.rows::<f32>(row..row + 1).expect(IN_RANGE)[0]);
             }
+        })],
+    );
+    Ok(())
+}
+
+/// Walks over all rows of a table, one at a time, and changes the first value of each to another one in each pass.
+fn one_row_written<U: Element>(bench: &mut Bench, job: &str) -> Result<(), Error>
+where
+    f32: Plain<U>,
+{
+    let mut block = BlockDescriptor::<U>::new();
+    each_row_written(bench, job, &mut |table, pass| {
+        for row in 0..table.row_count() {
+            table.get_block_of_rows(row, 1, ReadWriteMode::ReadWrite, &mut block)?;
+            block.as_mut_slice()?[0] = cast(pass);
+            table.release_block_of_rows(&mut block)?;
+        }
+        Ok(())
+    })
+}
+
+fn one_borrowed_row_written(bench: &mut Bench) -> Result<(), Error> {
+    each_row_written(bench, "one_row_written/f32/borrowed", &mut |table, pass| {
+        for row in 0..table.row_count() {
+            let mut block = table.rows_mut::<f32>(row..row + 1)?;
+            block[0] = f32::from(pass);
+            block.release()?;
+        }
+        Ok(())
+    })
+}
+
+fn one_value_written(bench: &mut Bench) -> Result<(), Error> {
+    each_row_written(bench, "one_value_written/f32", &mut |table, pass| {
+        (0..table.row_count()).try_for_each(|row| table.set_value(row, 0, f32::from(pass)))
+    })
+}
+
+/// Times `write`, which writes its number to the first column of each row.
+fn each_row_written(
+    bench: &mut Bench,
+    job: &str,
+    write: &mut dyn FnMut(&mut HomogenNumericTable<f32>, u8) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if !bench.wants(job) {
+        return Ok(());
+    }
+    let mut table = sample_table::<f32>(bench, 16)?;
+    let mut expected = sample_values::<f32>(bench.values())?;
+    write(&mut table, 100)?;
+    expected.mutable_data()?.chunks_mut(16).for_each(|row| row[0] = 100.0);
+    assert!(table.as_slice()? == &expected[..], "{job}: the first value of each row changes, and no other");
+    let mut pass = 0_u8;
+    bench.compare(
+        job,
+        table.row_count(),
+        &mut [("ours", &mut || {
+            pass ^= 1;
+            write(&mut table, pass).expect("the rows are in range, and the value fits");
         })],
     );
     Ok(())
