@@ -11,7 +11,7 @@ use std::ops::Range;
 use common::tables::*;
 use common::{SmallNumber, for_each_element};
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
+use numeric_table::table::{Lease, Region};
 use numeric_table::{AnySliceMut, AnyValue, BlockKind};
 
 use DataLayout::{ColumnMajor, RowMajor};
@@ -462,7 +462,7 @@ fn assert_every_access_is_refused(table: &mut HomogenNumericTable<f32>, rows: Ra
         table.read_region(&region, AnySliceMut::new(&mut [0.0_f32; 2]), ConversionPolicy::Saturate);
         table.copy_region(&region, ElementType::F64, ConversionPolicy::Saturate);
         table.region_mut(&region);
-        table.lease_region(&region, true);
+        table.lend_region(&region, true, &mut Lease::new());
     }
     for mode in MODES {
         leased! {

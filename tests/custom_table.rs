@@ -8,11 +8,10 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lender, Region, RegionMut, TableId};
+use numeric_table::table::{Lease, Region, RegionMut, TableId};
 use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, BasicStatistics, SaveOptions, load_any};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -48,14 +47,12 @@ struct Stacked<T: Element> {
     id: TableId,
     head: HomogenNumericTable<T>,
     tail: HomogenNumericTable<T>,
-    /// Waits for the end of a converted block. What it has lent is empty: the memory stays in the parts.
-    lender: Option<Lender>,
 }
 
 impl<T: Element> Stacked<T> {
     fn new(head: HomogenNumericTable<T>, tail: HomogenNumericTable<T>) -> Self {
         assert_eq!(head.column_count(), tail.column_count());
-        Self { id: TableId::new(), head, tail, lender: None }
+        Self { id: TableId::new(), head, tail }
     }
 
     /// The parts of a region, each as a region of its table.
@@ -69,9 +66,6 @@ impl<T: Element> Stacked<T> {
 
     /// Makes sure that no block is out, and the region is inside.
     fn check(&self, region: &Region) -> Result<()> {
-        if let Some(lender) = &self.lender {
-            lender.collect(&OnceLock::<Array<T>>::new())?;
-        }
         self.head.view()?;
         self.tail.view().map_err(|error| moved(error, self.head.row_count(), 0))?;
         region.check(self.shape())
@@ -171,25 +165,25 @@ impl<T: Element> NumericTable for Stacked<T> {
         Ok(Box::new(self.cut_mut(region)?))
     }
 
-    fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease> {
+    /// Blocks that are written in place are lent by the part that they lie in.
+    fn lend_region(&mut self, region: &Region, in_place: bool, lease: &mut Lease) -> Result<()> {
         self.check(region)?;
-        if !in_place {
-            let (lease, lender) = Lease::new(region.clone(), AnyArray::new(Array::<T>::new()), None);
-            self.lender = Some(lender);
-            return Ok(lease);
-        }
         match self.parts(region) {
-            [head, tail] if tail.rows.is_empty() => self.head.lease_region(&head, true),
-            [head, tail] if head.rows.is_empty() => self.tail.lease_region(&tail, true),
+            _ if !in_place => {
+                lease.reset(region);
+                Ok(())
+            }
+            [head, tail] if tail.rows.is_empty() => self.head.lend_region(&head, true, lease),
+            [head, tail] if head.rows.is_empty() => self.tail.lend_region(&tail, true, lease),
             _ => Err(Error::NotContiguous),
         }
     }
 
-    fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        if !self.lender.as_ref().is_some_and(|lender| lender.has_lent(lease)) {
-            return Err(Error::WrongTable);
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() {
+            return Ok(());
         }
-        self.cut_mut(lease.region())?.write(values, rule)
+        self.head.take_back(lease).or_else(|_| self.tail.take_back(lease))
     }
 }
 
@@ -367,15 +361,6 @@ impl NumericTable for Ramp {
     fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
         region.check(self.shape)?;
         Err(Error::ImmutableData)
-    }
-
-    fn lease_region(&mut self, region: &Region, _in_place: bool) -> Result<Lease> {
-        region.check(self.shape)?;
-        Err(Error::ImmutableData)
-    }
-
-    fn write_leased(&mut self, _lease: &mut Lease, _values: AnySlice<'_>, _rule: WriteRule) -> Result<()> {
-        Err(Error::WrongTable)
     }
 }
 
@@ -631,15 +616,14 @@ fn a_descriptor_writes_one_part_in_place() {
 }
 
 #[test]
-fn every_other_access_is_refused_while_a_converted_block_is_out() {
+fn a_table_that_lends_nothing_is_used_while_a_converted_block_is_out() {
     let mut table = stacked::<u8>();
-    let mut block = BlockDescriptor::<f32>::new();
-    table.get_block_of_rows(3, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert!(matches!(table.rows::<u8>(0..1), Err(Error::BlockOutstanding { rows }) if rows == (3..4)));
-    assert!(matches!(table.set_value(0, 0, 1), Err(Error::BlockOutstanding { .. })));
-    assert!(matches!(table.resize(9), Err(Error::BlockOutstanding { .. })));
-    drop(block);
-    assert_eq!(&table.rows::<u8>(0..1).unwrap()[..], [1, 2]);
+    let mut block = BlockDescriptor::<f64>::new();
+    table.get_block_of_rows(1, 3, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    block.as_mut_slice().unwrap()[0] = 30.0;
+    table.set_value(3, 1, 80).unwrap();
+    table.release_block_of_rows(&mut block).unwrap(); // changes what the block's holder changed
+    assert_eq!(values_of::<u8>(&table), [1, 2, 30, 4, 5, 6, 7, 80, 9, 10]);
 }
 
 #[test]

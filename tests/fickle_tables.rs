@@ -7,9 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::tables::{assert_error, feature, shape};
-use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region, RegionMut, TableId};
+use numeric_table::table::{Region, RegionMut, TableId};
 use numeric_table::{AnySlice, AnySliceMut, SaveOptions, load_any, verify};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -110,14 +109,6 @@ impl NumericTable for Fickle {
 
     fn region_mut(&mut self, _region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
         Err(Error::ImmutableData)
-    }
-
-    fn lease_region(&mut self, _region: &Region, _in_place: bool) -> Result<Lease> {
-        Err(Error::ImmutableData)
-    }
-
-    fn write_leased(&mut self, _lease: &mut Lease, _values: AnySlice<'_>, _rule: WriteRule) -> Result<()> {
-        Err(Error::WrongTable)
     }
 }
 

@@ -13,7 +13,7 @@ use common::{CountingOwner, DropCount, SmallNumber, for_each_element};
 use numeric_table::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
+use numeric_table::table::{Lease, Region};
 
 use DataLayout::{ColumnMajor, RowMajor};
 use MemoryStatus::{InternallyAllocated, UserAllocated};
@@ -577,15 +577,22 @@ fn a_lease_is_written_only_through_the_table_that_made_it() {
     for layout in LAYOUTS {
         for in_place in [false, true] {
             let mut table = numbered::<u8>(2, 1, layout);
-            let mut lease = table.lease_region(&Region { rows: 0..2, columns: 0..1 }, in_place).unwrap();
+            let mut lease = Lease::new();
+            table.lend_region(&Region { rows: 0..2, columns: 0..1 }, in_place, &mut lease).unwrap();
             let (mut clone, mut other) = (table.clone(), numbered::<u8>(2, 1, layout));
             let mut clone_of_clone = clone.clone();
             for stranger in [&mut clone, &mut clone_of_clone, &mut other] {
-                let written = stranger.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule);
+                let written = stranger.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule);
                 assert_error!(written, Error::WrongTable);
+                assert_error!(stranger.take_back(&mut lease), Error::WrongTable);
             }
-            table.write_leased(&mut lease, AnySlice::new(&[5_u8, 6]), rule).unwrap();
-            drop(lease);
+            table.write_lent(&mut lease, AnySlice::new(&[5_u8, 6]), rule).unwrap();
+            if in_place {
+                drop(lease);
+            } else {
+                table.take_back(&mut lease).unwrap();
+                assert_error!(table.take_back(&mut lease), Error::WrongTable); // it holds nothing any more
+            }
             assert_eq!((values_of(&table), values_of(&clone), values_of(&other)), (vec![5, 6], vec![5, 6], vec![1, 2]));
         }
     }
@@ -595,15 +602,17 @@ fn a_lease_is_written_only_through_the_table_that_made_it() {
 fn a_lease_whose_table_is_gone_is_written_by_no_clone() {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     let mut table = numbered::<u8>(2, 1, RowMajor);
-    let mut lease = table.lease_region(&Region { rows: 0..2, columns: 0..1 }, false).unwrap();
+    let mut lease = Lease::new();
+    table.lend_region(&Region { rows: 0..2, columns: 0..1 }, false, &mut lease).unwrap();
     let mut clone = table.clone();
     drop(table);
-    assert_error!(clone.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule), Error::WrongTable);
+    assert_error!(clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule), Error::WrongTable);
     drop(lease);
     assert_eq!(values_of(&clone), [1, 2]);
     // What comes back to the clone is its own, to be lent again.
-    let mut lease = clone.lease_region(&Region { rows: 0..2, columns: 0..1 }, false).unwrap();
-    clone.write_leased(&mut lease, AnySlice::new(&[7_u8, 8]), rule).unwrap();
+    let mut lease = Lease::new();
+    clone.lend_region(&Region { rows: 0..2, columns: 0..1 }, false, &mut lease).unwrap();
+    clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule).unwrap();
     drop(lease);
     assert_eq!(values_of(&clone), [7, 8]);
 }

@@ -23,6 +23,7 @@ use std::ops::{Bound, Deref, Range, RangeBounds};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -200,13 +201,19 @@ impl<T> Array<T> {
     /// ```
     #[inline]
     pub fn mutable_data(&mut self) -> Result<&mut [T]> {
-        let owner_count = self.owner_count();
-        let block = self.block.as_mut().filter(|_| self.mutable).ok_or(Error::ImmutableData)?;
-        match Arc::get_mut(block) {
-            None => Err(Error::SharedData { owner_count }),
-            // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). `get_mut`
-            // proved that no other array shares the block, and `&mut self` that nobody borrows from this one.
-            Some(_) => Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) }),
+        if !self.mutable || self.block.is_none() {
+            return Err(Error::ImmutableData);
+        }
+        match self.owner_count() {
+            1 => {
+                // What other owners did before they went happened before: they counted down with a release.
+                fence(Ordering::Acquire);
+                // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). This array is
+                // the only owner of the block, of which no weak reference is ever made, and `&mut self` says that nobody
+                // borrows from it or makes another owner of it.
+                Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) })
+            }
+            owner_count => Err(Error::SharedData { owner_count }),
         }
     }
 

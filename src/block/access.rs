@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cuts::{BlocksMut, Cuts};
+use super::values::ValuesMut;
 use super::{BlockDescriptor, ColumnBlock, ColumnBlockMut, RowBlock, RowBlockMut};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -204,9 +205,10 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn rows_mut<U: Element>(&mut self, rows: Range<usize>) -> Result<RowBlockMut<'_, U>> {
         let region = Region { rows, columns: 0..self.column_count() };
-        RowBlockMut::new(self.region_mut(&region)?)
+        Ok(RowBlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
     /// Lends consecutive values of one column as `U`.
@@ -266,7 +268,7 @@ pub trait BlockAccess: NumericTable {
     /// ```
     fn column_mut<U: Element>(&mut self, column: usize, rows: Range<usize>) -> Result<ColumnBlockMut<'_, U>> {
         let region = Region { rows, columns: one_column(self, column)? };
-        ColumnBlockMut::new(self.region_mut(&region)?)
+        Ok(ColumnBlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
     /// Reads consecutive rows through a descriptor that keeps its buffer: the way to read in a loop, or from many
@@ -431,8 +433,15 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline(always)]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = one_value(self, row, column)?;
+        if U::TYPE == self.element_type() && self.borrow_region(&region)?.is_some() {
+            if let Some([target]) = self.borrow_region_mut(&region)?.downcast::<U>() {
+                *target = value;
+                return Ok(());
+            }
+        }
         fill(self, &region, value)
     }
 

@@ -12,7 +12,7 @@ use super::values::{Values, ValuesMut};
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::table::{NumericTable, Region, RegionMut};
+use crate::table::{NumericTable, Region};
 
 /// Consecutive values of one column of a table, for reading, as `U`.
 ///
@@ -127,9 +127,9 @@ impl<U: Element> fmt::Debug for ColumnBlock<'_, U> {
 }
 
 impl<'t, U: Element> ColumnBlockMut<'t, U> {
-    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
-        let place = region.region();
-        Ok(Self { values: ValuesMut::new(region)?, region: place })
+    #[inline(always)]
+    pub(super) fn new(values: ValuesMut<'t, U>, region: Region) -> Self {
+        Self { values, region }
     }
 
     /// A block on a copy of a region, which whoever made it writes back.

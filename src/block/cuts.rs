@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use super::RowBlockMut;
 #[cfg(feature = "rayon")]
-use super::{update::WRITE_BACK, values::Buffer};
+use super::update::WRITE_BACK;
+#[cfg(feature = "rayon")]
+use super::values::Buffer;
+use super::values::ValuesMut;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
@@ -62,7 +65,9 @@ impl<'t> BlocksMut<'t> {
 
     /// Makes the block of all that is left.
     pub(super) fn into_block<U: Element>(self) -> Result<RowBlockMut<'t, U>> {
-        RowBlockMut::new(self.rest.ok_or(Error::EmptyBlocks)?)
+        let rest = self.rest.ok_or(Error::EmptyBlocks)?;
+        let region = rest.region();
+        Ok(RowBlockMut::new(ValuesMut::of_region(rest)?, region))
     }
 }
 

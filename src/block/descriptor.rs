@@ -49,6 +49,8 @@ pub struct BlockDescriptor<U: Element> {
     held: Option<Held<U>>,
     /// The values of a converted block are its first ones.
     buffer: Buffer<U>,
+    /// Holds the table's memory while a writable block is held; kept from one block to the next.
+    lease: Lease,
     /// The policy of both directions, if the caller chose one.
     policy: Option<ConversionPolicy>,
 }
@@ -66,10 +68,10 @@ struct Held<U> {
 enum Place<U> {
     /// In the table's memory, which the descriptor has a share of.
     Shared(Array<U>),
-    /// In the buffer; with a lease if they go back.
-    Buffer { count: usize, lease: Option<Lease> },
-    /// In the table's memory, which is leased to the descriptor.
-    Leased(Lease),
+    /// In the buffer: so many.
+    Buffer(usize),
+    /// In the table's memory, which the lease holds.
+    Leased,
 }
 
 impl<U: Element> BlockDescriptor<U> {
@@ -81,7 +83,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// assert!(BlockDescriptor::<f32>::new().as_slice().is_empty());
     /// ```
     pub const fn new() -> Self {
-        Self { held: None, buffer: Buffer::new(), policy: None }
+        Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: None }
     }
 
     /// Makes a descriptor that converts under one policy, in both directions.
@@ -95,7 +97,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub const fn with_policy(policy: ConversionPolicy) -> Self {
-        Self { held: None, buffer: Buffer::new(), policy: Some(policy) }
+        Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: Some(policy) }
     }
 
     /// Borrows the values, row by row; none if there is no block. Source: DAAL `getBlockPtr`.
@@ -114,8 +116,8 @@ impl<U: Element> BlockDescriptor<U> {
         match self.held.as_ref().map(|held| &held.place) {
             None => &[],
             Some(Place::Shared(array)) => array,
-            Some(Place::Buffer { count, .. }) => &self.buffer.as_slice()[..*count],
-            Some(Place::Leased(lease)) => lease.values().unwrap_or_default(),
+            Some(Place::Buffer(count)) => &self.buffer.as_slice()[..*count],
+            Some(Place::Leased) => self.lease.values().unwrap_or_default(),
         }
     }
 
@@ -137,8 +139,8 @@ impl<U: Element> BlockDescriptor<U> {
         match &mut self.held {
             None => Err(Error::NoBlock),
             Some(held) if !held.mode.is_writable() => Err(Error::NotWritable { mode: held.mode }),
-            Some(Held { place: Place::Leased(lease), .. }) => lease.values_mut().ok_or(Error::ImmutableData),
-            Some(Held { place: Place::Buffer { count, .. }, .. }) => Ok(&mut self.buffer.as_mut_slice()[..*count]),
+            Some(Held { place: Place::Leased, .. }) => self.lease.values_mut().ok_or(Error::ImmutableData),
+            Some(Held { place: Place::Buffer(count), .. }) => Ok(&mut self.buffer.as_mut_slice()[..*count]),
             Some(Held { place: Place::Shared(_), .. }) => Err(Error::ImmutableData),
         }
     }
@@ -284,7 +286,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn is_zero_copy(&self) -> bool {
-        self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer { .. }))
+        self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer(_)))
     }
 
     /// Gives the number of values that converted blocks can have without a new allocation.
@@ -318,6 +320,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// ```
     pub fn discard(&mut self) {
         self.held = None;
+        self.lease.end();
     }
 
     /// Gets a block; what `get_block_of_*` do once they know the region.
@@ -356,8 +359,8 @@ impl<U: Element> BlockDescriptor<U> {
         }
         // A block that is held for reading goes now: its share of the memory would make the lease copy.
         self.held = None;
-        let lease = table.lease_region(&region, in_place)?;
-        let place = if in_place { Place::Leased(lease) } else { Place::Buffer { count, lease: Some(lease) } };
+        table.lend_region(&region, in_place, &mut self.lease)?;
+        let place = if in_place { Place::Leased } else { Place::Buffer(count) };
         self.held = Some(Held { table: table.id(), kind, mode, region, place });
         Ok(())
     }
@@ -385,7 +388,7 @@ impl<U: Element> BlockDescriptor<U> {
             return Ok(());
         }
         let count = self.read_buffer(table, &region)?;
-        self.hold(table, Region { rows, columns }, kind, Place::Buffer { count, lease: None });
+        self.hold(table, Region { rows, columns }, kind, Place::Buffer(count));
         Ok(())
     }
 
@@ -419,10 +422,13 @@ impl<U: Element> BlockDescriptor<U> {
         if held.kind != kind {
             return Err(Error::WrongBlockKind { expected: kind, found: held.kind });
         }
-        if let Place::Buffer { count, lease: Some(lease) } = &mut held.place {
-            let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
-            let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
-            table.write_leased(lease, AnySlice::new(&self.buffer.as_slice()[..*count]), rule)?;
+        if held.mode.is_writable() {
+            if let Place::Buffer(count) = held.place {
+                let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
+                let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
+                table.write_lent(&mut self.lease, AnySlice::new(&self.buffer.as_slice()[..count]), rule)?;
+            }
+            table.take_back(&mut self.lease)?;
         }
         self.held = None;
         Ok(())
@@ -440,7 +446,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// Tells whether the buffer's values are those of a block that is held.
     #[inline(always)]
     fn holds_buffer(&self) -> bool {
-        matches!(self.held, Some(Held { place: Place::Buffer { .. }, .. }))
+        matches!(self.held, Some(Held { place: Place::Buffer(_), .. }))
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use super::values::{Values, ValuesMut};
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::table::{NumericTable, Region, RegionMut};
+use crate::table::{NumericTable, Region};
 
 /// Consecutive rows of a table, for reading: row-major values of `U`, whatever the table stores.
 ///
@@ -239,9 +239,9 @@ impl<U: Element> fmt::Debug for RowBlock<'_, U> {
 }
 
 impl<'t, U: Element> RowBlockMut<'t, U> {
-    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
-        let place = region.region();
-        Ok(Self { values: ValuesMut::new(region)?, region: place })
+    #[inline(always)]
+    pub(super) fn new(values: ValuesMut<'t, U>, region: Region) -> Self {
+        Self { values, region }
     }
 
     /// A block on a copy of a region, which whoever made it writes back.

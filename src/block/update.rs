@@ -307,7 +307,7 @@ fn update_copy<U: Element, R>(
     buffer.read(table, region, count, ConversionPolicy::Saturate, false)?;
     let values = &mut buffer.as_mut_slice()[..count];
     let result = edit(values)?;
-    table.region_mut(region)?.write(AnySlice::new(values), WRITE_BACK)?;
+    table.write_region(region, AnySlice::new(values), WRITE_BACK)?;
     Ok(result)
 }
 

@@ -131,22 +131,34 @@ pub(super) enum ValuesMut<'t, U: Element> {
 }
 
 impl<'t, U: Element> ValuesMut<'t, U> {
-    pub(super) fn new(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
-        let count = region.region().shape().element_count()?;
+    /// Borrows a region of a table for writing: its memory if it is of the type, and row by row without a gap.
+    #[inline(always)]
+    pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        if U::TYPE == table.element_type() && table.borrow_region(region)?.is_some() {
+            return Self::in_place(table.borrow_region_mut(region)?, region);
+        }
+        Self::of_region(table.region_mut(region)?)
+    }
+
+    #[inline(always)]
+    fn in_place(values: AnySliceMut<'t>, region: &Region) -> Result<Self> {
+        let mismatch = Error::element_type_mismatch(U::TYPE, values.element_type());
+        let values = values.downcast::<U>().ok_or(mismatch)?;
+        check_count(values, region.shape().element_count()?)?;
+        Ok(Self::Borrowed(values))
+    }
+
+    pub(super) fn of_region(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
+        let place = region.region();
         let region = if region.element_type() == U::TYPE {
             match region.into_slice() {
-                Ok(slice) => {
-                    let found = slice.element_type();
-                    let mismatch = Error::element_type_mismatch(U::TYPE, found);
-                    let values = slice.downcast::<U>().ok_or(mismatch)?;
-                    check_count(values, count)?;
-                    return Ok(Self::Borrowed(values));
-                }
+                Ok(slice) => return Self::in_place(slice, &place),
                 Err(region) => region,
             }
         } else {
             region
         };
+        let count = place.shape().element_count()?;
         let values = Buffer::from_any(region.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
         Ok(Self::Converted { values, region, policy: ConversionPolicy::Checked, is_pending: true })
     }

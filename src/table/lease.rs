@@ -1,12 +1,13 @@
 //! Lending a table's memory to a writable block that outlives the borrow of the table.
 //!
-//! The array itself moves into the [`Lease`], so that nobody else can reach it, and comes back when the lease is
-//! dropped, on whatever thread that happens. The table keeps a [`Lender`], and waits. Nothing here can alias: there is
-//! one array, and it is in one place. A clone of a waiting table waits as well, and gets a share of what comes back.
-//! Semantics: DESIGN 5.2; in DAAL a descriptor holds a pointer to a member of the table instead.
+//! The array itself moves into the [`Lease`], so that nobody else can reach it: there is one array, and it is in one place,
+//! so that nothing can alias. Whoever has both in hand, the table and the lease, moves it back, and neither locks nor counts
+//! anything. A lease that is *dropped* instead, on whatever thread, leaves the array in a [`Slot`], where the table finds it.
+//! A clone of a table that waits waits as well, and gets a share of what comes back.
+//! Semantics: DAAL's `BlockDescriptor`, which holds a pointer to a member of the table instead.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Region;
@@ -14,93 +15,83 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 
-/// The place where the memory comes back.
+/// Memory that a table has lent to a writable block. It goes back by [`take_back`](super::NumericTable::take_back), or when
+/// the lease is dropped.
+///
+/// An empty lease holds nothing. One that is used again for the same table costs no allocation.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::{Lease, Region}};
+/// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+/// let mut lease = Lease::new();
+/// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, true, &mut lease)?;
+/// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { .. }))); // the values are elsewhere
+/// drop(lease);
+/// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
 #[derive(Debug, Default)]
-struct Loan {
-    returned: Mutex<Returned>,
-}
-
-#[derive(Debug, Default)]
-struct Returned {
-    /// The memory, once the lease has ended and until every waiting table has its share.
-    array: Option<AnyArray>,
-    /// Tables that have not yet got their share.
-    waiting: usize,
-}
-
-impl Loan {
-    fn lock(&self) -> MutexGuard<'_, Returned> {
-        // Each critical section is a few moves that cannot panic half-way: a poisoned state is a whole one.
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The memory of a table, lent to a writable block. Dropping it gives the memory back.
-#[derive(Debug)]
 pub struct Lease {
     region: Region,
-    /// Where the block's values lie in the array, if the block is written in place.
+    /// Where the region's values lie in the array, if they are written in place.
     in_place: Option<Range<usize>>,
-    /// The memory: `None` only while the lease is being dropped.
+    /// What is lent.
     array: Option<AnyArray>,
-    loan: Arc<Loan>,
+    /// Where the array goes if nobody takes it back; kept from one use to the next.
+    slot: Option<Arc<Slot>>,
 }
 
 impl Lease {
-    /// Lends `array`. The [`Lender`] stays with the table. `in_place` is where the region's values lie in the array, if
-    /// they are to be written there.
+    /// Makes an empty lease. Allocates nothing.
     ///
     /// # Examples
     /// ```
-    /// # use std::sync::OnceLock;
-    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
-    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
-    /// let (lease, lender) = Lease::new(Region { rows: 1..3, columns: 0..1 }, array, Some(1..3));
-    /// drop(lease); // the block is released: the memory comes back
-    /// let slot = OnceLock::<Array<u8>>::new();
-    /// lender.collect(&slot)?;
-    /// assert_eq!(slot.get().unwrap()[..], [1, 2, 3]);
-    /// # Ok::<(), numeric_table::Error>(())
+    /// assert!(numeric_table::table::Lease::new().is_empty());
     /// ```
-    pub fn new(region: Region, array: AnyArray, in_place: Option<Range<usize>>) -> (Self, Lender) {
-        let loan = Arc::new(Loan::default());
-        let lender = Lender::join(&loan, &mut loan.lock(), region.rows.clone(), true);
-        (Self { region, in_place, array: Some(array), loan }, lender)
+    pub const fn new() -> Self {
+        Self { region: Region { rows: 0..0, columns: 0..0 }, in_place: None, array: None, slot: None }
     }
 
-    /// Gives the region that was lent.
+    /// Whether nothing is lent.
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let lease = table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?;
-    /// assert_eq!(lease.region(), &Region { rows: 1..3, columns: 0..2 });
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, true, &mut lease)?;
+    /// assert!(!lease.is_empty());
+    /// table.take_back(&mut lease)?;
+    /// assert!(lease.is_empty());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub const fn is_empty(&self) -> bool {
+        self.array.is_none()
+    }
+
+    /// Returns the region that was lent last.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
+    /// table.lend_region(&region, false, &mut lease)?;
+    /// assert_eq!(lease.region(), &region);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Tells whether the block is written in place.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// assert!(table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?.is_in_place());
-    /// assert!(!table.lease_region(&Region { rows: 0..3, columns: 1..2 }, false)?.is_in_place());
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn is_in_place(&self) -> bool {
-        self.in_place.is_some()
-    }
-
     /// Borrows the values of a block that is written in place, if their type is `U`.
+    #[inline(always)]
     pub(crate) fn values<U: Element>(&self) -> Option<&[U]> {
         self.array.as_ref()?.downcast_ref::<U>()?.get(self.in_place.clone()?)
     }
 
+    #[inline(always)]
     pub(crate) fn values_mut<U: Element>(&mut self) -> Option<&mut [U]> {
         let range = self.in_place.clone()?;
         if range.is_empty() {
@@ -109,143 +100,208 @@ impl Lease {
         self.array.as_mut()?.downcast_mut::<U>()?.mutable_data().ok()?.get_mut(range)
     }
 
-    /// Borrows the memory that was lent, for writing a converted block back.
-    pub(crate) fn array_mut(&mut self) -> Option<&mut AnyArray> {
-        self.array.as_mut()
+    /// Ends what was lent before, and names a region of which nothing is lent: all that
+    /// [`lend_region`](super::NumericTable::lend_region) needs to do for a block that is not written in place.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::table::{Lease, Region};
+    /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
+    /// lease.reset(&region);
+    /// assert!(lease.is_empty() && lease.region() == &region);
+    /// ```
+    pub fn reset(&mut self, region: &Region) {
+        self.end();
+        self.region = region.clone();
+        self.in_place = None;
+    }
+
+    /// Gives the memory up, as dropping does, and keeps the rest for another use.
+    pub(crate) fn end(&mut self) {
+        if let (Some(array), Some(slot)) = (self.array.take(), &self.slot) {
+            slot.leave(array);
+        }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.loan.lock().array = self.array.take();
+        self.end();
     }
 }
 
-/// The table's end of a [`Lease`]: waits for the memory to come back.
-#[derive(Debug)]
-pub struct Lender {
-    loan: Arc<Loan>,
-    rows: Range<usize>,
-    /// Whether this is the table whose memory was lent, and not a clone that waits with it.
-    is_owner: bool,
-    /// Whether this table has got its share. Written under the loan's lock.
-    is_done: AtomicBool,
+/// Where an array lies between a lease that was dropped and the tables that wait for it.
+#[derive(Debug, Default)]
+struct Slot {
+    returned: Mutex<Option<AnyArray>>,
+    /// The tables that wait: the one that has lent, and its clones. Changed under the lock, or by the only one who can: a
+    /// table that is mutably borrowed and of which no clone waits.
+    waiting: AtomicUsize,
 }
 
-impl Lender {
-    fn join(loan: &Arc<Loan>, returned: &mut Returned, rows: Range<usize>, is_owner: bool) -> Self {
-        returned.waiting += 1;
-        Self { loan: Arc::clone(loan), rows, is_owner, is_done: AtomicBool::new(false) }
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Option<AnyArray>> {
+        // Each critical section is a few moves that cannot panic half-way: a poisoned state is a whole one.
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lends again, after the memory has come back: without an allocation, unless the old lease is still being dropped.
-    pub(crate) fn lend_again(
-        mut self,
-        region: Region,
-        array: AnyArray,
-        in_place: Option<Range<usize>>,
-    ) -> (Lease, Self) {
-        match Arc::get_mut(&mut self.loan) {
-            Some(loan) if *self.is_done.get_mut() => {
-                loan.returned = Mutex::new(Returned { array: None, waiting: 1 });
-                self.is_done = AtomicBool::new(false);
-                self.is_owner = true;
-                self.rows = region.rows.clone();
-                (Lease { region, in_place, array: Some(array), loan: Arc::clone(&self.loan) }, self)
-            }
-            _ => Lease::new(region, array, in_place),
+    /// Puts what was lent where the tables that wait find it. Without any it is freed.
+    fn leave(&self, array: AnyArray) {
+        let mut returned = self.lock();
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            *returned = Some(array);
         }
     }
 
-    /// Returns `true` if this lender was made together with the lease: one that only waits with it has lent nothing.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
-    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
-    /// let region = Region { rows: 0..3, columns: 0..1 };
-    /// let (lease, lender) = Lease::new(region.clone(), array.clone(), None);
-    /// let (other, _other_lender) = Lease::new(region, array, None);
-    /// assert!(lender.has_lent(&lease) && !lender.has_lent(&other));
-    /// assert!(!lender.try_clone().unwrap().has_lent(&lease));
-    /// ```
-    pub fn has_lent(&self, lease: &Lease) -> bool {
-        self.is_owner && Arc::ptr_eq(&self.loan, &lease.loan)
+    /// Takes the share of one table that waits, if the array is there.
+    fn collect(&self, returned: &mut Option<AnyArray>) -> Option<AnyArray> {
+        let is_last = self.waiting.load(Ordering::Relaxed) == 1;
+        let array = if is_last { returned.take() } else { returned.clone() }?;
+        self.waiting.fetch_sub(1, Ordering::Release);
+        Some(array)
+    }
+}
+
+/// The place of a table's array: here, or out on loan.
+///
+/// Invariant: `array` is empty only while a lease of `slot` holds it or has left it there. It is filled again by
+/// [`take_back`](Self::take_back), or by the first look after the lease was dropped.
+#[derive(Debug)]
+pub(super) struct Memory<T> {
+    array: OnceLock<Array<T>>,
+    slot: Option<Arc<Slot>>,
+    /// Whether the slot is this table's own, and not that of a table which this one is a clone of.
+    is_lender: bool,
+    /// The rows of the block that is out, for errors.
+    lent_rows: Range<usize>,
+}
+
+impl<T: Element> Memory<T> {
+    pub(super) fn new(array: Array<T>) -> Self {
+        Self { array: OnceLock::from(array), slot: None, is_lender: false, lent_rows: 0..0 }
     }
 
-    /// Lets another table wait for the same memory, without having lent it; `None` if this one has got its share already.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::OnceLock;
-    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
-    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
-    /// let (lease, first) = Lease::new(Region { rows: 0..3, columns: 0..1 }, array, None);
-    /// let second = first.try_clone().unwrap();
-    /// drop(lease);
-    /// let slots = [OnceLock::<Array<u8>>::new(), OnceLock::new()];
-    /// first.collect(&slots[0])?;
-    /// second.collect(&slots[1])?;
-    /// assert!(slots[0].get().unwrap().shares_memory_with(slots[1].get().unwrap()));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn try_clone(&self) -> Option<Self> {
-        let mut returned = self.loan.lock();
-        let is_waiting = !self.is_done.load(Ordering::Relaxed);
-        is_waiting.then(|| Self::join(&self.loan, &mut returned, self.rows.clone(), false))
+    #[inline(always)]
+    pub(super) fn array(&self) -> Result<&Array<T>> {
+        match self.array.get() {
+            Some(array) => Ok(array),
+            None => self.collect(),
+        }
     }
 
-    /// Puts the memory into `slot`, if it has come back. The last table that waits gets it whole, others a share.
+    /// Looks whether the array has come back.
+    #[cold]
+    fn collect(&self) -> Result<&Array<T>> {
+        if let Some(slot) = &self.slot {
+            let mut returned = slot.lock();
+            // Another thread may have been here before this one got the lock.
+            if self.array.get().is_none()
+                && let Some(array) = slot.collect(&mut returned)
+                && let Ok(array) = array.downcast()
+            {
+                let _ = self.array.set(array); // which was empty, under the lock
+            }
+        }
+        self.array.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
+    }
+
+    #[inline(always)]
+    pub(super) fn array_mut(&mut self) -> Result<&mut Array<T>> {
+        self.array()?;
+        self.array.get_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
+    }
+
+    /// Moves the array into a lease, which is empty or given up.
     ///
     /// # Errors
-    /// [`Error::BlockOutstanding`] while the block is out; [`Error::ElementTypeMismatch`] if the memory that has come back
-    /// has another element type; [`Error::WrongTable`] if there is an array in `slot` already. The memory stays here then,
-    /// for a call with the right slot.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::OnceLock;
-    /// # use numeric_table::{AnyArray, prelude::*, table::{Lease, Region}};
-    /// let array = AnyArray::new(Array::from(vec![1_u8, 2, 3]));
-    /// let (lease, lender) = Lease::new(Region { rows: 1..3, columns: 0..1 }, array, Some(1..3));
-    /// let slot = OnceLock::<Array<u8>>::new();
-    /// assert!(matches!(lender.collect(&slot), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
-    /// drop(lease);
-    /// lender.collect(&slot)?;
-    /// assert_eq!(slot.get().unwrap()[..], [1, 2, 3]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn collect<T: Element>(&self, slot: &OnceLock<Array<T>>) -> Result<()> {
-        let mut returned = self.loan.lock();
-        if self.is_done.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let array = if returned.waiting == 1 { returned.array.take() } else { returned.array.clone() };
-        let array = array.ok_or_else(|| Error::BlockOutstanding { rows: self.rows.clone() })?;
-        let refused = match array.downcast::<T>() {
-            Ok(array) => slot.set(array).err().map(|array| (AnyArray::new(array), Error::WrongTable)),
-            Err(array) => {
-                let (expected, found) = (T::TYPE, array.element_type());
-                Some((array, Error::element_type_mismatch(expected, found)))
-            }
+    /// [`Error::BlockOutstanding`].
+    #[inline(always)]
+    pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
+        self.array()?;
+        lease.reset(region);
+        let Some(array) = self.array.take() else { return Err(Error::BlockOutstanding { rows: 0..0 }) };
+        let slot = match &mut self.slot {
+            // Nobody waits: neither this table, which is mutably borrowed and has its array, nor a clone of it.
+            Some(slot) if self.is_lender && slot.waiting.load(Ordering::Acquire) == 0 => slot,
+            slot => slot.insert(Arc::default()),
         };
-        if let Some((array, error)) = refused {
-            returned.array = Some(array);
-            return Err(error);
+        slot.waiting.store(1, Ordering::Relaxed);
+        if !lease.slot.as_ref().is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            lease.slot = Some(Arc::clone(slot));
         }
-        returned.waiting -= 1;
-        self.is_done.store(true, Ordering::Relaxed);
+        (self.is_lender, self.lent_rows) = (true, region.rows.clone());
+        (lease.in_place, lease.array) = (in_place, Some(AnyArray::new(array)));
         Ok(())
+    }
+
+    /// Moves the array back out of a lease.
+    ///
+    /// # Errors
+    /// [`Error::WrongTable`] if the lease is not of this memory, or empty; it is as it was.
+    #[inline(always)]
+    pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
+        let array = match lease.array.take().map(AnyArray::downcast) {
+            Some(Ok(array)) => array,
+            Some(Err(other)) => {
+                lease.array = Some(other);
+                return Err(Error::WrongTable);
+            }
+            None => return Err(Error::WrongTable),
+        };
+        if slot.waiting.load(Ordering::Acquire) == 1 {
+            slot.waiting.store(0, Ordering::Relaxed); // nobody but this table has waited
+        } else {
+            let mut returned = slot.lock();
+            slot.waiting.fetch_sub(1, Ordering::Release);
+            *returned = Some(AnyArray::new(array.clone()));
+        }
+        self.array = OnceLock::from(array);
+        Ok(())
+    }
+
+    /// Borrows what a lease holds of this memory.
+    ///
+    /// # Errors
+    /// As [`take_back`](Self::take_back).
+    pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut Array<T>> {
+        self.slot_of(lease).ok_or(Error::WrongTable)?;
+        lease.array.as_mut().and_then(AnyArray::downcast_mut).ok_or(Error::WrongTable)
+    }
+
+    /// The slot, if what this memory has lent may be in this lease.
+    #[inline(always)]
+    fn slot_of(&self, lease: &Lease) -> Option<&Slot> {
+        let (slot, known) = (self.slot.as_ref()?, lease.slot.as_ref()?);
+        (self.is_lender && Arc::ptr_eq(slot, known) && self.array.get().is_none()).then_some(slot)
+    }
+
+    /// Another table on the same memory, or waiting for it as this one does.
+    pub(super) fn share(&self) -> Self {
+        loop {
+            if let Ok(array) = self.array() {
+                return Self::new(array.clone());
+            }
+            let Some(slot) = &self.slot else { return Self::new(Array::new()) }; // without a slot the array is here
+            let returned = slot.lock();
+            // If it comes back right now, there is nothing to wait for any more.
+            if returned.is_none() && self.array.get().is_none() {
+                slot.waiting.fetch_add(1, Ordering::Relaxed);
+                let slot = Some(Arc::clone(slot));
+                return Self { array: OnceLock::new(), slot, is_lender: false, lent_rows: self.lent_rows.clone() };
+            }
+        }
     }
 }
 
-impl Drop for Lender {
+impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
-        let mut returned = self.loan.lock();
-        if !self.is_done.load(Ordering::Relaxed) {
-            returned.waiting -= 1;
-            if returned.waiting == 0 {
-                returned.array = None;
+        if let (None, Some(slot)) = (self.array.get(), &self.slot) {
+            let mut returned = slot.lock();
+            if slot.waiting.fetch_sub(1, Ordering::Release) == 1 {
+                let nobody_waits_for = returned.take();
+                drop(returned);
+                drop(nobody_waits_for); // without the lock: it may call a user's code
             }
         }
     }
@@ -254,77 +310,122 @@ impl Drop for Lender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::element::ElementType;
 
-    fn lend(values: Vec<u8>) -> (Lease, Lender) {
-        let region = Region { rows: 0..values.len(), columns: 0..1 };
-        let range = 0..values.len();
-        Lease::new(region, AnyArray::new(Array::from(values)), Some(range))
+    fn lend(values: Vec<u8>) -> (Memory<u8>, Lease) {
+        let (mut memory, mut lease) = (Memory::new(Array::from(values)), Lease::new());
+        lend_all(&mut memory, &mut lease);
+        (memory, lease)
+    }
+
+    fn lend_all(memory: &mut Memory<u8>, lease: &mut Lease) {
+        let count = memory.array().unwrap().count();
+        memory.lend(&Region { rows: 0..count, columns: 0..1 }, Some(0..count), lease).unwrap();
+    }
+
+    #[track_caller]
+    fn assert_out(memory: &Memory<u8>, count: usize) {
+        assert!(matches!(memory.array(), Err(Error::BlockOutstanding { rows }) if rows == (0..count)));
     }
 
     #[test]
     fn memory_comes_back_whole_when_the_lease_is_dropped() {
-        let (mut lease, lender) = lend(vec![1, 2]);
-        let slot = OnceLock::<Array<u8>>::new();
-        assert!(matches!(lender.collect(&slot), Err(Error::BlockOutstanding { rows }) if rows == (0..2)));
+        let (memory, mut lease) = lend(vec![1, 2]);
+        assert_out(&memory, 2);
         lease.values_mut::<u8>().unwrap()[0] = 9;
         drop(lease);
-        lender.collect(&slot).unwrap();
-        assert_eq!(&slot.get().unwrap()[..], [9, 2]);
-        assert!(slot.get().unwrap().has_mutable_data());
+        assert_eq!(memory.array().unwrap()[..], [9, 2]);
+        assert!(memory.array().unwrap().has_mutable_data());
     }
 
     #[test]
-    fn two_waiting_tables_share_what_comes_back() {
-        let (lease, first) = lend(vec![1, 2]);
-        let second = first.try_clone().unwrap();
-        drop(lease);
-        let slots = [OnceLock::<Array<u8>>::new(), OnceLock::new()];
-        first.collect(&slots[0]).unwrap();
-        assert!(first.try_clone().is_none());
-        second.collect(&slots[1]).unwrap();
-        assert_eq!(slots[0].get().unwrap().owner_count(), 2);
-        drop((first, second));
-        assert_eq!(slots[0].get().unwrap().owner_count(), 2);
+    fn memory_that_is_taken_back_is_the_tables_own_and_the_lease_is_used_again() {
+        let (mut memory, mut lease) = lend(vec![1, 2]);
+        let slot = Arc::as_ptr(lease.slot.as_ref().unwrap());
+        for value in 3..6 {
+            lease.values_mut::<u8>().unwrap()[1] = value;
+            memory.take_back(&mut lease).unwrap();
+            assert!(lease.is_empty() && lease.values::<u8>().is_none());
+            assert_eq!(memory.array().unwrap()[..], [1, value]);
+            assert!(memory.array().unwrap().has_mutable_data());
+            lend_all(&mut memory, &mut lease);
+            assert_eq!(Arc::as_ptr(lease.slot.as_ref().unwrap()), slot);
+        }
     }
 
     #[test]
-    fn a_slot_of_another_type_or_with_an_array_in_it_is_refused_and_the_memory_stays() {
-        let (lease, lender) = lend(vec![1, 2]);
-        drop(lease);
-        let wrong = OnceLock::<Array<i16>>::new();
-        let error = lender.collect(&wrong).unwrap_err();
-        assert!(matches!(error, Error::ElementTypeMismatch { expected: ElementType::I16, found: ElementType::U8, .. }));
-        let full = OnceLock::from(Array::from(vec![9_u8]));
-        assert!(matches!(lender.collect(&full), Err(Error::WrongTable)));
-        assert!(wrong.get().is_none() && full.get().unwrap()[..] == [9]);
-        let slot = OnceLock::<Array<u8>>::new();
-        lender.collect(&slot).unwrap();
-        assert_eq!(slot.get().unwrap()[..], [1, 2]);
-        assert!(slot.get().unwrap().has_mutable_data());
+    fn an_empty_lease_or_that_of_another_table_is_not_taken_back() {
+        let (mut memory, mut lease) = lend(vec![1]);
+        let (mut other, mut lease_of_other) = lend(vec![2]);
+        assert!(matches!(memory.take_back(&mut Lease::new()), Err(Error::WrongTable)));
+        assert!(matches!(memory.take_back(&mut lease_of_other), Err(Error::WrongTable)));
+        let mut clone = memory.share();
+        assert!(matches!(clone.take_back(&mut lease), Err(Error::WrongTable)));
+        memory.take_back(&mut lease).unwrap();
+        assert!(matches!(memory.take_back(&mut lease), Err(Error::WrongTable)));
+        other.take_back(&mut lease_of_other).unwrap();
+        assert_eq!((memory.array().unwrap()[0], other.array().unwrap()[0], clone.array().unwrap()[0]), (1, 2, 1));
+    }
+
+    #[test]
+    fn tables_that_wait_share_what_comes_back_either_way() {
+        for is_dropped in [true, false] {
+            let (mut memory, mut lease) = lend(vec![1, 2]);
+            let (second, third) = (memory.share(), memory.share());
+            assert_out(&second, 2);
+            lease.values_mut::<u8>().unwrap()[0] = 7;
+            if is_dropped {
+                drop(lease);
+            } else {
+                memory.take_back(&mut lease).unwrap();
+            }
+            drop(third); // without ever looking
+            assert_eq!(memory.array().unwrap()[..], [7, 2]);
+            assert_eq!(second.array().unwrap()[..], [7, 2]);
+            assert_eq!(memory.array().unwrap().owner_count(), 2, "dropped: {is_dropped}");
+            assert!(memory.array().unwrap().shares_memory_with(second.array().unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_table_lends_again_while_a_clone_still_has_its_share_to_fetch() {
+        let (mut memory, mut lease) = lend(vec![1]);
+        let mut clone = memory.share();
+        memory.take_back(&mut lease).unwrap();
+        *memory.array_mut().unwrap() = Array::from(vec![1]); // detached, as a table is before it lends
+        lend_all(&mut memory, &mut lease);
+        lease.values_mut::<u8>().unwrap()[0] = 5;
+        assert_eq!(clone.array().unwrap()[..], [1]);
+        let mut lease_of_clone = Lease::new();
+        lend_all(&mut clone, &mut lease_of_clone);
+        memory.take_back(&mut lease).unwrap();
+        clone.take_back(&mut lease_of_clone).unwrap();
+        assert_eq!((memory.array().unwrap()[0], clone.array().unwrap()[0]), (5, 1));
     }
 
     #[test]
     fn memory_that_nobody_waits_for_is_freed() {
+        struct SharedBytes(Arc<[u8; 2]>);
+
+        impl AsRef<[u8]> for SharedBytes {
+            fn as_ref(&self) -> &[u8] {
+                &self.0[..]
+            }
+        }
         let owner = Arc::new([1_u8, 2]);
-        let array = Array::from_owner(SharedBytes(Arc::clone(&owner)));
-        let (lease, lender) = Lease::new(Region::default(), AnyArray::new(array), None);
-        drop(lender);
-        drop(lease);
-        assert_eq!(Arc::strong_count(&owner), 1);
-        let array = Array::from_owner(SharedBytes(Arc::clone(&owner)));
-        let (lease, lender) = Lease::new(Region::default(), AnyArray::new(array), None);
-        drop(lease);
-        assert_eq!(Arc::strong_count(&owner), 2);
-        drop(lender);
-        assert_eq!(Arc::strong_count(&owner), 1);
-    }
-
-    struct SharedBytes(Arc<[u8; 2]>);
-
-    impl AsRef<[u8]> for SharedBytes {
-        fn as_ref(&self) -> &[u8] {
-            &self.0[..]
+        for drops_table_first in [true, false] {
+            let mut memory = Memory::new(Array::from_owner(SharedBytes(Arc::clone(&owner))));
+            let mut lease = Lease::new();
+            memory.lend(&Region::default(), None, &mut lease).unwrap();
+            assert_eq!(Arc::strong_count(&owner), 2);
+            if drops_table_first {
+                drop(memory);
+                drop(lease);
+            } else {
+                drop(lease);
+                assert_eq!(Arc::strong_count(&owner), 2);
+                drop(memory);
+            }
+            assert_eq!(Arc::strong_count(&owner), 1);
         }
     }
 }

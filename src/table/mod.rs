@@ -13,7 +13,7 @@ mod state;
 mod view;
 
 pub use homogen::HomogenNumericTable;
-pub use lease::{Lease, Lender};
+pub use lease::Lease;
 pub use region::{Region, RegionMut};
 pub use state::{AllocationFlag, DataLayout, MemoryStatus, TableId};
 pub use view::{TableView, TableViewMut};
@@ -24,7 +24,7 @@ use std::ops::Range;
 
 use crate::array::{AnyArray, AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 pub use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::{DataDictionary, FeatureType};
@@ -401,8 +401,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// ```
     fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>>;
 
-    /// Primitive: lends the table's memory to the holder of the lease, until that is dropped. With `in_place`, the
-    /// region must be one that [`borrow_region`](Self::borrow_region) gives, and is written in place.
+    /// Primitive: borrows the values of a region for writing, if they lie in memory row by row without a gap. Copies first if
+    /// the memory is shared or immutable.
     ///
     /// # Errors
     /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
@@ -411,33 +411,108 @@ pub trait NumericTable: Any + Send + Sync {
     /// ```
     /// # use numeric_table::{prelude::*, table::Region};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let lease = table.lease_region(&Region { rows: 1..3, columns: 0..2 }, true)?;
-    /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
-    /// drop(lease);
-    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// let rows = table.borrow_region_mut(&Region { rows: 1..3, columns: 0..2 })?;
+    /// rows.downcast::<i16>().unwrap().fill(9);
+    /// assert_eq!(table.as_slice()?, [1, 2, 9, 9, 9, 9]);
+    /// assert!(table.borrow_region_mut(&Region { rows: 0..3, columns: 1..2 }).is_err()); // rows lie between
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease>;
+    fn borrow_region_mut(&mut self, region: &Region) -> Result<AnySliceMut<'_>> {
+        self.region_mut(region)?.into_slice().map_err(|_| Error::NotContiguous)
+    }
 
-    /// Primitive: writes values into the region of a lease, all of them or none. The lease goes on.
+    /// Primitive: converts row-major values into a region, all of them or none.
     ///
     /// # Errors
-    /// [`Error::WrongTable`](crate::Error::WrongTable) if the lease is not of this table;
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// As [`region_mut`](Self::region_mut); [`Error::LengthMismatch`](crate::Error::LengthMismatch);
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::Region};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut lease = table.lease_region(&Region { rows: 0..3, columns: 1..2 }, false)?;
+    /// let (column, values) = (Region { rows: 0..3, columns: 1..2 }, [20.0_f32, 40.0, 60.0]);
     /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
-    /// table.write_leased(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
-    /// drop(lease);
+    /// table.write_region(&column, AnySlice::new(&values), rule)?;
     /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()>;
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        self.region_mut(region)?.write(values, rule)
+    }
+
+    /// Primitive: moves the table's memory into a lease, until [`take_back`](Self::take_back) or until the lease is dropped.
+    /// With `in_place`, the region must be one that [`borrow_region`](Self::borrow_region) shows, and is written in place.
+    ///
+    /// The default lends nothing: the table can be used while a converted block is out, and nothing is written in place.
+    ///
+    /// # Errors
+    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, true, &mut lease)?;
+    /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn lend_region(&mut self, region: &Region, in_place: bool, lease: &mut Lease) -> Result<()> {
+        self.region_mut(region)?;
+        if in_place {
+            return Err(Error::NotContiguous);
+        }
+        lease.reset(region);
+        Ok(())
+    }
+
+    /// Primitive: converts row-major values into the region of a lease, all of them or none. The lease goes on.
+    ///
+    /// The default writes into the table, which has lent nothing.
+    ///
+    /// # Errors
+    /// As [`write_region`](Self::write_region); [`Error::WrongTable`](crate::Error::WrongTable) if the lease holds the
+    /// memory of another table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 0..3, columns: 1..2 }, false, &mut lease)?;
+    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    /// table.write_lent(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        if lease.is_empty() { self.write_region(lease.region(), values, rule) } else { Err(Error::WrongTable) }
+    }
+
+    /// Primitive: moves the memory back out of a lease, which is empty afterwards.
+    ///
+    /// # Errors
+    /// [`Error::WrongTable`](crate::Error::WrongTable) if the lease holds the memory of another table; it is as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, true, &mut lease)?;
+    /// let mut other = table.clone(); // which waits for the same memory
+    /// assert!(matches!(other.take_back(&mut lease), Err(Error::WrongTable)));
+    /// table.take_back(&mut lease)?;
+    /// assert!(lease.is_empty());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() { Ok(()) } else { Err(Error::WrongTable) }
+    }
 }
 
 impl fmt::Debug for dyn NumericTable {

@@ -160,28 +160,51 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(Box::new(HomogenRegion::new(self.view_mut()?, region.clone())?))
     }
 
-    fn lease_region(&mut self, region: &Region, in_place: bool) -> Result<Lease> {
-        let is_contiguous = self.range_in_array(region)?.is_some();
-        if in_place && !is_contiguous {
-            return Err(Error::NotContiguous);
+    #[inline(always)]
+    fn borrow_region_mut(&mut self, region: &Region) -> Result<AnySliceMut<'_>> {
+        let range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?;
+        if range.is_empty() {
+            return Ok(AnySliceMut::new::<T>(&mut []));
         }
-        if !self.shape.is_empty() {
+        let range = if self.memory.array()?.has_mutable_data() {
+            range
+        } else {
             self.detach()?;
-        }
-        // Copying may have moved the region.
-        let range = if in_place { self.range_in_array(region)? } else { None };
-        self.memory.lend(region.clone(), range)
+            self.range_in_array(region)?.ok_or(Error::NotContiguous)? // copying may have moved the region
+        };
+        let values = self.memory.array_mut()?.mutable_data()?;
+        values.get_mut(range).map(AnySliceMut::new).ok_or(Error::NotAllocated)
     }
 
-    fn write_leased(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        if !self.memory.has_lent(lease) {
-            return Err(Error::WrongTable);
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape)?;
+        self.view_mut()?.region(region)?.write(values, rule, region.origin())
+    }
+
+    #[inline(always)]
+    fn lend_region(&mut self, region: &Region, in_place: bool, lease: &mut Lease) -> Result<()> {
+        let mut range = self.range_in_array(region)?;
+        if in_place && range.is_none() {
+            return Err(Error::NotContiguous);
         }
-        let (region, shape, geometry) = (lease.region().clone(), self.shape, self.geometry());
-        let array = lease.array_mut().and_then(AnyArray::downcast_mut::<T>).ok_or(Error::WrongTable)?;
-        // `lease_region` has made the array this table's own, and nobody could share it since.
-        let values_of_table = if shape.is_empty() { &mut [] } else { array.mutable_data()? };
-        let view = TableViewMut::with_geometry(values_of_table, geometry).ok_or(Error::NotAllocated)?;
+        if !self.shape.is_empty() && !self.memory.array()?.has_mutable_data() {
+            self.detach()?;
+            range = self.range_in_array(region)?; // copying may have moved the region
+        }
+        self.memory.lend(region, range.filter(|_| in_place), lease)
+    }
+
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        let region = lease.region().clone();
+        let array = self.memory.lent(lease)?;
+        // `lend_region` has made the array this table's own, and nobody could share it since.
+        let values_of_table = if self.shape.is_empty() { &mut [] } else { array.mutable_data()? };
+        let view = TableViewMut::with_geometry(values_of_table, self.geometry()).ok_or(Error::NotAllocated)?;
         view.region(&region)?.write(values, rule, region.origin())
+    }
+
+    #[inline(always)]
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        self.memory.take_back(lease)
     }
 }

@@ -1,10 +1,11 @@
 //! Every way to make a homogeneous table: the initialisation scenarios of the seed.
 
-use super::{Memory, Placement, check_spare_rows};
+use super::{Placement, check_spare_rows};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
+use crate::table::lease::Memory;
 use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId};
 
 impl<T: Element> HomogenNumericTable<T> {

@@ -1,19 +1,19 @@
 //! The homogeneous numeric table: all values of one type, in one shared block of memory.
 //!
 //! Here is what it consists of and its life cycle; constructors are in `construct`, conversion and layout in
-//! `transform`, the primitives of block access in `access`, regions that are borrowed for writing in `region`, the place of its array
-//! in `memory`.
+//! `transform`, the primitives of block access in `access`, regions that are borrowed for writing in `region`. The place of
+//! its array is in `lease`.
 //! Semantics: DAAL `HomogenNumericTable`; seed "Generic Interfaces".
 
 mod access;
 mod construct;
-mod memory;
 mod region;
 mod transform;
 
 use std::fmt;
 use std::ops::Range;
 
+use super::lease::Memory;
 use super::view::{TableView, TableViewMut};
 use super::{DataLayout, MemoryStatus, Shape, TableId, describe};
 use crate::array::Array;
@@ -21,7 +21,6 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::window::Geometry;
-use memory::Memory;
 
 /// A table of numbers of one element type, in one shared block of memory. The default type is `f32`, as in DAAL.
 ///
