@@ -518,6 +518,7 @@ calls! {
         let any: &dyn NumericTable = table;
         let _ = black_box(any.write_csv_to(Sink(SINK), CsvWriteOptions::new()));
         let _ = black_box(table.write_csv(&path));
+        let _ = std::fs::remove_file(&path);
     }
 
     fn written_as_csv_with_categories(table, folder) {
