@@ -57,12 +57,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `window`, `array`, `convert`, `format::map` and `interop::npy::map`; every other module forbids it.
+// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `format::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
-#[forbid(unsafe_code)]
-mod base;
+mod base; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod block;
 pub mod convert;

@@ -4,6 +4,7 @@
 
 #![cfg(feature = "rayon")]
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -11,9 +12,10 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use numeric_table::BasicStatistics;
 use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::execution::*;
-use numeric_table::{Array, BasicStatistics, HomogenNumericTable, Shape};
+use numeric_table::prelude::*;
 use rayon::ThreadPoolBuilder;
 
 /// Set in the process that a test runs in.
@@ -138,31 +140,75 @@ fn a_pool_that_counts_the_thread_that_made_it_is_used_from_another_thread() {
 #[test]
 fn threads_that_have_time_get_the_part_of_their_own_number() {
     ends("threads_that_have_time_get_the_part_of_their_own_number", || {
-        for from_outside in [false, true] {
-            let builder = ThreadPoolBuilder::new().num_threads(4);
-            let seen = Mutex::new(Vec::new());
-            let all = Barrier::new(4); // nobody gets a second part before all have one
-            let mut handle = ArrayHandle::<f64, _>::empty(&Rayon);
-            let mut launch = || {
-                let output = handle.prepare_for_output(COUNT).unwrap();
-                Rayon
-                    .launch([], output, 1, |first, []: [&[f64]; 0], _chunk| {
-                        all.wait();
-                        seen.lock().unwrap().push((first * 4 / COUNT, rayon::current_thread_index().unwrap()));
-                    })
-                    .unwrap();
+        let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let seen = Mutex::new(Vec::new());
+        let all = Barrier::new(4); // nobody gets a second part before all have one
+        let mut handle = ArrayHandle::<f64, _>::empty(&Rayon);
+        pool.install(|| {
+            let output = handle.prepare_for_output(COUNT).unwrap();
+            let kernel = |first: usize, []: [&[f64]; 0], _: &mut [f64]| {
+                all.wait();
+                seen.lock().unwrap().push((first * 4 / COUNT, rayon::current_thread_index().unwrap()));
             };
-            match from_outside {
-                false => builder.build().unwrap().install(launch),
-                true => {
-                    builder.build_global().unwrap();
-                    launch();
-                }
-            }
-            let mut seen = seen.into_inner().unwrap();
-            seen.sort_unstable();
-            assert_eq!(seen, [(0, 0), (1, 1), (2, 2), (3, 3)]);
+            Rayon.launch([], output, 1, kernel).unwrap();
+        });
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        assert_eq!(seen, [(0, 0), (1, 1), (2, 2), (3, 3)]);
+    });
+}
+
+#[test]
+fn a_call_from_outside_of_the_pool_ends_while_every_thread_of_it_waits_for_the_caller() {
+    ends("a_call_from_outside_of_the_pool_ends_while_every_thread_of_it_waits_for_the_caller", || {
+        ThreadPoolBuilder::new().num_threads(2).build_global().unwrap();
+        let table =
+            Arc::new(Mutex::new(HomogenNumericTable::full(Shape { rows: COUNT, columns: 1 }, 1.0_f64).unwrap()));
+        let mut held = table.lock().unwrap();
+        let (begin, has_begun) = channel();
+        let (end, has_ended) = channel();
+        for _ in 0..2 {
+            let (table, begin, end) = (Arc::clone(&table), begin.clone(), end.clone());
+            rayon::spawn(move || {
+                begin.send(()).unwrap();
+                end.send(table.lock().unwrap().as_slice().unwrap()[0]).unwrap();
+            });
         }
+        has_begun.iter().take(2).for_each(drop);
+        held.assign(3.0).unwrap();
+        assert_eq!(Array::full(COUNT, 2.0_f64).unwrap()[COUNT - 1], 2.0);
+        assert_eq!(held.convert::<f32>().unwrap().as_slice().unwrap()[5], 3.0);
+        drop(held);
+        assert!(has_ended.iter().take(2).all(|seen| seen == 3.0));
+    });
+}
+
+#[test]
+fn no_call_under_a_lock_takes_up_another_task_of_a_large_pool() {
+    ends("no_call_under_a_lock_takes_up_another_task_of_a_large_pool", || {
+        let pool = ThreadPoolBuilder::new().num_threads(32).build().unwrap();
+        let shape = Shape { rows: 600_000, columns: 1 };
+        let table = Arc::new(Mutex::new(HomogenNumericTable::full(shape, 1.5_f64).unwrap()));
+        thread_local!(static HAS_LOCK: Cell<bool> = const { Cell::new(false) });
+        let (send, receive) = channel();
+        for task in 0..300 {
+            let (table, send) = (Arc::clone(&table), send.clone());
+            pool.spawn(move || {
+                assert!(!HAS_LOCK.get(), "a thread that waits under the lock has begun another task");
+                let mut table = table.lock().unwrap();
+                HAS_LOCK.set(true);
+                match task % 3 {
+                    0 => table.assign(f64::from(task)).unwrap(),
+                    1 => drop(Array::full(600_000, 1.5_f64).unwrap()),
+                    _ => table.par_update_row_blocks::<f64>(1000, |block| Ok(block[0] += 1.0)).unwrap(),
+                }
+                HAS_LOCK.set(false);
+                drop(table);
+                send.send(()).unwrap();
+            });
+        }
+        drop(send);
+        assert_eq!(receive.iter().count(), 300);
     });
 }
 

@@ -621,9 +621,9 @@ fn a_table_that_lends_nothing_is_used_while_a_converted_block_is_out() {
     let mut block = BlockDescriptor::<f64>::new();
     table.get_block_of_rows(1, 3, ReadWriteMode::ReadWrite, &mut block).unwrap();
     block.as_mut_slice().unwrap()[0] = 30.0;
-    table.set_value(3, 1, 80).unwrap();
-    table.release_block_of_rows(&mut block).unwrap(); // changes what the block's holder changed
-    assert_eq!(values_of::<u8>(&table), [1, 2, 30, 4, 5, 6, 7, 80, 9, 10]);
+    table.set_value(4, 1, 100).unwrap();
+    table.release_block_of_rows(&mut block).unwrap();
+    assert_eq!(values_of::<u8>(&table), [1, 2, 30, 4, 5, 6, 7, 8, 9, 100]);
 }
 
 #[test]

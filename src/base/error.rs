@@ -11,8 +11,8 @@ use crate::base::copy::CopyReason;
 use crate::base::element::ElementType;
 use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
+#[cfg(any(feature = "csv", feature = "arrow"))]
 use crate::base::text::label;
-#[cfg(feature = "csv")]
 use crate::base::value::AnyValue;
 
 /// The result of every call that can fail.
@@ -317,7 +317,7 @@ pub enum Error {
     /// Arrow values that a table cannot hold.
     #[cfg(feature = "arrow")]
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    #[error("Arrow column {column} ({name}): {reason}")]
+    #[error("Arrow column {column} ({}): {}", label(name, LABEL_LIMIT), label(reason, REASON_LIMIT))]
     Arrow {
         /// The column, from 0 on.
         column: usize,
@@ -389,11 +389,18 @@ fn prefix(path: Option<&Path>) -> String {
     path.map(|path| format!("{}: ", path.display())).unwrap_or_default()
 }
 
+/// Places that a foreign name takes in a message, a character of which may take several when it is escaped.
+#[cfg(any(feature = "csv", feature = "arrow"))]
+const LABEL_LIMIT: usize = 40;
+
+/// Places that a reason with foreign names in it takes in a message.
+#[cfg(feature = "arrow")]
+const REASON_LIMIT: usize = 300;
+
 #[cfg(feature = "csv")]
 fn column_of(column: Option<usize>, name: Option<&str>) -> String {
-    const NAME_LIMIT: usize = 40; // places, a character of which may take several when it is escaped
     match (column, name) {
-        (Some(column), Some(name)) => format!(", column {column} ({})", label(name, NAME_LIMIT)),
+        (Some(column), Some(name)) => format!(", column {column} ({})", label(name, LABEL_LIMIT)),
         (Some(column), None) => format!(", column {column}"),
         (None, _) => String::new(),
     }

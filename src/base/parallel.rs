@@ -4,15 +4,10 @@
 //! needs more threads than its own: `crew` says how they share the work.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
 
-#[cfg(feature = "rayon")]
-mod crew;
-
 use std::cell::Cell;
 #[cfg(feature = "rayon")]
 use std::sync::OnceLock;
-
-#[cfg(feature = "rayon")]
-use crew::share;
+use std::sync::{Mutex, PoisonError};
 
 /// Work on fewer bytes than this, read and written together, stays on the calling thread.
 ///
@@ -91,29 +86,35 @@ fn threads() -> usize {
     1
 }
 
-/// Which piece a thread takes first.
-#[derive(Clone, Copy)]
-enum First {
-    /// The next one.
-    Next,
-    /// The one that has the thread's own number; the next one if another thread has taken it.
-    Own,
-}
-
 /// Works on every piece, several at a time if there are several; results are in the order of the pieces.
 pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
-    map_from(First::Next, pieces, work)
+    map_on(false, pieces, work)
 }
 
-fn map_from<P: Send, R: Send>(first: First, pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+/// As [`map`]; with `takes_own`, a thread of the pool begins with the piece of its own number.
+fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let threads = if pieces.len() < 2 || IS_SERIAL.get() { 1 } else { threads() };
-    if threads == 1 { pieces.into_iter().map(work).collect() } else { share(pieces, first, threads, &work) }
+    if threads == 1 {
+        return pieces.into_iter().map(work).collect();
+    }
+    let slots: Vec<_> = pieces.into_iter().map(|piece| Mutex::new((Some(piece), None))).collect();
+    let slot = |index: usize| slots[index].lock().unwrap_or_else(PoisonError::into_inner);
+    share(slots.len(), threads, takes_own, &|index| {
+        let piece = slot(index).0.take();
+        let result = piece.map(&work);
+        slot(index).1 = result;
+    });
+    // Every slot has a result: a piece whose work has panicked does not come here.
+    slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1).collect()
 }
+
+#[cfg(feature = "rayon")]
+use super::crew::share;
 
 /// There are no other threads.
 #[cfg(not(feature = "rayon"))]
-fn share<P, R>(pieces: Vec<P>, _first: First, _threads: usize, work: &impl Fn(P) -> R) -> Vec<R> {
-    pieces.into_iter().map(work).collect()
+fn share(count: usize, _threads: usize, _takes_own: bool, work: &dyn Fn(usize)) {
+    (0..count).for_each(work);
 }
 
 /// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
@@ -148,7 +149,7 @@ pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
         return serially(|| work(0, values));
     }
     let chunks = values.chunks_mut(step).enumerate().map(|(i, chunk)| (i * step, chunk)).collect();
-    map_from(First::Own, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
+    map_on(true, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
 }
 
 #[cfg(feature = "rayon")]
@@ -187,9 +188,27 @@ mod pieces {
     /// Works on every single piece, in parallel; returns the first error in the order of the pieces, when all are done.
     pub(crate) fn try_for_each_piece<P: Pieces, E: Send>(
         pieces: P,
-        work: impl Fn(P) -> Result<(), E> + Sync + Send,
+        work: impl Fn(P) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        map_pieces(pieces, work).reduce(|| Ok(()), Result::and)
+        let runs = super::threads().saturating_mul(super::TASKS_PER_THREAD).clamp(1, pieces.piece_count().max(1));
+        let step = pieces.piece_count().div_ceil(runs);
+        let (mut all, mut rest) = (Vec::with_capacity(runs), pieces);
+        while rest.piece_count() > step {
+            let (run, tail) = rest.split_at(step);
+            all.push(run);
+            rest = tail;
+        }
+        all.push(rest);
+        let outcomes = super::map(all, |mut run| {
+            let mut outcome = Ok(());
+            while run.piece_count() > 0 {
+                let (piece, tail) = run.split_at(1);
+                outcome = outcome.and(work(piece));
+                run = tail;
+            }
+            outcome
+        });
+        outcomes.into_iter().fold(Ok(()), Result::and)
     }
 
     struct ParallelPieces<P> {

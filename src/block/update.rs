@@ -101,9 +101,7 @@ pub trait BlockUpdate: NumericTable {
         edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
         let region = Region { rows: rows_of(self, &rows)?, columns: 0..self.column_count() };
-        update_copy(self, &mut Buffer::new(), &region, |values| {
-            edit(&mut RowBlockMut::staged(values, region.clone())) //
-        })
+        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut RowBlockMut::staged(values, region.clone())))
     }
 
     /// Edits consecutive rows in the table's own memory, without a copy, if that holds `U`: edits that were made before an
@@ -172,7 +170,7 @@ pub trait BlockUpdate: NumericTable {
     ) -> Result<R> {
         let region = Region { rows: rows_of(self, &rows)?, columns: one_column(self, column)? };
         update_copy(self, &mut Buffer::new(), &region, |values| {
-            edit(&mut ColumnBlockMut::staged(values, region.clone())) //
+            edit(&mut ColumnBlockMut::staged(values, region.clone()))
         })
     }
 
@@ -222,6 +220,8 @@ pub trait BlockUpdate: NumericTable {
     /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the walk; blocks before are
     /// written.
     ///
+    /// A table without columns has no values to edit: the closure is not called.
+    ///
     /// Cost: as [`update_rows`](Self::update_rows), with memory for one block.
     ///
     /// # Errors
@@ -248,11 +248,14 @@ pub trait BlockUpdate: NumericTable {
         let whole = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
         let cuts = Cuts::new(whole.rows.len(), rows_per_block)?;
         self.borrow_region(&whole)?; // so that a table that cannot be read is one error, and not one for each block
+        if whole.columns.is_empty() {
+            return Ok(()); // rows without values may be too many to count
+        }
         let (mut buffer, mut outcome) = (Buffer::new(), Ok(()));
         for index in 0..cuts.count() {
             let region = Region { rows: cuts.block(index), ..whole.clone() };
             let updated = update_copy(self, &mut buffer, &region, |values| {
-                edit(&mut RowBlockMut::staged(values, region.clone())) //
+                edit(&mut RowBlockMut::staged(values, region.clone()))
             });
             outcome = outcome.and(updated);
         }
@@ -262,7 +265,8 @@ pub trait BlockUpdate: NumericTable {
     /// As [`update_row_blocks`](Self::update_row_blocks), with the blocks spread over the threads of the caller's rayon pool:
     /// disjoint writers, no locks. Table and error are the same for every number of threads.
     ///
-    /// If a closure panics, other blocks may have been written or not. Memory: one block for each thread.
+    /// If a closure panics, other blocks may have been written or not. Memory: one block for each thread. Memory that the table
+    /// shares is copied first, also if every closure fails.
     ///
     /// # Errors
     /// As [`update_row_blocks`](Self::update_row_blocks).
@@ -285,7 +289,9 @@ pub trait BlockUpdate: NumericTable {
         rows_per_block: usize,
         edit: impl Fn(&mut RowBlockMut<'_, U>) -> Result<()> + Send + Sync,
     ) -> Result<()> {
-        parallel::try_for_each_piece(BlocksMut::new(self, rows_per_block)?, |block| block.update(&edit))
+        let has_values = self.column_count() > 0;
+        let blocks = BlocksMut::new(self, rows_per_block)?;
+        if has_values { parallel::try_for_each_piece(blocks, |block| block.update(&edit)) } else { Ok(()) }
     }
 }
 

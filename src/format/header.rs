@@ -107,7 +107,7 @@ impl Header {
         Ok(Self { element_type, layout, shape, is_uniform, bytes })
     }
 
-    /// Builds the dictionary, of columns of some element type. It takes at most six times as much memory as the header.
+    /// Builds the dictionary, of columns of some element type. It asks for at most 6.5 times as many bytes as the header has.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].

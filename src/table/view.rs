@@ -250,6 +250,11 @@ impl<'t, T: Element> TableView<'t, T> {
         kernel::to_array(AnyWindow::new(self.window), element_type, policy, origin)
     }
 
+    /// Makes sure that the values could be written in the place of these, changes alone or all, as the rule says.
+    pub(crate) fn check_write(&self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+        kernel::check_write(AnyWindow::new(self.window), values, rule, origin)
+    }
+
     /// Makes sure that the policy permits every value in the target type.
     pub(crate) fn check(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<()> {
         kernel::check(AnyWindow::new(self.window), element_type, policy, Origin::default())

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
+use numeric_table::convert::WriteRule;
 use numeric_table::execution::{Detached, Kernels, Rayon, Serial, StreamOptions};
-use numeric_table::table::Region;
+use numeric_table::table::{Lease, Region};
 use numeric_table::{
-    AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any, load_any,
-    load_npy_any, prelude::*, verify,
+    AnySlice, AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any,
+    load_any, load_npy_any, prelude::*, verify,
 };
 
 use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
@@ -314,6 +315,31 @@ calls! {
             let _ = black_box(table.update_rows_in_place::<T, _>(range, |block| Ok(black_box(block.len()))));
         }
         let _ = black_box(table.update_rows::<T, _>(.., |block| Ok(black_box(block.len()))));
+    }
+
+    fn row_blocks_updated(table, _folder) {
+        // A table that has rows and columns has little memory, and so few blocks.
+        for rows in [0, 1, 7, usize::MAX] {
+            let _ = black_box(table.update_row_blocks::<f64>(rows, |block| Ok(block.fill(2.0))));
+            #[cfg(feature = "rayon")]
+            let _ = black_box(table.par_update_row_blocks::<f64>(rows, |block| Ok(block.fill(3.0))));
+        }
+    }
+
+    fn regions_lent(table, _folder) {
+        let Shape { rows, columns } = table.shape();
+        for rows in row_ranges(rows) {
+            let (region, mut lease) = (Region { rows, columns: 0..columns }, Lease::new());
+            for in_place in [false, true] {
+                if table.lend_region(&region, in_place, &mut lease).is_ok() {
+                    let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
+                    let _ = black_box(table.write_lent(&mut lease, AnySlice::new(&[1.0_f32]), rule));
+                    table.take_back(&mut lease).unwrap();
+                }
+            }
+            let _ = black_box(table.region_mut(&region).map(|region| region.element_type()));
+            let _ = black_box(table.borrow_region_mut(&region).map(|values| values.len()));
+        }
     }
 
     fn columns_updated(table, _folder) {

@@ -19,7 +19,7 @@ mod write;
 
 pub(crate) use read::{check, read, read_over, read_rows_over};
 pub(crate) use report::report;
-pub(crate) use write::write;
+pub(crate) use write::{check_write, write};
 
 use std::mem::MaybeUninit;
 

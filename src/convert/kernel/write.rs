@@ -8,49 +8,60 @@ use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, tiles};
 use super::{Origin, Scalar};
-use crate::base::element::match_element;
+use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Number;
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
 use crate::convert::level::Level;
-use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
+use crate::window::{AnySlice, AnyWindow, AnyWindowMut, Geometry};
 
 /// Converts values, row by row, into a window: all of them or none.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`]; the first changed value in row-major order that the policy refuses.
 pub(crate) fn write(window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-    let (rows, columns) = (window.geometry().rows, window.geometry().columns);
-    if source.len() != rows * columns {
-        return Err(Error::LengthMismatch { expected: rows * columns, found: source.len() });
-    }
+    let Geometry { rows, columns, .. } = window.geometry();
+    check_length(rows, columns, source)?;
     if source.is_empty() {
         return Ok(());
     }
-    let (new_type, old_type) = (source.element_type(), window.element_type());
-    if new_type == old_type {
+    if source.element_type() == window.element_type() {
         window.copy_from_slice(source); // equal types are byte copies: a NaN keeps its payload
         return Ok(());
     }
-    let writer = Writer {
-        show: Pair::of(old_type, new_type),
-        store: Pair::of(new_type, old_type),
-        level: Level::chosen(),
-        rule,
-    };
+    let writer = Writer::new(window.element_type(), source.element_type(), rule);
     let window = window.in_long_rows();
-    let piece = Piece { new: AnyWindow::of_rows(source, window.geometry().rows, window.geometry().columns), window };
-    let tasks = parallel::task_count(piece.new.size_in_bytes() + piece.window.as_window().size_in_bytes());
-    if writer.store.needs_check(rule.policy) {
-        writer.check(&piece, columns, origin)?;
-    }
-    match tasks {
+    let new = AnyWindow::of_rows(source, window.geometry().rows, window.geometry().columns);
+    writer.check(window.as_window(), new, columns, origin)?;
+    let bytes = new.size_in_bytes() + window.as_window().size_in_bytes();
+    let piece = Piece { new, window };
+    match parallel::task_count(bytes) {
         1 => writer.write(piece),
-        _ => drop(parallel::map(piece.cut(tasks), |piece| writer.write(piece))),
+        tasks => drop(parallel::map(piece.cut(tasks), |piece| writer.write(piece))),
     }
     Ok(())
+}
+
+/// Makes sure that [`write`] would write the values.
+///
+/// # Errors
+/// As [`write`].
+pub(crate) fn check_write(window: AnyWindow<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+    let (rows, columns) = (window.rows(), window.columns());
+    check_length(rows, columns, source)?;
+    if source.is_empty() || source.element_type() == window.element_type() {
+        return Ok(());
+    }
+    let writer = Writer::new(window.element_type(), source.element_type(), rule);
+    let window = window.in_long_rows();
+    writer.check(window, AnyWindow::of_rows(source, window.rows(), window.columns()), columns, origin)
+}
+
+fn check_length(rows: usize, columns: usize, source: AnySlice<'_>) -> Result<()> {
+    let (expected, found) = (rows * columns, source.len());
+    if found == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found }) }
 }
 
 /// A window, and the values that are to be written there.
@@ -97,9 +108,16 @@ impl Forms {
 }
 
 impl Writer<'_> {
+    fn new(old_type: ElementType, new_type: ElementType, rule: WriteRule) -> Self {
+        let (show, store) = (Pair::of(old_type, new_type), Pair::of(new_type, old_type));
+        Self { show, store, level: Level::chosen(), rule }
+    }
+
     /// Makes sure that the policy permits every value that will be written.
-    fn check(&self, piece: &Piece<'_, '_>, columns: usize, origin: Origin) -> Result<()> {
-        let (old, new) = (piece.window.as_window(), piece.new);
+    fn check(&self, old: AnyWindow<'_>, new: AnyWindow<'_>, columns: usize, origin: Origin) -> Result<()> {
+        if !self.store.needs_check(self.rule.policy) {
+            return Ok(());
+        }
         // New values that are permitted without a look at the old ones are the usual case.
         if permits_window(new, self.store, self.rule.policy) {
             return Ok(());

@@ -131,6 +131,9 @@ impl CsvWriteOptions {
 
     /// Chooses whether an old file is written over instead of being replaced: see [`SaveOptions::in_place`].
     ///
+    /// What is refused before the first byte is ready leaves the old file as it was. A value further on that is no index of its
+    /// [`categories`](Self::categories) is found when the lines before it are written, and leaves an empty file.
+    ///
     /// # Examples
     /// ```
     /// # use numeric_table::{CsvWriteOptions, prelude::*};

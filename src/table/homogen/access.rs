@@ -162,22 +162,24 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
 
     #[inline(always)]
     fn borrow_region_mut(&mut self, region: &Region) -> Result<AnySliceMut<'_>> {
-        let range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?;
-        if range.is_empty() {
+        let mut range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?;
+        if self.shape.is_empty() {
             return Ok(AnySliceMut::new::<T>(&mut []));
         }
-        let range = if self.memory.array()?.has_mutable_data() {
-            range
-        } else {
+        if !self.memory.array()?.has_mutable_data() {
             self.detach()?;
-            self.range_in_array(region)?.ok_or(Error::NotContiguous)? // copying may have moved the region
-        };
+            range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?; // copying may have moved the region
+        }
         let values = self.memory.array_mut()?.mutable_data()?;
         values.get_mut(range).map(AnySliceMut::new).ok_or(Error::NotAllocated)
     }
 
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape)?;
+        if !self.memory.array()?.has_mutable_data() {
+            // What is refused copies nothing.
+            self.view()?.region(region)?.check_write(values, rule, region.origin())?;
+        }
         self.view_mut()?.region(region)?.write(values, rule, region.origin())
     }
 
