@@ -200,7 +200,12 @@ fn no_call_under_a_lock_takes_up_another_task_of_a_large_pool() {
                 match task % 3 {
                     0 => table.assign(f64::from(task)).unwrap(),
                     1 => drop(Array::full(600_000, 1.5_f64).unwrap()),
-                    _ => table.par_update_row_blocks::<f64>(1000, |block| Ok(block[0] += 1.0)).unwrap(),
+                    _ => table
+                        .par_update_row_blocks::<f64>(1000, |block| {
+                            block[0] += 1.0;
+                            Ok(())
+                        })
+                        .unwrap(),
                 }
                 HAS_LOCK.set(false);
                 drop(table);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::tables::{assert_error, feature, shape};
+use common::tables::{assert_error, shape};
 use numeric_table::{SaveOptions, TableWriter, load_any, prelude::*};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -11,10 +11,6 @@ const MOST: usize = usize::MAX;
 
 fn fast() -> SaveOptions {
     SaveOptions::new().durable(false)
-}
-
-fn table(rows: usize, columns: usize) -> Table<u8> {
-    Table::new(shape(rows, columns), AllocationFlag::DoAllocate).unwrap()
 }
 
 /// Of bytes that nobody has.
@@ -88,8 +84,14 @@ fn numpy_files_of_tables_without_values_are_small_and_come_back() {
 
 #[cfg(feature = "csv")]
 mod csv {
+    use common::tables::feature;
+
     use super::*;
     use numeric_table::CsvWriteOptions;
+
+    fn table(rows: usize, columns: usize) -> Table<u8> {
+        Table::new(shape(rows, columns), AllocationFlag::DoAllocate).unwrap()
+    }
 
     /// What every way to write a table says, which must be the same; the text, if there is no error.
     fn write(table: &Table<u8>, options: &CsvWriteOptions) -> Result<String, String> {

@@ -436,11 +436,12 @@ pub trait BlockAccess: NumericTable {
     #[inline(always)]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = one_value(self, row, column)?;
-        if U::TYPE == self.element_type() && self.borrow_region(&region)?.is_some() {
-            if let Some([target]) = self.borrow_region_mut(&region)?.downcast::<U>() {
-                *target = value;
-                return Ok(());
-            }
+        if U::TYPE == self.element_type()
+            && self.borrow_region(&region)?.is_some()
+            && let Some([target]) = self.borrow_region_mut(&region)?.downcast::<U>()
+        {
+            *target = value;
+            return Ok(());
         }
         fill(self, &region, value)
     }

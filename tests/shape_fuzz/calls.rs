@@ -311,7 +311,10 @@ calls! {
 
     fn rows_updated(table, _folder) {
         for range in row_ranges(table.row_count()) {
-            let _ = black_box(table.update_rows::<f64, _>(range.clone(), |block| Ok(block.fill(2.0))));
+            let _ = black_box(table.update_rows::<f64, _>(range.clone(), |block| {
+                block.fill(2.0);
+                Ok(())
+            }));
             let _ = black_box(table.update_rows_in_place::<T, _>(range, |block| Ok(black_box(block.len()))));
         }
         let _ = black_box(table.update_rows::<T, _>(.., |block| Ok(black_box(block.len()))));
@@ -320,9 +323,15 @@ calls! {
     fn row_blocks_updated(table, _folder) {
         // A table that has rows and columns has little memory, and so few blocks.
         for rows in [0, 1, 7, usize::MAX] {
-            let _ = black_box(table.update_row_blocks::<f64>(rows, |block| Ok(block.fill(2.0))));
+            let _ = black_box(table.update_row_blocks::<f64>(rows, |block| {
+                block.fill(2.0);
+                Ok(())
+            }));
             #[cfg(feature = "rayon")]
-            let _ = black_box(table.par_update_row_blocks::<f64>(rows, |block| Ok(block.fill(3.0))));
+            let _ = black_box(table.par_update_row_blocks::<f64>(rows, |block| {
+                block.fill(3.0);
+                Ok(())
+            }));
         }
     }
 
@@ -345,7 +354,10 @@ calls! {
     fn columns_updated(table, _folder) {
         for column in columns_of(table.column_count()) {
             for range in row_ranges(table.row_count()) {
-                let _ = black_box(table.update_column::<f64, _>(column, range.clone(), |block| Ok(block.fill(2.0))));
+                let _ = black_box(table.update_column::<f64, _>(column, range.clone(), |block| {
+                block.fill(2.0);
+                Ok(())
+            }));
                 let _ = black_box(table.update_column_in_place::<T, _>(column, range, |block| Ok(black_box(block.len()))));
             }
         }

@@ -8,7 +8,7 @@
 
 mod calls;
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -107,7 +107,7 @@ fn run(call: &Call, folder: &Path) {
             for allocation in [AllocationFlag::DoAllocate, AllocationFlag::DoNotAllocate] {
                 for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
                     let shape = Shape { rows, columns };
-                    writeln!(std::io::stdout(), "{MARK}{shape} {allocation:?} {layout:?}").unwrap();
+                    println!("{MARK}{shape} {allocation:?} {layout:?}");
                     if let Ok(mut table) = HomogenNumericTable::<f32>::new_in(shape, allocation, layout) {
                         (call.with_f32)(&mut table, folder);
                     }

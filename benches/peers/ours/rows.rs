@@ -269,12 +269,11 @@ fn one_value_written(bench: &mut Bench) -> Result<(), Error> {
     })
 }
 
+/// Writes a number to the first column of each row.
+type WriteRows<'a> = &'a mut dyn FnMut(&mut HomogenNumericTable<f32>, u8) -> Result<(), Error>;
+
 /// Times `write`, which writes its number to the first column of each row.
-fn each_row_written(
-    bench: &mut Bench,
-    job: &str,
-    write: &mut dyn FnMut(&mut HomogenNumericTable<f32>, u8) -> Result<(), Error>,
-) -> Result<(), Error> {
+fn each_row_written(bench: &mut Bench, job: &str, write: WriteRows<'_>) -> Result<(), Error> {
     if !bench.wants(job) {
         return Ok(());
     }
