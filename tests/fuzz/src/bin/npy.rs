@@ -69,7 +69,9 @@ fn check_accepted<T: Element>(data: &[u8], behind: usize, table: &Table<T>) {
 fn check_other_type<T: Element, U: Element>(data: &[u8]) {
     if U::TYPE != T::TYPE {
         match Table::<U>::read_npy(data) {
-            Err(Error::ElementTypeMismatch { expected, found, .. }) => assert_eq!((expected, found), (U::TYPE, T::TYPE)),
+            Err(Error::ElementTypeMismatch { expected, found, .. }) => {
+                assert_eq!((expected, found), (U::TYPE, T::TYPE))
+            }
             other => panic!("{other:?}"),
         }
     }
