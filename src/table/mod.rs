@@ -152,7 +152,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Replaces the description of the columns; never their number or type.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`](crate::Error::DictionaryMismatch) if it describes other columns than these; the
+    /// [`Error::DictionaryMismatch`] if it describes other columns than these; the
     /// table is unchanged.
     ///
     /// # Examples
@@ -183,7 +183,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Tells what kind of quantity a column is. Source: DAAL `getFeatureType`.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    /// [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -202,7 +202,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Tells how many categories a column has, if that is known. Source: DAAL `getNumberOfCategories`.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange).
+    /// [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -236,8 +236,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding); the table is unchanged.
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::BlockOutstanding`]; the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -256,8 +256,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// Writes the table into an archive in memory. Source: DAAL `serialize`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`](crate::Error::NotAllocated), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding).
+    /// [`Error::NotAllocated`], [`Error::OutOfMemory`],
+    /// [`Error::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -324,7 +324,7 @@ pub trait NumericTable: Any + Send + Sync {
     ///
     /// # Errors
     /// As [`borrow_region`](Self::borrow_region);
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) under a checking policy, with `target`
+    /// [`Error::ValueNotRepresentable`] under a checking policy, with `target`
     /// unchanged.
     ///
     /// # Examples
@@ -360,7 +360,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Primitive: converts the values of a region, row by row, into new memory.
     ///
     /// # Errors
-    /// As [`read_region`](Self::read_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// As [`read_region`](Self::read_region), and [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -388,7 +388,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Primitive: borrows a region for writing; shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// As [`borrow_region`](Self::borrow_region), and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// As [`borrow_region`](Self::borrow_region), and [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -405,7 +405,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// the memory is shared or immutable.
     ///
     /// # Errors
-    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
+    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`].
     ///
     /// # Examples
     /// ```
@@ -424,8 +424,8 @@ pub trait NumericTable: Any + Send + Sync {
     /// Primitive: converts row-major values into a region, all of them or none.
     ///
     /// # Errors
-    /// As [`region_mut`](Self::region_mut); [`Error::LengthMismatch`](crate::Error::LengthMismatch);
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable).
+    /// As [`region_mut`](Self::region_mut); [`Error::LengthMismatch`];
+    /// [`Error::ValueNotRepresentable`].
     ///
     /// # Examples
     /// ```
@@ -447,7 +447,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// The default lends nothing: the table can be used while a converted block is out, and nothing is written in place.
     ///
     /// # Errors
-    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`](crate::Error::NotContiguous).
+    /// As [`region_mut`](Self::region_mut), and [`Error::NotContiguous`].
     ///
     /// # Examples
     /// ```
@@ -474,7 +474,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// The default writes into the table, which has lent nothing.
     ///
     /// # Errors
-    /// As [`write_region`](Self::write_region); [`Error::WrongTable`](crate::Error::WrongTable) if the lease holds the
+    /// As [`write_region`](Self::write_region); [`Error::WrongTable`] if the lease holds the
     /// memory of another table.
     ///
     /// # Examples
@@ -496,7 +496,7 @@ pub trait NumericTable: Any + Send + Sync {
     /// Primitive: moves the memory back out of a lease, which is empty afterwards.
     ///
     /// # Errors
-    /// [`Error::WrongTable`](crate::Error::WrongTable) if the lease holds the memory of another table; it is as it was.
+    /// [`Error::WrongTable`] if the lease holds the memory of another table; it is as it was.
     ///
     /// # Examples
     /// ```
