@@ -26,7 +26,13 @@ pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn F
     let desk = Arc::new(Desk {
         work,
         takes_own,
-        state: Mutex::new(State { is_taken: vec![false; count], next: 0, inside: 1, is_closed: false, panic: None }),
+        state: Mutex::new(State {
+            is_taken: vec![false; count],
+            next: 0,
+            inside: 1,
+            is_closed: false,
+            panics: Vec::new(),
+        }),
         all_left: Condvar::new(),
     });
     for _ in 1..threads.min(count) {
@@ -40,8 +46,10 @@ pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn F
     }
     desk.work(); // catches what the work throws
     // From here on nobody enters; who is inside leaves. Only then may what `work` borrows go.
-    if let Some(panic) = desk.close() {
-        resume_unwind(panic);
+    let mut panics = desk.close().into_iter();
+    if let Some(first) = panics.next() {
+        drop(panics);
+        resume_unwind(first);
     }
 }
 
@@ -60,7 +68,7 @@ struct State {
     /// Threads that may be using `work`: the caller, and those that have entered and not left.
     inside: usize,
     is_closed: bool,
-    panic: Option<Box<dyn Any + Send>>,
+    panics: Vec<Box<dyn Any + Send>>,
 }
 
 impl Desk {
@@ -83,7 +91,7 @@ impl Desk {
         }
     }
 
-    /// Works until no index is left. The first panic is kept for the caller.
+    /// Works until no index is left. Panics are kept for the caller.
     fn work(&self) {
         let mut own = if self.takes_own { rayon::current_thread_index() } else { None };
         loop {
@@ -93,20 +101,14 @@ impl Desk {
                 let mut state = self.state();
                 state.next = state.is_taken.len(); // nobody needs the rest any more
                 state.is_taken.fill(true);
-                let second = match state.panic {
-                    None => state.panic.replace(panic),
-                    Some(_) => Some(panic),
-                };
-                drop(state);
-                // Forgotten, not dropped: what a panic carries may panic when it goes.
-                std::mem::forget(second);
+                state.panics.push(panic);
                 return;
             }
         }
     }
 
     /// Closes the work and waits until everybody has left. Returns what was thrown.
-    fn close(&self) -> Option<Box<dyn Any + Send>> {
+    fn close(&self) -> Vec<Box<dyn Any + Send>> {
         let mut state = self.state();
         state.is_closed = true;
         state.inside -= 1; // the caller
@@ -121,7 +123,7 @@ impl Desk {
         while state.inside > 0 {
             state = self.all_left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.panic.take()
+        std::mem::take(&mut state.panics)
     }
 }
 
