@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::{Array, CopyPolicy, Element, Error, HomogenNumericTable, read_npy_any};
+use numeric_table::{
+    Array, CopyPolicy, DataLayout, Element, Error, HomogenNumericTable, NumericTable, Shape, read_npy_any,
+};
 use numeric_table_fuzz::{assert_same, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -58,7 +60,10 @@ fn check_accepted<T: Element>(data: &[u8], behind: usize, table: &Table<T>) {
 
     let mut again = Vec::new();
     table.write_npy(&mut again).unwrap();
-    assert_same(&Table::<T>::read_npy(&again[..]).unwrap(), table);
+    // What is in both orders is written, and read again, row by row.
+    let Shape { rows, columns } = table.shape();
+    let in_both = (rows <= 1 || columns <= 1).then(|| table.to_layout(DataLayout::RowMajor).unwrap());
+    assert_same(&Table::<T>::read_npy(&again[..]).unwrap(), in_both.as_ref().unwrap_or(table));
     let mut once_more = Vec::new();
     Table::<T>::read_npy(&again[..]).unwrap().write_npy(&mut once_more).unwrap();
     assert_eq!(again, once_more);
