@@ -57,7 +57,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `format::map` and `interop::npy::map`; every other module forbids it.
+// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `files::map`, `format::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -71,8 +71,11 @@ mod dictionary;
 mod display;
 #[forbid(unsafe_code)]
 pub mod execution;
+mod files; // forbids it in all of its files but one
 mod format; // forbids it in all of its files but one
 mod interop; // forbids it in all of its files but one
+#[forbid(unsafe_code)]
+mod lines;
 #[forbid(unsafe_code)]
 mod serde;
 #[forbid(unsafe_code)]
@@ -93,7 +96,10 @@ pub use crate::block::{BlockAccess, BlockDescriptor, BlockUpdate, ColumnBlock, C
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
-pub use crate::format::{FileBlock, FileBlocks, Progress, SaveOptions, TableReader, TableWriter, load_any, verify};
+pub use crate::files::block::FileBlock;
+pub use crate::files::options::SaveOptions;
+pub use crate::files::progress::Progress;
+pub use crate::format::{FileBlocks, TableReader, TableWriter, load_any, verify};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
 pub use crate::interop::NdarraySource;

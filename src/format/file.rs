@@ -1,19 +1,17 @@
 //! A table file whose description has been checked against its real length.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::checksum::{RunSums, merge};
 use super::header::Header;
-use super::position::read_at;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
-use super::replace::not_a_file;
-use super::zeroed;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
+use crate::files::checksum::{RunSums, merge};
+use crate::files::open::{open_regular, read};
+use crate::files::zeroed;
 use crate::table::DataLayout;
 
 /// An open file that keeps all rules, as far as one can tell without its values.
@@ -198,27 +196,4 @@ impl Run<'_> {
     pub(super) fn into_sums(self) -> RunSums {
         self.sums
     }
-}
-
-/// Opens a file for reading, if it is one; gives its length in bytes.
-pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    // Before opening: opening a pipe would wait for a writer.
-    let found = fs::metadata(path)?;
-    if found.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    if !found.is_file() {
-        return Err(not_a_file());
-    }
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    Ok((file, length))
-}
-
-/// Fills a buffer from a position in a file on. Its length has been looked at before.
-pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
-    read_at(file, buffer, offset).map_err(|source| match source.kind() {
-        ErrorKind::UnexpectedEof => Error::format(offset, "the file became shorter while it was read").in_file(path),
-        _ => Error::Io { path: path.to_owned(), source },
-    })
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::file::TableFile;
-use super::progress::Meter;
 use super::values::Source;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Result;
 use crate::dictionary::DataDictionary;
+use crate::files::progress::Meter;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {

@@ -1,41 +1,13 @@
 //! Mapping: the table's array is the file itself. The only unsafe code of this module.
 
-use std::fs::File;
-use std::io;
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 
-use memmap2::{Mmap, MmapOptions};
-
 use super::file::TableFile;
-use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
-
-/// A mapped file, as the owner of an array of its values.
-struct MappedValues<T> {
-    map: Mmap,
-    /// Where the values lie. Invariant: inside the map, and the address is aligned for `T`.
-    payload: Range<usize>,
-    values: PhantomData<T>,
-}
-
-impl<T: Element> AsRef<[T]> for MappedValues<T> {
-    fn as_ref(&self) -> &[T] {
-        bytemuck::cast_slice(&self.map[self.payload.clone()])
-    }
-}
-
-/// Maps the first bytes of a file, for reading.
-///
-/// # Safety
-/// The file is as long as that, and nobody writes to it or makes it shorter as long as the map is alive.
-pub(crate) unsafe fn map_file(file: &File, length: usize) -> io::Result<Mmap> {
-    // SAFETY: the caller's promise.
-    unsafe { MmapOptions::new().len(length).map(file) }
-}
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows; values are read from the
@@ -77,11 +49,10 @@ impl<T: Element> HomogenNumericTable<T> {
         let Range { start, end } = file.payload();
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
         // SAFETY: the caller promises that nobody changes the file. `open` has found that it is as long as it should be.
-        let map = unsafe { map_file(file.file(), end) }
-            .map_err(|source| Error::Io { path: file.path().to_owned(), source })?;
-        // The map begins at a page, and values lie at a multiple of 4096 bytes in it: aligned for every element type.
-        let values = MappedValues { map, payload: start..end, values: PhantomData };
-        let table = Self::from_array_in(Array::from_owner(values), file.shape, file.layout)?;
+        let bytes = unsafe { map_file(file.file(), file.path(), end) }?;
+        // Values lie at a multiple of 4096 bytes: aligned for every element type.
+        let values = bytes.slice(start..end)?.reinterpret::<T>()?;
+        let table = Self::from_array_in(values, file.shape, file.layout)?;
         table.described_by(header.dictionary(T::TYPE)?)
     }
 }

@@ -1,21 +1,28 @@
 //! Reading a table that is larger than memory, some rows at a time.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::path::Path;
 
 use super::file::TableFile;
 use super::load::{load, load_stored};
-use super::progress::{Hook, Meter, Progress};
-use super::stored::Stored;
 use super::values::Source;
-use super::{COLUMN_BYTES, COLUMNS_BYTES};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
+use crate::files::block::FileBlock;
+use crate::files::progress::{Hook, Meter, Progress};
+use crate::files::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region};
 use crate::window::AnySliceMut;
+
+/// Bytes of a column-major file that are gathered at once: pieces of all columns, or of as many as there is room for.
+const COLUMNS_BYTES: usize = 2 << 20;
+
+/// Bytes of one column that are read at once, at least, if so many rows are wanted: where columns are many, fewer are
+/// gathered at once. Reading costs as much for one byte as for some thousand.
+const COLUMN_BYTES: usize = 16 << 10;
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
@@ -368,7 +375,7 @@ impl TableReader {
             let first = column * row_count + region.rows.start;
             self.file.read_payload(values, (first * size) as u64)?;
         }
-        stored.convert(shape, DataLayout::ColumnMajor, AnySliceMut::new(target))
+        stored.convert(shape, AnySliceMut::new(target))
     }
 }
 
@@ -414,61 +421,6 @@ impl<U: Element> FileBlocks<'_, U> {
         self.reader.read_into(rows.clone(), values, &mut self.stored, None)?;
         self.next_row = end;
         self.meter.add(self.reader.file.size_of_rows(rows.len()));
-        Ok(Some(FileBlock { values, rows, columns }))
-    }
-}
-
-/// Some rows of a file, row by row in a buffer: a slice of all their values.
-#[derive(Debug)]
-pub struct FileBlock<'b, U> {
-    values: &'b [U],
-    rows: Range<usize>,
-    columns: usize,
-}
-
-impl<'b, U> FileBlock<'b, U> {
-    #[cfg(feature = "csv")]
-    pub(crate) fn new(values: &'b [U], rows: Range<usize>, columns: usize) -> Self {
-        Self { values, rows, columns }
-    }
-
-    /// Gives the rows of the file that these are.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("table.ntb");
-    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?;
-    /// assert_eq!(reader.row_blocks::<i16>(2)?.next_block()?.unwrap().rows(), 0..2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn rows(&self) -> Range<usize> {
-        self.rows.clone()
-    }
-
-    /// Walks over the rows.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("table.ntb");
-    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?;
-    /// assert_eq!(reader.row_blocks::<i16>(2)?.next_block()?.unwrap().iter_rows().nth(1), Some(&[3, 4][..]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
-        (0..self.rows.len()).map(|row| &self.values[row * self.columns..(row + 1) * self.columns])
-    }
-}
-
-impl<U> Deref for FileBlock<'_, U> {
-    type Target = [U];
-
-    fn deref(&self) -> &[U] {
-        self.values
+        Ok(Some(FileBlock::new(values, rows, columns)))
     }
 }

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use super::SaveOptions;
-use super::output::{AnyLines, Content, Output, Plan};
-use super::replace::replace;
+use super::plan::{Content, Plan};
 use crate::base::element::{Element, match_element};
 #[cfg(doc)]
 use crate::base::error::Error;
 use crate::base::error::Result;
+use crate::files::options::SaveOptions;
+use crate::files::output::Output;
+use crate::files::replace::replace;
+use crate::lines::AnyLines;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {

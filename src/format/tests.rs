@@ -5,10 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::output::{Content, Output, Plan};
-use super::position::Sink;
-use super::replace::replace;
-use super::{SaveOptions, header};
+use super::header;
+use super::plan::{Content, Plan};
+use crate::SaveOptions;
+use crate::files::output::Output;
+use crate::files::position::Sink;
+use crate::files::replace::replace;
 use crate::prelude::*;
 
 /// A disk with room for so many more bytes.
@@ -125,15 +127,6 @@ fn many_tasks_that_fail_change_nothing_either() {
         assert!(save_with_room(&table, &path, room, false).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{room}");
     }
-}
-
-#[test]
-fn a_panic_while_writing_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    let result = std::panic::catch_unwind(|| replace(&path, &SaveOptions::new(), |_| panic!("half-way")));
-    assert!(result.is_err());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

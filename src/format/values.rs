@@ -1,17 +1,17 @@
 //! Reading many values: in pieces that stay in the processor's cache while they are read, summed up and converted, and
 //! several runs of pieces at a time if there are many.
 
-use super::checksum::RunSums;
 use super::file::{Run, TableFile};
-use super::progress::Meter;
-use super::stored::Stored;
-use super::{PIECE_BYTES, run_length, swap_if_big_endian, zeroed};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::table::DataLayout;
+use crate::files::byte_order::swap_if_big_endian;
+use crate::files::checksum::RunSums;
+use crate::files::progress::Meter;
+use crate::files::stored::Stored;
+use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnySliceMut;
 
 /// The values of a file, and who wants to know how many of them have been read.
@@ -96,7 +96,7 @@ impl Source<'_> {
         }
         self.read_piece(run, stored.room(target.len())?)?;
         let shape = Shape { rows: target.len(), columns: 1 };
-        stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(target))
+        stored.convert(shape, AnySliceMut::new(target))
     }
 
     fn read_piece(&self, run: &mut Run<'_>, bytes: &mut [u8]) -> Result<()> {

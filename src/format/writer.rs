@@ -3,18 +3,20 @@
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::checksum::RunSums;
-use super::output::{Output, Payload};
+use super::header;
+use super::plan::{write_checksums, write_front};
 use super::preamble::Preamble;
-use super::progress::Meter;
-use super::replace::Replacement;
-use super::{SaveOptions, header};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::dictionary::{DataDictionary, Feature};
+use crate::files::checksum::RunSums;
+use crate::files::options::SaveOptions;
+use crate::files::output::{Output, Payload};
+use crate::files::progress::Meter;
+use crate::files::replace::Replacement;
 use crate::table::{DataLayout, TableView};
 use crate::window::{AnyWindow, Window};
 
@@ -233,8 +235,8 @@ impl<T: Element> TableWriter<T> {
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         output.reserve(preamble.file_length)?;
-        output.write_checksums(&preamble, vec![self.sums])?;
-        output.write_front(&preamble, &header)?;
+        write_checksums(&output, &preamble, vec![self.sums])?;
+        write_front(&output, &preamble, &header)?;
         self.new.commit()
     }
 }

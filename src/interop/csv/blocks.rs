@@ -8,7 +8,8 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::format::{FileBlock, Meter};
+use crate::files::block::FileBlock;
+use crate::files::progress::Meter;
 
 /// All rows of a CSV file, block by block: see [`CsvSource::blocks`].
 pub struct CsvBlocks<'s, T> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::array::Array;
 use crate::base::error::{Error, Result};
-use crate::format::read_at;
+use crate::files::position::read_at;
 
 /// Bytes that can be read at any place, by several threads.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::format::Meter;
+use crate::files::progress::Meter;
 use crate::table::{DataLayout, HomogenNumericTable};
 
 /// Loads a table. What the first records leave open is taken for numbers: if that fails, the whole file decides first.

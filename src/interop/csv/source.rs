@@ -17,7 +17,7 @@ use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
-use crate::format::{Hook, Meter, Progress};
+use crate::files::progress::{Hook, Meter, Progress};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.

@@ -14,8 +14,10 @@ use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::convert::cast;
 use crate::dictionary::DataDictionary;
-use crate::format::{AnyLines, Lines, replace};
-use crate::table::{HomogenNumericTable, NumericTable, Region};
+use crate::files::output::Lines;
+use crate::files::replace::replace;
+use crate::lines::AnyLines;
+use crate::table::{HomogenNumericTable, NumericTable};
 
 /// Values that one task formats at once.
 const VALUES: usize = 32 << 10;
@@ -238,11 +240,12 @@ impl<'a, T: Element> Text<'a, T> {
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
         let (first, columns) = (rows.start, self.shape.columns);
         let mut copy;
+        let range = first * columns..rows.end * columns;
         let values = match self.lines.as_slice() {
-            Some(values) => &values[first * columns..rows.end * columns],
+            Some(values) => &values[range],
             None => {
-                copy = Array::zeros(rows.len() * columns)?;
-                self.lines.read(&Region { rows, columns: 0..columns }, copy.mutable_data()?)?;
+                copy = Array::zeros(range.len())?;
+                self.lines.read(range, copy.mutable_data()?)?;
                 &copy[..]
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CsvOptions;
 use crate::base::error::Result;
-use crate::format::SaveOptions;
+use crate::files::options::SaveOptions;
 
 /// How a table is written as CSV.
 ///

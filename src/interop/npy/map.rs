@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use memmap2::Mmap;
-
 use super::values::NpyFile;
-use crate::array::Array;
 use crate::base::copy::CopyPolicy;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
-use crate::format::map_file;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -79,18 +78,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         let length = header.length.saturating_add(header.payload_length());
         // SAFETY: the caller promises that nobody changes the file. `open` has found that it is so long.
-        let map = unsafe { map_file(&file.file, length) };
-        let map = map.map_err(|source| Error::Io { path: file.path.clone(), source })?;
-        let bytes = Array::<u8>::from_owner(Mapped(map));
+        let bytes = unsafe { map_file(&file.file, &file.path, length) }?;
         Self::from_array_in(bytes.slice(header.length..)?.reinterpret::<T>()?, header.shape, header.layout)
-    }
-}
-
-/// A mapped file, as the owner of an array of its bytes.
-struct Mapped(Mmap);
-
-impl AsRef<[u8]> for Mapped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
     }
 }

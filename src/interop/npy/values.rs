@@ -10,8 +10,11 @@ use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::format::{PIECE_BYTES, Stored, open_regular, read, run_length, swap_if_big_endian};
-use crate::table::{DataLayout, HomogenNumericTable};
+use crate::files::byte_order::{swap, swap_if_big_endian};
+use crate::files::open::{open_regular, read};
+use crate::files::stored::Stored;
+use crate::files::{PIECE_BYTES, run_length};
+use crate::table::HomogenNumericTable;
 use crate::window::AnySliceMut;
 
 /// Bytes that are taken from a stream before it has given any.
@@ -104,7 +107,7 @@ fn read_run<T: Element>(
             payload.fetch(bytes, position)?;
             turn(bytes, header);
             let shape = Shape { rows: piece.len(), columns: 1 };
-            stored.convert(shape, DataLayout::RowMajor, AnySliceMut::new(piece))?;
+            stored.convert(shape, AnySliceMut::new(piece))?;
         }
         position += length;
     }
@@ -113,14 +116,8 @@ fn read_run<T: Element>(
 
 /// Turns bytes of values into little-endian order.
 fn turn(bytes: &mut [u8], header: &Header) {
-    if !header.is_big_endian {
-        return;
-    }
-    match header.element_type.size_in_bytes() {
-        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|value| value.reverse()),
-        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|value| value.reverse()),
-        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|value| value.reverse()),
-        _ => {}
+    if header.is_big_endian {
+        swap(bytes, header.element_type.size_in_bytes());
     }
 }
 

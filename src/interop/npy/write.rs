@@ -6,7 +6,11 @@ use std::path::Path;
 use super::header::Header;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
-use crate::format::{AnyLines, Lines, Meter, Output, Payload, SaveOptions, for_each_piece, replace};
+use crate::files::options::SaveOptions;
+use crate::files::output::{Lines, Output, Payload, for_each_piece};
+use crate::files::progress::Meter;
+use crate::files::replace::replace;
+use crate::lines::AnyLines;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
 
 /// What goes into a file.

@@ -1,4 +1,4 @@
-//! How a table is saved.
+//! What a caller can choose about a file that is saved.
 
 use super::progress::{Hook, Progress};
 #[cfg(doc)]
@@ -129,7 +129,7 @@ impl SaveOptions {
         Self { hook: Hook::new(hook), ..self }
     }
 
-    pub(super) fn chunk_size(&self) -> u32 {
+    pub(crate) fn chunk_size(&self) -> u32 {
         self.chunk_size
     }
 

@@ -2,15 +2,14 @@
 //!
 //! Compiled once for each stored type, and not for each pair of types: the target's is known at run time only.
 
-use super::swap_if_big_endian;
+use super::byte_order::swap_if_big_endian;
 use crate::array::Array;
 use crate::base::element::{ElementType, match_element};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
-use crate::convert::kernel::Origin;
-use crate::table::{DataLayout, TableView};
-use crate::window::AnySliceMut;
+use crate::convert::kernel::{self, Origin};
+use crate::window::{AnySliceMut, AnyWindow, Geometry, Window};
 
 /// Room for values of any one type, used again and again.
 #[derive(Debug)]
@@ -36,14 +35,17 @@ impl Stored {
         if bytes == 0 { Ok(&mut []) } else { Ok(&mut self.memory.mutable_data()?[..bytes]) }
     }
 
-    /// Converts the values of a shape, whose bytes have been read into the room, into rows one after another.
-    pub(crate) fn convert(&mut self, shape: Shape, layout: DataLayout, target: AnySliceMut<'_>) -> Result<()> {
+    /// Converts the values of a shape, whose bytes have been read into the room column by column, into contiguous rows.
+    pub(crate) fn convert(&mut self, shape: Shape, target: AnySliceMut<'_>) -> Result<()> {
+        let Shape { rows, columns } = shape;
         let (element_type, count) = (self.element_type, shape.element_count()?);
         let bytes = self.room(count)?;
         swap_if_big_endian(bytes, element_type.size_in_bytes());
+        let geometry = Geometry { rows, columns, row_stride: 1, column_stride: rows };
         match_element!(element_type, S => {
-            let view = TableView::<S>::new(bytemuck::cast_slice(bytes), shape, layout)?;
-            view.read_over(target, ConversionPolicy::Saturate, Origin::default())
+            let values: &[S] = bytemuck::cast_slice(bytes);
+            let window = Window::new(values, geometry).ok_or(Error::ArrayTooShort { have: values.len(), need: count })?;
+            kernel::read_over(AnyWindow::new(window), target, ConversionPolicy::Saturate, Origin::default())
         })
     }
 }

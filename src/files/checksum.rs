@@ -26,7 +26,7 @@ impl RunSums {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn new(chunk_size: u32, position: u64, length: usize) -> Result<Self> {
+    pub(crate) fn new(chunk_size: u32, position: u64, length: usize) -> Result<Self> {
         let chunk_size = u64::from(chunk_size);
         let is_first_chunk_cut = chunk_size > 0 && !position.is_multiple_of(chunk_size);
         let mut new =
@@ -41,7 +41,7 @@ impl RunSums {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn reserve(&mut self, length: usize) -> Result<()> {
+    pub(crate) fn reserve(&mut self, length: usize) -> Result<()> {
         match (length as u64).checked_div(self.chunk_size) {
             Some(count) => self.whole.try_reserve(count as usize + 1).map_err(|_| Self::out_of_memory(count)),
             None => Ok(()),
@@ -53,7 +53,7 @@ impl RunSums {
     }
 
     /// Adds the next bytes.
-    pub(super) fn update(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         while self.chunk_size > 0 && !bytes.is_empty() {
             let room = self.chunk_size - self.position % self.chunk_size;
             let count = usize::try_from(room).map_or(bytes.len(), |room| room.min(bytes.len()));
@@ -68,7 +68,7 @@ impl RunSums {
     }
 
     /// Adds the sums of the run behind this one.
-    pub(super) fn extend(&mut self, next: Self) {
+    pub(crate) fn extend(&mut self, next: Self) {
         if let Some(head) = next.head {
             self.open.combine(&head);
             self.close();
@@ -90,7 +90,7 @@ impl RunSums {
 }
 
 /// Calls `each(sum)` for every chunk of a payload, in order; the runs together are the whole payload.
-pub(super) fn merge(runs: Vec<RunSums>, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
+pub(crate) fn merge(runs: Vec<RunSums>, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
     let (mut open, mut is_cut) = (Hasher::new(), false);
     for run in runs {
         if run.chunk_size == 0 {

@@ -12,7 +12,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::SaveOptions;
+use super::open::not_a_file;
+use super::options::SaveOptions;
 use super::position::Sink;
 use crate::base::error::{Error, Result};
 
@@ -68,7 +69,7 @@ impl Replacement {
     ///
     /// # Errors
     /// [`Error::Io`] with `path`.
-    pub(super) fn create(path: &Path, options: &SaveOptions) -> Result<Self> {
+    pub(crate) fn create(path: &Path, options: &SaveOptions) -> Result<Self> {
         let created = if options.is_in_place() { open_in_place(path) } else { create_beside(path) };
         match created {
             Ok((file, way, target)) => Ok(Self {
@@ -85,7 +86,7 @@ impl Replacement {
 
     /// Makes what has been written so long: cuts off what lies behind, or adds zeros. Nothing happens if nothing has been
     /// written.
-    pub(super) fn set_written(&self, length: u64) -> io::Result<()> {
+    pub(crate) fn set_written(&self, length: u64) -> io::Result<()> {
         if self.waiting().is_some() { Ok(()) } else { self.begun()?.set_len(length) }
     }
 
@@ -106,7 +107,7 @@ impl Replacement {
     }
 
     /// What the caller called the target.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -116,7 +117,7 @@ impl Replacement {
     /// # Errors
     /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is as it was, unless it is written in place, or its directory
     /// could not be synchronised.
-    pub(super) fn commit(mut self) -> Result<()> {
+    pub(crate) fn commit(mut self) -> Result<()> {
         self.begun().map_err(|source| self.error(source))?; // the new content may be none at all
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
@@ -249,10 +250,6 @@ fn names_a_file(path: &Path) -> bool {
     path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))
 }
 
-pub(super) fn not_a_file() -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")
-}
-
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -271,4 +268,18 @@ fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
     #[cfg(not(unix))]
     let _ = is_private;
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_while_writing_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.ntb");
+        let result = std::panic::catch_unwind(|| replace(&path, &SaveOptions::new(), |_| panic!("half-way")));
+        assert!(result.is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

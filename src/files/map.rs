@@ -1,0 +1,35 @@
+//! Mapping: an array whose memory is a file. The only unsafe code of this module.
+
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::{Mmap, MmapOptions};
+
+use crate::array::Array;
+use crate::base::error::{Error, Result};
+
+/// A mapped file, as the owner of an array of its bytes.
+struct Mapped(Mmap);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Maps the first bytes of a file, for reading. The array begins at a page: bytes are aligned in memory as they are in the
+/// file.
+///
+/// # Errors
+/// [`Error::Io`] with `path`.
+///
+/// # Safety
+/// The file is as long as that, and nobody writes to it or makes it shorter as long as the array, or any that shares its
+/// memory, is alive.
+pub(crate) unsafe fn map_file(file: &File, path: &Path, length: usize) -> Result<Array<u8>> {
+    // SAFETY: the caller's promise.
+    match unsafe { MmapOptions::new().len(length).map(file) } {
+        Ok(map) => Ok(Array::from_owner(Mapped(map))),
+        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+    }
+}

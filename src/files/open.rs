@@ -1,0 +1,38 @@
+//! Opening regular files for reading, and errors that say which file it was.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::position::read_at;
+use crate::base::error::{Error, Result};
+
+/// Opens a file for reading, if it is one; returns its length in bytes as well.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    // Before opening: opening a pipe would wait for a writer.
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !found.is_file() {
+        return Err(not_a_file());
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+pub(super) fn not_a_file() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")
+}
+
+/// Fills a buffer from a position in a file on. Its length has been looked at before.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Format`] if the file has become shorter.
+pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
+    read_at(file, buffer, offset).map_err(|source| match source.kind() {
+        ErrorKind::UnexpectedEof => Error::format(offset, "the file became shorter while it was read").in_file(path),
+        _ => Error::Io { path: path.to_owned(), source },
+    })
+}

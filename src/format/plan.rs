@@ -1,0 +1,86 @@
+//! A whole table file, laid out and written in one pass.
+
+use super::header;
+use super::preamble::{PREAMBLE_BYTES, Preamble};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::dictionary::DataDictionary;
+use crate::files::checksum::{RunSums, merge};
+use crate::files::output::{Lines, Output, Payload};
+use crate::files::position::Sink;
+use crate::files::progress::{Hook, Meter};
+use crate::files::zeroed;
+use crate::table::DataLayout;
+
+/// What goes into a file.
+pub(super) struct Content<'a, T> {
+    pub(super) lines: &'a dyn Lines<T>,
+    pub(super) layout: DataLayout,
+    pub(super) dictionary: &'a DataDictionary,
+}
+
+/// A whole file, laid out: nothing is left to be refused that is known before values are read.
+pub(super) struct Plan<'a, T> {
+    lines: &'a dyn Lines<T>,
+    header: Vec<u8>,
+    preamble: Preamble,
+}
+
+impl<'a, T: Element> Plan<'a, T> {
+    /// # Errors
+    /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if somebody's
+    /// own kind of table is wrong about itself; [`Error::OutOfMemory`].
+    pub(super) fn new(content: &Content<'a, T>, chunk_size: u32) -> Result<Self> {
+        let &Content { lines, layout, dictionary } = content;
+        let shape = match layout {
+            DataLayout::RowMajor => lines.shape(),
+            DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
+        };
+        let payload_length = (shape.element_count_of(T::TYPE)? * size_of::<T>()) as u64;
+        dictionary.check(shape.columns, T::TYPE)?;
+        let header = header::encode(T::TYPE, layout, shape, dictionary)?;
+        let preamble = Preamble::new(&header, payload_length, chunk_size)?;
+        Ok(Self { lines, header, preamble })
+    }
+
+    /// Writes the file. Its first bytes come last: nobody takes a file for a table before it is one.
+    pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
+        let Self { lines, header, preamble } = self;
+        output.reserve(preamble.file_length)?;
+        let meter = Meter::start(hook, preamble.payload_length);
+        let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
+        let runs = Payload { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
+        write_checksums(output, preamble, runs)?;
+        lines.check_unchanged()?;
+        write_front(output, preamble, header)
+    }
+}
+
+/// Writes everything in front of the values.
+pub(super) fn write_front<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, header: &[u8]) -> Result<()> {
+    let room = PREAMBLE_BYTES + header.len();
+    let mut front = zeroed(preamble.payload_offset as usize)?; // the header is short
+    front[..PREAMBLE_BYTES].copy_from_slice(&preamble.encode());
+    front[PREAMBLE_BYTES..room].copy_from_slice(header);
+    output.write(&front, 0)
+}
+
+/// Writes everything behind the values: the sums of runs that together are all of them.
+pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<()> {
+    if preamble.chunk_size == 0 {
+        return Ok(());
+    }
+    let count = preamble.chunk_count();
+    let padding = (preamble.checksums_offset() - preamble.payload_end()) as usize;
+    let room = (count as usize).saturating_mul(4).saturating_add(padding + 8);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    bytes.resize(padding, 0);
+    bytes.extend(count.to_le_bytes());
+    merge(runs, |sum| {
+        bytes.extend(sum.to_le_bytes());
+        Ok(())
+    })?;
+    output.write(&bytes, preamble.payload_end())
+}
