@@ -26,7 +26,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct ArchiveHeader {
     magic: u64,
     version: u32,
     element_type: ElementType,
@@ -65,7 +65,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let names: usize = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
         let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + names + 256;
         let mut archive = Archive(vector_with_room(room)?);
-        let header = Header { magic: MAGIC, version: VERSION, element_type: T::TYPE };
+        let header = ArchiveHeader { magic: MAGIC, version: VERSION, element_type: T::TYPE };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
         written.map_err(|error| Error::format(0, error.to_string()))?;
         Ok(archive.0)
@@ -137,7 +137,7 @@ fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
         let reason = format!("the archive has version {version}, and this library reads version {VERSION}");
         return Err(Error::format(8, reason));
     }
-    let (header, consumed): (Header, usize) = decode(bytes, 0)?;
+    let (header, consumed): (ArchiveHeader, usize) = decode(bytes, 0)?;
     Ok((header.element_type, consumed))
 }
 

@@ -69,9 +69,9 @@ impl<'de> Deserialize<'de> for ElementType {
 }
 
 /// One number in a human-readable format.
-struct Number<T>(T);
+struct SerializedNumber<T>(T);
 
-impl<T: Element> Serialize for Number<T> {
+impl<T: Element> Serialize for SerializedNumber<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.exact() {
             Exact::Integer(value) => match i64::try_from(value) {
@@ -87,16 +87,16 @@ impl<T: Element> Serialize for Number<T> {
     }
 }
 
-impl<'de, T: Element> Deserialize<'de> for Number<T> {
+impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyNumber<T>(PhantomData<T>);
 
         impl<T: Element> AnyNumber<T> {
             /// Integers must be in range, and floats must not become infinite; a decimal may be rounded to a float.
-            fn number<E: de::Error>(number: Exact) -> Result<Number<T>, E> {
+            fn number<E: de::Error>(number: Exact) -> Result<SerializedNumber<T>, E> {
                 match T::loss(number) {
-                    Loss::None => Ok(Number(T::nearest(number))),
-                    Loss::Inexact if T::TYPE.is_float() => Ok(Number(T::nearest(number))),
+                    Loss::None => Ok(SerializedNumber(T::nearest(number))),
+                    Loss::Inexact if T::TYPE.is_float() => Ok(SerializedNumber(T::nearest(number))),
                     _ => match number {
                         Exact::Integer(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
                         Exact::Float(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
@@ -106,21 +106,21 @@ impl<'de, T: Element> Deserialize<'de> for Number<T> {
         }
 
         impl<T: Element> Visitor<'_> for AnyNumber<T> {
-            type Value = Number<T>;
+            type Value = SerializedNumber<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a value of {}", T::TYPE)
             }
 
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number<T>, E> {
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<SerializedNumber<T>, E> {
                 Self::number(Exact::Integer(value.into()))
             }
 
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<SerializedNumber<T>, E> {
                 Self::number(Exact::Integer(value.into()))
             }
 
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number<T>, E> {
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<SerializedNumber<T>, E> {
                 if !T::TYPE.is_float() && value.abs() >= MAX_EXACT_INTEGER {
                     let element = T::TYPE;
                     return Err(E::custom(format_args!(
@@ -131,7 +131,7 @@ impl<'de, T: Element> Deserialize<'de> for Number<T> {
                 Self::number(Exact::Float(value))
             }
 
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Number<T>, E> {
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<SerializedNumber<T>, E> {
                 let value = match name {
                     "NaN" => f64::NAN,
                     "Infinity" => f64::INFINITY,
@@ -142,7 +142,7 @@ impl<'de, T: Element> Deserialize<'de> for Number<T> {
             }
 
             /// What other writers put in the place of a NaN.
-            fn visit_unit<E: de::Error>(self) -> Result<Number<T>, E> {
+            fn visit_unit<E: de::Error>(self) -> Result<SerializedNumber<T>, E> {
                 Self::number(Exact::Float(f64::NAN))
             }
         }
@@ -165,16 +165,16 @@ fn decimal_to_f32(value: f64) -> f64 {
 }
 
 /// A slice of values, in either kind of format.
-struct Values<'a, T>(&'a [T]);
+struct SerializedValues<'a, T>(&'a [T]);
 
-impl<T: Element> Serialize for Values<'_, T> {
+impl<T: Element> Serialize for SerializedValues<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
             return serializer.serialize_bytes(&to_little_endian(self.0));
         }
         let mut sequence = serializer.serialize_seq(Some(self.0.len()))?;
         for &value in self.0 {
-            sequence.serialize_element(&Number(value))?;
+            sequence.serialize_element(&SerializedNumber(value))?;
         }
         sequence.end()
     }
@@ -282,7 +282,7 @@ impl<'de: 'a, 'a, T: Element> Deserialize<'de> for FoundValues<'a, T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<T>, A::Error> {
-                let numbers: Vec<Number<T>> = collect(sequence)?;
+                let numbers: Vec<SerializedNumber<T>> = collect(sequence)?;
                 Ok(numbers.into_iter().map(|number| number.0).collect()) // in place: the layouts are the same
             }
         }
@@ -311,11 +311,11 @@ impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
 impl<T: Element> Serialize for Array<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
-            return Values(self).serialize(serializer);
+            return SerializedValues(self).serialize(serializer);
         }
         let mut array = serializer.serialize_struct("Array", 2)?;
         array.serialize_field("element_type", &T::TYPE)?;
-        array.serialize_field("values", &Values(self))?;
+        array.serialize_field("values", &SerializedValues(self))?;
         array.end()
     }
 }
@@ -361,7 +361,7 @@ impl<T: Element> Serialize for HomogenNumericTable<T> {
         table.serialize_field("rows", &(self.row_count() as u64))?;
         table.serialize_field("columns", &(self.column_count() as u64))?;
         table.serialize_field("dictionary", self.dictionary())?;
-        table.serialize_field("values", &Values(values))?;
+        table.serialize_field("values", &SerializedValues(values))?;
         table.end()
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-use super::number::{Number, write_all};
+use super::number::{DisplayNumber, write_all};
 use crate::base::text::{DOTS, label, width};
 use crate::dictionary::DataDictionary;
 
@@ -18,14 +18,14 @@ const NAME_LIMIT: usize = 24;
 /// Lines of cells, with a heading above and a name in front of each.
 pub(crate) struct Grid {
     /// Names of the lines.
-    index: Column,
+    index: TextColumn,
     /// Lines have been left out in front of this one.
     gap: Option<usize>,
-    columns: Vec<Column>,
+    columns: Vec<TextColumn>,
 }
 
 /// One column: all of its cells are of the same width when they are written.
-pub(super) struct Column {
+pub(super) struct TextColumn {
     heading: String,
     /// Stands below the heading.
     note: String,
@@ -33,7 +33,7 @@ pub(super) struct Column {
     is_left: bool,
 }
 
-impl Column {
+impl TextColumn {
     pub(super) fn new(heading: String, note: String, cells: Vec<String>) -> Self {
         Self { heading, note, cells, is_left: false }
     }
@@ -53,7 +53,7 @@ impl Column {
 impl Grid {
     /// Lines with names, to the left; lines are left out in front of `gap`.
     pub(crate) fn new(names: impl Iterator<Item = String>, gap: Option<usize>) -> Self {
-        let index = Column { is_left: true, ..Column::new(String::new(), String::new(), names.collect()) };
+        let index = TextColumn { is_left: true, ..TextColumn::new(String::new(), String::new(), names.collect()) };
         Self { index, gap, columns: Vec::new() }
     }
 
@@ -63,28 +63,28 @@ impl Grid {
     }
 
     /// In places; where lines are left out, every column has dots.
-    pub(super) fn width_of(&self, column: &Column) -> usize {
+    pub(super) fn width_of(&self, column: &TextColumn) -> usize {
         column.width().max(if self.gap.is_some() { DOTS.len() } else { 0 })
     }
 
-    pub(super) fn add(&mut self, column: Column) {
+    pub(super) fn add(&mut self, column: TextColumn) {
         self.columns.push(column);
     }
 
     pub(crate) fn add_counts(&mut self, heading: &str, counts: impl Iterator<Item = u64>) {
         let cells = counts.map(|count| count.to_string()).collect();
-        self.add(Column::new(heading.to_owned(), String::new(), cells));
+        self.add(TextColumn::new(heading.to_owned(), String::new(), cells));
     }
 
     pub(crate) fn add_numbers(&mut self, heading: &str, numbers: impl Iterator<Item = f64>, precision: Option<usize>) {
-        let numbers: Vec<Number> = numbers.map(Number::new).collect();
-        self.add(Column::new(heading.to_owned(), String::new(), write_all(&numbers, precision, false)));
+        let numbers: Vec<DisplayNumber> = numbers.map(DisplayNumber::new).collect();
+        self.add(TextColumn::new(heading.to_owned(), String::new(), write_all(&numbers, precision, false)));
     }
 
     /// Writes all lines, without a line end behind the last.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = std::iter::once(&self.index).chain(&self.columns);
-        let columns: Vec<(&Column, usize)> = all.map(|column| (column, self.width_of(column))).collect();
+        let columns: Vec<(&TextColumn, usize)> = all.map(|column| (column, self.width_of(column))).collect();
         write_line(f, &columns, |column| &column.heading)?;
         if self.columns.iter().any(|column| !column.note.is_empty()) {
             f.write_char('\n')?;
@@ -108,8 +108,8 @@ impl Grid {
 /// Writes one line, and no spaces behind its last cell.
 fn write_line<'a>(
     f: &mut fmt::Formatter<'_>,
-    columns: &[(&'a Column, usize)],
-    cell: impl Fn(&'a Column) -> &'a str,
+    columns: &[(&'a TextColumn, usize)],
+    cell: impl Fn(&'a TextColumn) -> &'a str,
 ) -> fmt::Result {
     let mut owed = 0;
     for &(column, wide) in columns {

@@ -16,8 +16,8 @@ use crate::base::text::DOTS;
 use crate::block::BlockAccess;
 use crate::dictionary::{DataDictionary, FeatureType};
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
-use grid::{Column, SPACE};
-use number::{DECIMALS_LIMIT, Number, write_all};
+use grid::{SPACE, TextColumn};
+use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 
 /// A table as text: its shape and type, the names of its columns, its first and last rows. Made by `display()` of tables
 /// and views, which are printed as it is made from the start.
@@ -53,14 +53,14 @@ use number::{DECIMALS_LIMIT, Number, write_all};
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub struct TableDisplay<'t> {
-    source: Box<dyn Source + 't>,
+    source: Box<dyn DisplaySource + 't>,
     rows: usize,
     width: usize,
     precision: Option<usize>,
 }
 
 impl<'t> TableDisplay<'t> {
-    fn new(source: impl Source + 't) -> Self {
+    fn new(source: impl DisplaySource + 't) -> Self {
         Self { source: Box::new(source), rows: 10, width: 80, precision: None }
     }
 
@@ -110,7 +110,7 @@ impl<'t> TableDisplay<'t> {
     }
 
     /// One column of the rows that are shown.
-    fn column(&self, column: usize, rows: &[usize], precision: Option<usize>) -> Column {
+    fn column(&self, column: usize, rows: &[usize], precision: Option<usize>) -> TextColumn {
         let dictionary = self.source.dictionary();
         let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
         let kind = feature.map(|feature| feature.feature_type).unwrap_or_default();
@@ -121,18 +121,18 @@ impl<'t> TableDisplay<'t> {
             (FeatureType::Ordinal, _) => "ordinal".to_owned(),
             (FeatureType::Continuous, _) => String::new(),
         };
-        let numbers: Result<Vec<Number>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
+        let numbers: Result<Vec<DisplayNumber>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
         let cells = match numbers {
             Ok(numbers) => write_all(&numbers, precision, kind != FeatureType::Continuous),
             Err(_) => vec!["?".to_owned(); rows.len()], // a user's kind of table that cannot read all it has
         };
-        Column::new(name_of(dictionary, column), note, cells)
+        TextColumn::new(name_of(dictionary, column), note, cells)
     }
 
     /// As many columns as fit: from both ends, the first one in any case.
     fn add_columns(&self, grid: &mut Grid, rows: &[usize], width: usize, precision: Option<usize>) {
         let count = self.source.shape().columns;
-        let (mut left, mut right): (Vec<Column>, Vec<Column>) = (Vec::new(), Vec::new());
+        let (mut left, mut right): (Vec<TextColumn>, Vec<TextColumn>) = (Vec::new(), Vec::new());
         let mut used = grid.index_width();
         while left.len() + right.len() < count && (left.is_empty() || used <= width) {
             let is_left = left.len() <= right.len();
@@ -150,7 +150,7 @@ impl<'t> TableDisplay<'t> {
         let are_hidden = left.len() + right.len() < count;
         left.into_iter().for_each(|column| grid.add(column));
         if are_hidden {
-            grid.add(Column::dots(rows.len()));
+            grid.add(TextColumn::dots(rows.len()));
         }
         right.into_iter().rev().for_each(|column| grid.add(column));
     }
@@ -202,14 +202,14 @@ impl fmt::Debug for TableDisplay<'_> {
 }
 
 /// Something that can be shown as a table.
-trait Source {
+trait DisplaySource {
     fn shape(&self) -> Shape;
     fn dictionary(&self) -> Option<&DataDictionary>;
     fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-    fn number(&self, row: usize, column: usize) -> Result<Number>;
+    fn number(&self, row: usize, column: usize) -> Result<DisplayNumber>;
 }
 
-impl<N: NumericTable + ?Sized> Source for &N {
+impl<N: NumericTable + ?Sized> DisplaySource for &N {
     fn shape(&self) -> Shape {
         NumericTable::shape(*self)
     }
@@ -229,12 +229,12 @@ impl<N: NumericTable + ?Sized> Source for &N {
         }
     }
 
-    fn number(&self, row: usize, column: usize) -> Result<Number> {
-        match_element!(self.element_type(), T => Ok(Number::new(self.value::<T>(row, column)?)))
+    fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
+        match_element!(self.element_type(), T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
     }
 }
 
-impl<T: Element> Source for TableView<'_, T> {
+impl<T: Element> DisplaySource for TableView<'_, T> {
     fn shape(&self) -> Shape {
         TableView::shape(self)
     }
@@ -247,9 +247,9 @@ impl<T: Element> Source for TableView<'_, T> {
         write!(f, "{} {}", TableView::shape(self), T::TYPE)
     }
 
-    fn number(&self, row: usize, column: usize) -> Result<Number> {
+    fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
         let value = self.rows(row..row + 1)?.columns(column..column + 1)?;
-        Ok(Number::new(value.get(0, 0).unwrap_or_default()))
+        Ok(DisplayNumber::new(value.get(0, 0).unwrap_or_default()))
     }
 }
 

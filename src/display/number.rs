@@ -10,13 +10,13 @@ pub(super) const DECIMALS_LIMIT: usize = 1074;
 
 /// A number on its way to a terminal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub(crate) enum DisplayNumber {
     Integer(i128),
     /// With whether its shortest digits are those of an `f64`, or of an `f32`.
     Float(f64, bool),
 }
 
-impl Number {
+impl DisplayNumber {
     pub(crate) fn new<T: Element>(value: T) -> Self {
         match value.exact() {
             Exact::Integer(value) => Self::Integer(value),
@@ -35,22 +35,22 @@ enum Form {
 /// Writes the numbers of one column. Floats get `precision` decimals, or as many as are needed for the shortest digits of
 /// each, as long as the largest has no more than six digits; never more than `DECIMALS_LIMIT`. Whole floats keep a decimal,
 /// unless they stand for categories.
-pub(crate) fn write_all(numbers: &[Number], precision: Option<usize>, are_categories: bool) -> Vec<String> {
+pub(crate) fn write_all(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: bool) -> Vec<String> {
     let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
-    let write = |number: &Number| match (*number, form) {
-        (Number::Integer(value), _) => value.to_string(),
-        (Number::Float(value, _), _) if !value.is_finite() => value.to_string(), // NaN, inf, -inf
-        (Number::Float(value, _), Form::Fixed(decimals)) => format!("{value:.decimals$}"),
-        (Number::Float(value, _), Form::Scientific(decimals)) => format!("{value:.decimals$e}"),
+    let write = |number: &DisplayNumber| match (*number, form) {
+        (DisplayNumber::Integer(value), _) => value.to_string(),
+        (DisplayNumber::Float(value, _), _) if !value.is_finite() => value.to_string(), // NaN, inf, -inf
+        (DisplayNumber::Float(value, _), Form::Fixed(decimals)) => format!("{value:.decimals$}"),
+        (DisplayNumber::Float(value, _), Form::Scientific(decimals)) => format!("{value:.decimals$e}"),
     };
     numbers.iter().map(write).collect()
 }
 
-fn choose(numbers: &[Number], precision: Option<usize>, are_categories: bool) -> Form {
+fn choose(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: bool) -> Form {
     let (mut largest, mut smallest) = (i32::MIN, i32::MAX);
     let (mut decimals, mut fraction) = (0, 0);
     for number in numbers {
-        if let &Number::Float(value, is_double) = number
+        if let &DisplayNumber::Float(value, is_double) = number
             && value.is_finite()
             && value != 0.0
         {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn written<T: Element>(values: &[T]) -> Vec<String> {
-        write_all(&values.iter().map(|&value| Number::new(value)).collect::<Vec<_>>(), None, false)
+        write_all(&values.iter().map(|&value| DisplayNumber::new(value)).collect::<Vec<_>>(), None, false)
     }
 
     #[test]
@@ -109,15 +109,15 @@ mod tests {
 
     #[test]
     fn decimals_are_those_that_are_asked_for() {
-        let numbers = [1.0, 2.345, f64::NEG_INFINITY].map(Number::new);
+        let numbers = [1.0, 2.345, f64::NEG_INFINITY].map(DisplayNumber::new);
         assert_eq!(write_all(&numbers, Some(2), false), ["1.00", "2.35", "-inf"]);
         assert_eq!(write_all(&numbers, Some(0), false), ["1", "2", "-inf"]);
-        assert_eq!(write_all(&[Number::new(1.25e100)], Some(1), false), ["1.2e100"]);
+        assert_eq!(write_all(&[DisplayNumber::new(1.25e100)], Some(1), false), ["1.2e100"]);
     }
 
     #[test]
     fn categories_are_whole() {
-        assert_eq!(write_all(&[2.0_f32, 0.0].map(Number::new), None, true), ["2", "0"]);
-        assert_eq!(write_all(&[2.5_f32, 0.0].map(Number::new), None, true), ["2.5", "0.0"]);
+        assert_eq!(write_all(&[2.0_f32, 0.0].map(DisplayNumber::new), None, true), ["2", "0"]);
+        assert_eq!(write_all(&[2.5_f32, 0.0].map(DisplayNumber::new), None, true), ["2.5", "0.0"]);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::control::lock;
 use super::memory::{copy_from_control, sealed};
-use super::space::{Block, Cache, DeviceView, DeviceViewMut};
+use super::space::{Cache, DeviceBlock, DeviceView, DeviceViewMut};
 use super::{Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
 use crate::array::Array;
 use crate::base::element::Element;
@@ -31,7 +31,7 @@ use crate::base::element::Element;
 /// See [`SeparateSpace`] for an adapter that names it.
 pub struct SeparateMemory<X: Transport> {
     space: Arc<SeparateSpace<X>>,
-    own: Mutex<Option<Arc<Block<X>>>>,
+    own: Mutex<Option<Arc<DeviceBlock<X>>>>,
     cache: Arc<Mutex<Cache<X>>>,
 }
 
@@ -52,7 +52,7 @@ impl<X: Transport> SeparateMemory<X> {
         }
     }
 
-    fn own_mut(&mut self) -> &mut Option<Arc<Block<X>>> {
+    fn own_mut(&mut self) -> &mut Option<Arc<DeviceBlock<X>>> {
         self.own.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,8 +61,8 @@ impl<X: Transport> SeparateMemory<X> {
         &self,
         cache: &'c mut Cache<X>,
         bytes: usize,
-        upload: impl FnOnce(&mut Block<X>) -> Result<(), HandleError>,
-    ) -> Result<&'c mut Arc<Block<X>>, HandleError> {
+        upload: impl FnOnce(&mut DeviceBlock<X>) -> Result<(), HandleError>,
+    ) -> Result<&'c mut Arc<DeviceBlock<X>>, HandleError> {
         if cache.copy.is_none() {
             self.space.check_alive()?;
             let spare = cache.spare.take().filter(|block| block.bytes() >= bytes);
@@ -83,7 +83,7 @@ impl<X: Transport> SeparateMemory<X> {
         &self,
         cache: &'c mut Cache<X>,
         values: &[T],
-    ) -> Result<&'c mut Arc<Block<X>>, HandleError> {
+    ) -> Result<&'c mut Arc<DeviceBlock<X>>, HandleError> {
         self.load(cache, size_of_val(values), |block| self.space.upload(bytemuck::cast_slice(values), block, 0))
     }
 
@@ -115,7 +115,7 @@ impl<X: Transport> SeparateMemory<X> {
 /// Makes sure that no clone and no view shares a block, if there are bytes to copy.
 fn make_unique<X: Transport>(
     space: &SeparateSpace<X>,
-    block: &mut Arc<Block<X>>,
+    block: &mut Arc<DeviceBlock<X>>,
     bytes: Option<usize>,
 ) -> Result<(), HandleError> {
     if let Some(bytes) = bytes
@@ -179,7 +179,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         self.forget_if_lost();
         self.space.check_alive()?;
         let bytes = len * size_of::<T>();
-        let fits = |block: &mut Arc<Block<X>>| Arc::get_mut(block).is_some_and(|block| block.bytes() >= bytes);
+        let fits = |block: &mut Arc<DeviceBlock<X>>| Arc::get_mut(block).is_some_and(|block| block.bytes() >= bytes);
         let mut found = self.own_mut().take_if(fits);
         if found.is_none() {
             found = lock(&self.cache).copy.take_if(fits);
@@ -252,7 +252,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         }
         let array = control.get().ok_or(HandleError::NoValidData)?.slice(..len)?;
         let bytes = array.reinterpret::<u8>()?;
-        let upload = |block: &mut Block<X>| self.space.upload_later(bytes, block);
+        let upload = |block: &mut DeviceBlock<X>| self.space.upload_later(bytes, block);
         self.load(&mut lock(&self.cache), array.size_in_bytes(), upload)?;
         Ok(())
     }
@@ -281,7 +281,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
             self.space.check_alive().inspect_err(|_| self.forget_if_lost())?;
             self.retrieve(control, len)?;
         }
-        let bytes = |block: Arc<Block<X>>| Arc::into_inner(block).map_or(0, |block| block.bytes());
+        let bytes = |block: Arc<DeviceBlock<X>>| Arc::into_inner(block).map_or(0, |block| block.bytes());
         let own = self.own_mut().take().map_or(0, bytes);
         let Cache { copy, spare } = std::mem::take(&mut *lock(&self.cache));
         Ok(own + copy.map_or(0, bytes) + spare.map_or(0, |block| block.bytes()))

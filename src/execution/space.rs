@@ -64,13 +64,13 @@ pub struct SeparateSpace<X: Transport> {
 }
 
 /// A block of device memory and its size.
-pub(super) struct Block<X: Transport> {
+pub(super) struct DeviceBlock<X: Transport> {
     buffer: X::Buffer,
     bytes: usize,
     space: u64,
 }
 
-impl<X: Transport> Block<X> {
+impl<X: Transport> DeviceBlock<X> {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -78,8 +78,8 @@ impl<X: Transport> Block<X> {
 
 /// What a handle can do without: a copy of values that the control side has as well, and a block without content.
 pub(super) struct Cache<X: Transport> {
-    pub(super) copy: Option<Arc<Block<X>>>,
-    pub(super) spare: Option<Block<X>>,
+    pub(super) copy: Option<Arc<DeviceBlock<X>>>,
+    pub(super) spare: Option<DeviceBlock<X>>,
 }
 
 impl<X: Transport> Default for Cache<X> {
@@ -147,12 +147,12 @@ impl<X: Transport> SeparateSpace<X> {
     }
 
     /// Allocates a block; if that is refused, frees what is idle and tries again.
-    pub(super) fn allocate(&self, bytes: usize) -> Result<Block<X>, HandleError> {
+    pub(super) fn allocate(&self, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
         self.with_room(bytes, || self.transport.allocate(bytes))
     }
 
     /// Copies a block's first bytes into a new one.
-    pub(super) fn duplicate(&self, block: &Block<X>, bytes: usize) -> Result<Block<X>, HandleError> {
+    pub(super) fn duplicate(&self, block: &DeviceBlock<X>, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
         if bytes == 0 {
             return self.allocate(0);
         }
@@ -165,7 +165,7 @@ impl<X: Transport> SeparateSpace<X> {
         &self,
         bytes: usize,
         allocate: impl Fn() -> Result<X::Buffer, super::DeviceError>,
-    ) -> Result<Block<X>, HandleError> {
+    ) -> Result<DeviceBlock<X>, HandleError> {
         let buffer = match allocate() {
             Err(super::DeviceError::OutOfMemory { .. }) if self.free_idle() => allocate()?,
             result => result?,
@@ -173,11 +173,11 @@ impl<X: Transport> SeparateSpace<X> {
         if bytes > 0 {
             self.counters.allocated(bytes);
         }
-        Ok(Block { buffer, bytes, space: self.id })
+        Ok(DeviceBlock { buffer, bytes, space: self.id })
     }
 
     /// Copies bytes into a block.
-    pub(super) fn upload(&self, source: &[u8], block: &mut Block<X>, at: usize) -> Result<(), HandleError> {
+    pub(super) fn upload(&self, source: &[u8], block: &mut DeviceBlock<X>, at: usize) -> Result<(), HandleError> {
         if !source.is_empty() {
             self.transport.upload(source, &mut block.buffer, at)?;
             self.counters.uploaded(source.len());
@@ -186,7 +186,7 @@ impl<X: Transport> SeparateSpace<X> {
     }
 
     /// Begins to copy bytes into a block.
-    pub(super) fn upload_later(&self, source: Array<u8>, block: &mut Block<X>) -> Result<(), HandleError> {
+    pub(super) fn upload_later(&self, source: Array<u8>, block: &mut DeviceBlock<X>) -> Result<(), HandleError> {
         let bytes = source.count();
         if bytes > 0 {
             self.transport.upload_later(source, &mut block.buffer)?;
@@ -196,7 +196,7 @@ impl<X: Transport> SeparateSpace<X> {
     }
 
     /// Copies bytes out of a block.
-    pub(super) fn download(&self, block: &Block<X>, at: usize, target: &mut [u8]) -> Result<(), HandleError> {
+    pub(super) fn download(&self, block: &DeviceBlock<X>, at: usize, target: &mut [u8]) -> Result<(), HandleError> {
         if !target.is_empty() {
             self.transport.download(&block.buffer, at..at + target.len(), target)?;
             self.counters.downloaded(target.len());
@@ -205,7 +205,7 @@ impl<X: Transport> SeparateSpace<X> {
     }
 
     /// The block's content does not count any more.
-    pub(super) fn recycle(&self, block: &mut Block<X>) {
+    pub(super) fn recycle(&self, block: &mut DeviceBlock<X>) {
         self.transport.recycle(&mut block.buffer);
     }
 
@@ -220,7 +220,7 @@ impl<X: Transport> SeparateSpace<X> {
         for copy in open.iter().filter_map(|cache| cache.copy.as_ref()) {
             *holders.entry(Arc::as_ptr(copy)).or_insert(0) += 1;
         }
-        let is_idle = |copy: &Arc<Block<X>>| holders.get(&Arc::as_ptr(copy)) == Some(&Arc::strong_count(copy));
+        let is_idle = |copy: &Arc<DeviceBlock<X>>| holders.get(&Arc::as_ptr(copy)) == Some(&Arc::strong_count(copy));
         // All are looked at before the first is taken.
         let is_idle: Vec<bool> = open.iter().map(|cache| cache.copy.as_ref().is_some_and(is_idle)).collect();
         let copies = open.iter_mut().zip(is_idle).filter_map(|(cache, idle)| cache.copy.take_if(|_| idle));
@@ -262,7 +262,7 @@ fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
 /// # Ok::<(), numeric_table::execution::HandleError>(())
 /// ```
 pub struct DeviceView<'a, T, X: Transport> {
-    block: Arc<Block<X>>,
+    block: Arc<DeviceBlock<X>>,
     first: usize,
     count: usize,
     borrow: PhantomData<&'a [T]>,
@@ -278,7 +278,7 @@ pub struct DeviceView<'a, T, X: Transport> {
 /// # Ok::<(), numeric_table::execution::HandleError>(())
 /// ```
 pub struct DeviceViewMut<'a, T, X: Transport> {
-    block: &'a mut Block<X>,
+    block: &'a mut DeviceBlock<X>,
     count: usize,
     borrow: PhantomData<&'a mut [T]>,
 }
@@ -290,7 +290,7 @@ impl<T, X: Transport> Clone for DeviceView<'_, T, X> {
 }
 
 impl<T: Element, X: Transport> DeviceView<'_, T, X> {
-    pub(super) fn new(block: Arc<Block<X>>, count: usize) -> Self {
+    pub(super) fn new(block: Arc<DeviceBlock<X>>, count: usize) -> Self {
         Self { block, first: 0, count, borrow: PhantomData }
     }
 
@@ -337,11 +337,11 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
 }
 
 impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
-    pub(super) fn new(block: &'a mut Block<X>, count: usize) -> Self {
+    pub(super) fn new(block: &'a mut DeviceBlock<X>, count: usize) -> Self {
         Self { block, count, borrow: PhantomData }
     }
 
-    pub(super) fn into_block(self) -> &'a mut Block<X> {
+    pub(super) fn into_block(self) -> &'a mut DeviceBlock<X> {
         self.block
     }
 

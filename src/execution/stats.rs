@@ -87,12 +87,12 @@ impl fmt::Display for TransferStats {
 
 /// Counts one kind of work, from any thread.
 #[derive(Debug, Default)]
-struct Counter {
+struct TrafficCounter {
     calls: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-impl Counter {
+impl TrafficCounter {
     fn add(&self, bytes: usize) {
         self.calls.fetch_add(1, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
@@ -106,10 +106,10 @@ impl Counter {
 /// Counts what crosses, from any thread.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    allocations: Counter,
-    uploads: Counter,
-    downloads: Counter,
-    duplicates: Counter,
+    allocations: TrafficCounter,
+    uploads: TrafficCounter,
+    downloads: TrafficCounter,
+    duplicates: TrafficCounter,
 }
 
 impl Counters {

@@ -174,7 +174,7 @@ pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
     converts_there: bool,
     most_slots: usize,
     /// As many as have been needed.
-    slots: Vec<Slot<T, U, D>>,
+    slots: Vec<StreamSlot<T, U, D>>,
     next_row: usize,
     blocks: usize,
     /// The slot whose block the caller may have launched kernels on.
@@ -185,7 +185,7 @@ pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
 }
 
 /// A place for one block in flight.
-struct Slot<T: Element, U: Element, D: DeviceAdapter> {
+struct StreamSlot<T: Element, U: Element, D: DeviceAdapter> {
     /// The block as it crosses, if it is converted there.
     narrow: ArrayHandle<T, D>,
     /// The block as kernels see it.
@@ -196,7 +196,7 @@ struct Slot<T: Element, U: Element, D: DeviceAdapter> {
     free: Event,
 }
 
-impl<T: Element, U: Element, D: DeviceAdapter> Slot<T, U, D> {
+impl<T: Element, U: Element, D: DeviceAdapter> StreamSlot<T, U, D> {
     fn new(device: &D) -> Self {
         let (narrow, values) = (ArrayHandle::empty(device), ArrayHandle::empty(device));
         Self { narrow, values, copied: Event::DONE, free: Event::DONE }
@@ -283,7 +283,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         let rows = self.next_row..all_rows.min(self.next_row.saturating_add(self.options.rows));
         let index = self.blocks % self.most_slots;
         if index == self.slots.len() {
-            self.slots.push(Slot::new(&self.device));
+            self.slots.push(StreamSlot::new(&self.device));
         }
         if self.converts_there {
             self.send_narrow(index, rows.clone())?;
@@ -334,7 +334,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
     /// Packs rows as `U`, and sends them.
     fn send(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
         let Self { table, device, options, slots, watch, .. } = self;
-        let Slot { values, copied, free, .. } = &mut slots[index];
+        let StreamSlot { values, copied, free, .. } = &mut slots[index];
         watch.pack(|| pack(table, device, options, values, *copied, rows))?;
         watch.copy(|| cross(device, values, copied, *free))
     }
@@ -342,7 +342,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
     /// Packs rows as `T`, sends them, and converts them there.
     fn send_narrow(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
         let Self { table, device, options, slots, watch, .. } = self;
-        let Slot { narrow, values, copied, free } = &mut slots[index];
+        let StreamSlot { narrow, values, copied, free } = &mut slots[index];
         watch.pack(|| pack(table, device, options, narrow, *copied, rows.clone()))?;
         watch.copy(|| cross(device, narrow, copied, *free))?;
         let output = values.prepare_for_output(narrow.len())?;

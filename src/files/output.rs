@@ -53,7 +53,7 @@ impl<S: Sink> Output<'_, S> {
 }
 
 /// The values of a file that is being written.
-pub(crate) struct Payload<'a, S> {
+pub(crate) struct PayloadWriter<'a, S> {
     pub(crate) output: &'a Output<'a, S>,
     /// Where the values begin in the file.
     pub(crate) offset: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Payload<'a, S> {
     pub(crate) meter: Option<&'a Meter>,
 }
 
-impl<S: Sink> Payload<'_, S> {
+impl<S: Sink> PayloadWriter<'_, S> {
     /// Writes values from a position in the payload on, in parallel if there are many, and sums them up.
     pub(crate) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
         let count = lines.shape().element_count_of(T::TYPE)?;

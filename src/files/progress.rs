@@ -43,11 +43,11 @@ impl fmt::Debug for Hook {
 pub(crate) struct Meter {
     hook: Hook,
     total: Option<u64>,
-    state: Mutex<State>,
+    state: Mutex<MeterState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MeterState {
     /// Bytes that have been counted.
     done: u64,
     /// Bytes that the hook was told of last.
@@ -84,7 +84,7 @@ impl Meter {
         state.is_telling = false;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MeterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::header::Header;
+use super::header::TableFileHeader;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -31,11 +31,11 @@ impl TableFile {
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
-    pub(super) fn open(path: &Path) -> Result<(Self, Header)> {
+    pub(super) fn open(path: &Path) -> Result<(Self, TableFileHeader)> {
         Self::open_checked(path).map_err(|error| error.in_file(path))
     }
 
-    fn open_checked(path: &Path) -> Result<(Self, Header)> {
+    fn open_checked(path: &Path) -> Result<(Self, TableFileHeader)> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
 
@@ -50,8 +50,8 @@ impl TableFile {
             let reason = "the checksum of the header does not match: it is damaged";
             return Err(Error::format(PREAMBLE_BYTES as u64, reason));
         }
-        let header = Header::decode(header, preamble.payload_length)?;
-        let &Header { element_type, layout, shape, .. } = &header;
+        let header = TableFileHeader::decode(header, preamble.payload_length)?;
+        let &TableFileHeader { element_type, layout, shape, .. } = &header;
         Ok((Self { file, path: path.to_owned(), preamble, element_type, layout, shape }, header))
     }
 
@@ -130,7 +130,7 @@ impl TableFile {
             return Err(Error::format(offset, reason));
         }
         let mut index = 0_u64;
-        let mut sums = Block::new(self, offset + 8, count * 4)?;
+        let mut sums = ChecksumReader::new(self, offset + 8, count * 4)?;
         merge(runs, |found| {
             let chunk = index;
             index += 1;
@@ -147,7 +147,7 @@ impl TableFile {
 }
 
 /// Reads numbers of 4 bytes, many at a time.
-struct Block<'a> {
+struct ChecksumReader<'a> {
     file: &'a TableFile,
     offset: u64,
     left: u64,
@@ -155,7 +155,7 @@ struct Block<'a> {
     used: usize,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ChecksumReader<'a> {
     const BYTES: usize = 64 << 10;
 
     fn new(file: &'a TableFile, offset: u64, left: u64) -> Result<Self> {

@@ -1,7 +1,7 @@
 //! The header of a table file: element type, layout, shape, and what the columns mean.
 //!
 //! Bytes as `README.md` lists them, little-endian. Decoding takes no memory; the dictionary, which may be larger in memory
-//! than in the file, is built by [`Header::dictionary`] when everything else has turned out to be right.
+//! than in the file, is built by [`TableFileHeader::dictionary`] when everything else has turned out to be right.
 
 use super::preamble::{HEADER_LIMIT, PREAMBLE_BYTES};
 use crate::base::element::ElementType;
@@ -16,7 +16,7 @@ const START_BYTES: usize = 1 + 1 + 8 + 8 + 1 + 8;
 
 /// What a table is, but for its values.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct TableFileHeader {
     pub(super) element_type: ElementType,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
@@ -72,7 +72,7 @@ fn size_of_record(feature: FeatureView<'_>) -> usize {
     name + 1 + if feature.category_count.is_some() { 1 + 8 } else { 1 }
 }
 
-impl Header {
+impl TableFileHeader {
     /// Decodes a header and makes sure that it fits the length of the payload.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Header {
             return Err(refusal(18, format!("{is_uniform} does not tell whether one feature serves all columns")));
         }
         let is_uniform = is_uniform == 1;
-        let mut records = Records { fields, left: if is_uniform { 1 } else { count }, element_type };
+        let mut records = FeatureRecords { fields, left: if is_uniform { 1 } else { count }, element_type };
         for record in records.by_ref() {
             record?;
         }
@@ -115,7 +115,7 @@ impl Header {
         let columns = self.shape.columns;
         let fields = Fields { bytes: &self.bytes, at: START_BYTES };
         let left = if self.is_uniform { 1 } else { columns as u64 };
-        let mut records = Records { fields, left, element_type };
+        let mut records = FeatureRecords { fields, left, element_type };
         if !self.is_uniform {
             return from_views(records, |error| error);
         }
@@ -128,14 +128,14 @@ impl Header {
 
 /// The features in a header, one after another. After an error, nothing is meant.
 #[derive(Clone)]
-struct Records<'a> {
+struct FeatureRecords<'a> {
     fields: Fields<'a>,
     left: u64,
     /// Of all of them.
     element_type: ElementType,
 }
 
-impl<'a> Iterator for Records<'a> {
+impl<'a> Iterator for FeatureRecords<'a> {
     type Item = Result<FeatureView<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {

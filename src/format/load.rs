@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::file::TableFile;
-use super::values::Source;
+use super::values::FileValues;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Result;
 use crate::dictionary::DataDictionary;
@@ -65,7 +65,7 @@ pub(super) fn load<T: Element>(
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
     meter: Option<&Meter>,
 ) -> Result<HomogenNumericTable<T>> {
-    let array = Source { file, meter }.load()?;
+    let array = FileValues { file, meter }.load()?;
     HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary_of(T::TYPE)?)
 }
 
@@ -119,5 +119,5 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// ```
 pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
     let (file, _) = TableFile::open(path.as_ref())?;
-    Source { file: &file, meter: None }.verify()
+    FileValues { file: &file, meter: None }.verify()
 }

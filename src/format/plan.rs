@@ -7,32 +7,32 @@ use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::files::checksum::{RunSums, merge};
-use crate::files::output::{Lines, Output, Payload};
+use crate::files::output::{Lines, Output, PayloadWriter};
 use crate::files::position::Sink;
 use crate::files::progress::{Hook, Meter};
 use crate::files::zeroed;
 use crate::table::DataLayout;
 
 /// What goes into a file.
-pub(super) struct Content<'a, T> {
+pub(super) struct TableContent<'a, T> {
     pub(super) lines: &'a dyn Lines<T>,
     pub(super) layout: DataLayout,
     pub(super) dictionary: &'a DataDictionary,
 }
 
 /// A whole file, laid out: nothing is left to be refused that is known before values are read.
-pub(super) struct Plan<'a, T> {
+pub(super) struct FilePlan<'a, T> {
     lines: &'a dyn Lines<T>,
     header: Vec<u8>,
     preamble: Preamble,
 }
 
-impl<'a, T: Element> Plan<'a, T> {
+impl<'a, T: Element> FilePlan<'a, T> {
     /// # Errors
     /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if somebody's
     /// own kind of table is wrong about itself; [`Error::OutOfMemory`].
-    pub(super) fn new(content: &Content<'a, T>, chunk_size: u32) -> Result<Self> {
-        let &Content { lines, layout, dictionary } = content;
+    pub(super) fn new(content: &TableContent<'a, T>, chunk_size: u32) -> Result<Self> {
+        let &TableContent { lines, layout, dictionary } = content;
         let shape = match layout {
             DataLayout::RowMajor => lines.shape(),
             DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
@@ -50,7 +50,7 @@ impl<'a, T: Element> Plan<'a, T> {
         output.reserve(preamble.file_length)?;
         let meter = Meter::start(hook, preamble.payload_length);
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
-        let runs = Payload { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
+        let runs = PayloadWriter { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
         write_checksums(output, preamble, runs)?;
         lines.check_unchanged()?;
         write_front(output, preamble, header)

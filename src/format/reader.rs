@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::file::TableFile;
 use super::load::{load, load_stored};
-use super::values::Source;
+use super::values::FileValues;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
@@ -182,7 +182,7 @@ impl TableReader {
     /// ```
     pub fn verify(&self) -> Result<bool> {
         let meter = self.whole_meter();
-        Source { file: &self.file, meter: Some(&meter) }.verify()
+        FileValues { file: &self.file, meter: Some(&meter) }.verify()
     }
 
     /// Loads the whole table, as [`HomogenNumericTable::load`] does.
@@ -324,7 +324,7 @@ impl TableReader {
             return Ok(());
         }
         if self.file.layout == DataLayout::RowMajor {
-            return Source { file: &self.file, meter }.read(rows.start * columns, target, stored);
+            return FileValues { file: &self.file, meter }.read(rows.start * columns, target, stored);
         }
         self.read_of_columns(rows, target, stored, meter)
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::plan::{Content, Plan};
+use super::plan::{FilePlan, TableContent};
 use crate::base::element::{Element, match_element};
 #[cfg(doc)]
 use crate::base::error::Error;
@@ -66,7 +66,7 @@ impl<T: Element> HomogenNumericTable<T> {
             DataLayout::RowMajor => view,
             DataLayout::ColumnMajor => view.transposed(),
         };
-        save::<T>(path.as_ref(), &Content { lines: &lines, layout, dictionary: self.dictionary() }, &options)
+        save::<T>(path.as_ref(), &TableContent { lines: &lines, layout, dictionary: self.dictionary() }, &options)
     }
 }
 
@@ -113,14 +113,14 @@ impl dyn NumericTable {
                 return table.save_with(path, options);
             }
             let lines = AnyLines::new(self)?;
-            let content: Content<'_, T> =
-                Content { lines: &lines, layout: DataLayout::RowMajor, dictionary: self.dictionary() };
+            let content: TableContent<'_, T> =
+                TableContent { lines: &lines, layout: DataLayout::RowMajor, dictionary: self.dictionary() };
             save(path.as_ref(), &content, &options)
         })
     }
 }
 
-fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
-    let plan = Plan::new(content, options.chunk_size()).map_err(|error| error.in_file(path))?;
+fn save<T: Element>(path: &Path, content: &TableContent<'_, T>, options: &SaveOptions) -> Result<()> {
+    let plan = FilePlan::new(content, options.chunk_size()).map_err(|error| error.in_file(path))?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

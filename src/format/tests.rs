@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::header;
-use super::plan::{Content, Plan};
+use super::plan::{FilePlan, TableContent};
 use crate::SaveOptions;
 use crate::files::output::Output;
 use crate::files::position::Sink;
@@ -38,7 +38,7 @@ fn save_with_room(table: &HomogenNumericTable<f32>, path: &Path, room: usize, in
     let (view, dictionary, layout) = (table.view()?, table.dictionary(), table.data_layout());
     let lines = if layout == DataLayout::RowMajor { view } else { view.transposed() };
     let options = SaveOptions::new().durable(false).checksums(Some(16)).in_place(in_place);
-    let plan = Plan::<f32>::new(&Content { lines: &lines, layout, dictionary }, options.chunk_size())?;
+    let plan = FilePlan::<f32>::new(&TableContent { lines: &lines, layout, dictionary }, options.chunk_size())?;
     replace(path, &options, |file| {
         let sink = &AlmostFull { file, room: AtomicUsize::new(room) };
         plan.write(&Output { sink, path }, options.hook())
@@ -104,11 +104,11 @@ fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table(
     let new = HomogenNumericTable::from_rows(&[[5.0_f32, 6.0, 7.0], [8.0, 9.0, 10.0]]).unwrap();
     let options = SaveOptions::new().checksums(None); // they would find out
     let (view, dictionary) = (new.view().unwrap(), new.dictionary());
-    let content: Content<'_, f32> = Content { lines: &view, layout: DataLayout::RowMajor, dictionary };
+    let content: TableContent<'_, f32> = TableContent { lines: &view, layout: DataLayout::RowMajor, dictionary };
     for room in 0.. {
         let file = File::create(&path).unwrap();
         let sink = &AlmostFull { file: &file, room: AtomicUsize::new(room) };
-        let plan = Plan::new(&content, options.chunk_size()).unwrap();
+        let plan = FilePlan::new(&content, options.chunk_size()).unwrap();
         if plan.write(&Output { sink, path: &path }, options.hook()).is_ok() {
             break;
         }
@@ -140,7 +140,7 @@ fn headers_are_written_as_the_format_says() {
     expected.extend([1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0xa9, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([0, 1, 0]);
     assert_eq!(bytes, expected);
-    let found = header::Header::decode(bytes, 20).unwrap();
+    let found = header::TableFileHeader::decode(bytes, 20).unwrap();
     assert_eq!((found.element_type, found.layout, found.shape), (ElementType::I16, DataLayout::ColumnMajor, shape));
     assert_eq!(found.dictionary(ElementType::I16).unwrap(), dictionary);
 }

@@ -15,12 +15,12 @@ use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnySliceMut;
 
 /// The values of a file, and who wants to know how many of them have been read.
-pub(super) struct Source<'a> {
+pub(super) struct FileValues<'a> {
     pub(super) file: &'a TableFile,
     pub(super) meter: Option<&'a Meter>,
 }
 
-impl Source<'_> {
+impl FileValues<'_> {
     /// Reads all values, converted if the file holds another type, and compares their checksums.
     pub(super) fn load<T: Element>(&self) -> Result<Array<T>> {
         let mut array = Array::<T>::zeros(self.file.shape.element_count_of(T::TYPE)?)?;

@@ -14,7 +14,7 @@ use crate::convert::kernel::{self, Origin};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::files::checksum::RunSums;
 use crate::files::options::SaveOptions;
-use crate::files::output::{Output, Payload};
+use crate::files::output::{Output, PayloadWriter};
 use crate::files::progress::Meter;
 use crate::files::replace::Replacement;
 use crate::table::{DataLayout, TableView};
@@ -192,7 +192,7 @@ impl<T: Element> TableWriter<T> {
             self.reserved = if output.reserve(ahead).is_ok() { ahead } else { end };
         }
         let (offset, chunk_size) = (self.start.payload_offset, self.start.chunk_size);
-        let payload = Payload { output: &output, offset, chunk_size, meter: None };
+        let payload = PayloadWriter { output: &output, offset, chunk_size, meter: None };
         let runs = match payload.write::<T>(&lines, position) {
             Ok(runs) => runs,
             Err(error) => {

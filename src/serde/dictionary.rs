@@ -27,9 +27,9 @@ fn list_features<S: Serializer>(dictionary: &DataDictionary, serializer: S) -> R
 }
 
 fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDictionary, D::Error> {
-    struct Features;
+    struct FeatureSequence;
 
-    impl<'de> Visitor<'de> for Features {
+    impl<'de> Visitor<'de> for FeatureSequence {
         type Value = DataDictionary;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,7 +40,7 @@ fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDi
             collect_columns(std::iter::from_fn(|| sequence.next_element().transpose()), remember)
         }
     }
-    deserializer.deserialize_seq(Features)
+    deserializer.deserialize_seq(FeatureSequence)
 }
 
 /// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece, in order.

@@ -15,7 +15,7 @@ pub(super) const BLOCK_ROWS: usize = 1024;
 const LANES: usize = 8;
 
 /// Room for working on blocks of some columns, used again and again.
-pub(super) struct Block {
+pub(super) struct BlockWorkspace {
     lanes: Lanes,
     /// For a column in which not all is finite,
     one: Lanes,
@@ -23,7 +23,7 @@ pub(super) struct Block {
     finite: Vec<f64>,
 }
 
-impl Block {
+impl BlockWorkspace {
     pub(super) fn new(columns: usize) -> Self {
         Self { lanes: Lanes::new(columns), one: Lanes::new(1), finite: Vec::new() }
     }

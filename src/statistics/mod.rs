@@ -26,7 +26,7 @@ use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
 use crate::table::{DataLayout, NumericTable, Region, TableView};
 use crate::window::AnySliceMut;
-use block::{BLOCK_ROWS, Block};
+use block::{BLOCK_ROWS, BlockWorkspace};
 
 /// Rows that one task works on, at least; their blocks are put together first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -287,14 +287,14 @@ impl fmt::Display for BasicStatistics {
 }
 
 /// Where values come from.
-trait Source: Sync {
+trait ValueSource: Sync {
     /// Gives the values of a region, row by row: those of the table itself if that is possible, else in the buffer.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
 }
 
 struct TableSource<'t>(&'t dyn NumericTable);
 
-impl Source for TableSource<'_> {
+impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
         if let Some(values) = self.0.borrow_region(region)?.and_then(|values| values.downcast::<f64>()) {
             return match values.len() == buffer.len() {
@@ -309,7 +309,7 @@ impl Source for TableSource<'_> {
 
 struct ViewSource<'t, U>(TableView<'t, U>);
 
-impl<U: Element> Source for ViewSource<'_, U> {
+impl<U: Element> ValueSource for ViewSource<'_, U> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
         let view = self.0.region(region)?;
         view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
@@ -326,7 +326,7 @@ fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
 }
 
 /// Cuts a table into groups of rows and spans of columns, and puts what is found in them together in their order.
-fn compute(shape: Shape, panel: usize, source: &dyn Source) -> Result<Vec<ColumnStatistics>> {
+fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<ColumnStatistics>> {
     let mut all = empty(shape.columns)?;
     if shape.is_empty() {
         return Ok(all);
@@ -369,14 +369,14 @@ fn group(
     rows: Range<usize>,
     columns: Range<usize>,
     panel: usize,
-    source: &dyn Source,
+    source: &dyn ValueSource,
 ) -> Result<Vec<ColumnStatistics>> {
     let mut statistics = empty(columns.len())?;
     let mut buffer = vec![0.0; panel.min(columns.len()) * rows.len().min(BLOCK_ROWS)];
-    let mut block = Block::new(panel.min(columns.len()));
+    let mut block = BlockWorkspace::new(panel.min(columns.len()));
     for panel in cut(columns.clone(), panel) {
         if !block.is_for(panel.len()) {
-            block = Block::new(panel.len());
+            block = BlockWorkspace::new(panel.len());
         }
         for rows in cut(rows.clone(), BLOCK_ROWS) {
             let region = Region { rows, columns: panel.clone() };

@@ -24,16 +24,16 @@ const TILE_ROWS: usize = 16;
 /// Some rows of all columns.
 pub(super) struct Chunk<'a> {
     pub(super) rows: usize,
-    pub(super) columns: Vec<Column<'a>>,
+    pub(super) columns: Vec<ChunkColumn<'a>>,
 }
 
 /// The values of one column in one chunk.
-pub(super) struct Column<'a> {
+pub(super) struct ChunkColumn<'a> {
     values: AnySlice<'a>,
     nulls: Option<NullBuffer>,
 }
 
-impl<'a> Column<'a> {
+impl<'a> ChunkColumn<'a> {
     /// Looks at an array, if a table of `T` can take it. `place` tells where the value with an index is, for errors.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ pub(super) fn assemble<T: Element>(
     }
     let policy = options.conversion.unwrap_or(ConversionPolicy::Exact);
     let rest = array.mutable_data()?;
-    let work = |piece: Piece<'_, '_, T>| piece.read(policy).err();
+    let work = |piece: ChunkPart<'_, '_, T>| piece.read(policy).err();
     let pieces = match layout {
         DataLayout::RowMajor => rows(chunks, shape, rest),
         DataLayout::ColumnMajor => columns(chunks, shape, rest),
@@ -154,7 +154,7 @@ fn place(error: &Error) -> Option<(usize, usize)> {
 }
 
 /// Some rows of some columns, and where their values go.
-struct Piece<'t, 'c, T> {
+struct ChunkPart<'t, 'c, T> {
     chunk: &'c Chunk<'c>,
     /// Rows of the chunk.
     rows: Range<usize>,
@@ -166,7 +166,7 @@ struct Piece<'t, 'c, T> {
 }
 
 /// Pieces of consecutive rows of a row-major table.
-fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<Piece<'t, 'c, T>> {
+fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
     let step = (TILE_BYTES / size_of::<T>() / shape.columns).max(TILE_ROWS);
     let (mut pieces, mut row) = (Vec::new(), 0);
     for chunk in chunks {
@@ -174,7 +174,7 @@ fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T])
             let rows = start..chunk.rows.min(start + step);
             let (target, tail) = rest.split_at_mut(rows.len() * shape.columns);
             let count = rows.len();
-            pieces.push(Piece { chunk, rows, columns: 0..shape.columns, row, target });
+            pieces.push(ChunkPart { chunk, rows, columns: 0..shape.columns, row, target });
             (rest, row) = (tail, row + count);
         }
     }
@@ -182,20 +182,20 @@ fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T])
 }
 
 /// Pieces of the columns of a column-major table.
-fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<Piece<'t, 'c, T>> {
+fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
     let mut pieces = Vec::new();
     for column in 0..shape.columns {
         let mut row = 0;
         for chunk in chunks {
             let (target, tail) = rest.split_at_mut(chunk.rows);
-            pieces.push(Piece { chunk, rows: 0..chunk.rows, columns: column..column + 1, row, target });
+            pieces.push(ChunkPart { chunk, rows: 0..chunk.rows, columns: column..column + 1, row, target });
             (rest, row) = (tail, row + chunk.rows);
         }
     }
     pieces
 }
 
-impl<T: Element> Piece<'_, '_, T> {
+impl<T: Element> ChunkPart<'_, '_, T> {
     fn read(self, policy: ConversionPolicy) -> Result<()> {
         let Self { chunk, rows, columns, row, target } = self;
         if let [column] = &chunk.columns[columns.clone()] {

@@ -6,7 +6,7 @@ use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch, RecordBa
 use arrow_buffer::NullBuffer;
 use arrow_schema::Schema;
 
-use super::chunks::{Chunk, Column, assemble};
+use super::chunks::{Chunk, ChunkColumn, assemble};
 use super::options::ArrowOptions;
 use super::schema::to_dictionary;
 use super::types::{element_type, share};
@@ -160,7 +160,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
             let place = |value| format!("list {}, value {}", value / columns, value % columns); // so it has some
-            let column = Column::new::<T>(values, nulls, &options, place).map_err(refused)?;
+            let column = ChunkColumn::new::<T>(values, nulls, &options, place).map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
         }
         let shape = whole_shape::<T>(lists.iter().map(|list| list.len()), columns)?;
@@ -243,7 +243,7 @@ fn from_batches<T: Element>(
             return Err(refused(column, format!("its name is {}", schema.field(column).name())));
         }
         let columns = batch.columns().iter().enumerate().map(|(column, array)| {
-            Column::new::<T>(array.as_ref(), array.nulls().cloned(), options, |row| format!("row {row}"))
+            ChunkColumn::new::<T>(array.as_ref(), array.nulls().cloned(), options, |row| format!("row {row}"))
                 .map_err(|reason| refused(column, reason))
         });
         chunks.push(Chunk { rows: batch.num_rows(), columns: columns.collect::<Result<_>>()? });
@@ -282,7 +282,7 @@ fn shared<T: Element>(
     options: &ArrowOptions,
 ) -> Result<Option<HomogenNumericTable<T>>> {
     let is_other = |array: &dyn ArrowArray| element_type(array.data_type()) != Some(T::TYPE);
-    let has_nulls = chunks.iter().flat_map(|chunk| &chunk.columns).any(Column::has_nulls);
+    let has_nulls = chunks.iter().flat_map(|chunk| &chunk.columns).any(ChunkColumn::has_nulls);
     let reason = match whole {
         _ if shape.is_empty() => None,
         Some(array) if is_other(array) => Some(CopyReason::ElementType),

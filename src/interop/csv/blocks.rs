@@ -2,8 +2,8 @@
 
 use super::CsvSource;
 use super::batches::Batches;
-use super::parse::Parser;
-use super::roles::{Plan, Roles};
+use super::parse::RecordParser;
+use super::roles::{Roles, RowPlan};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::files::progress::Meter;
 /// All rows of a CSV file, block by block: see [`CsvSource::blocks`].
 pub struct CsvBlocks<'s, T> {
     source: &'s CsvSource,
-    plan: Plan<'s, T>,
+    plan: RowPlan<'s, T>,
     batches: Batches,
     rows_per_block: usize,
     values: Array<T>,
@@ -32,7 +32,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         if rows_per_block == 0 {
             return Err(Error::EmptyBlocks);
         }
-        let plan = Plan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
+        let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
         // A field takes a byte at least, but for the last one: no file has more rows.
         let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
         let most = source.counted_rows().unwrap_or(usize::try_from(most).unwrap_or(usize::MAX));
@@ -66,7 +66,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         }
         let (source, width) = (self.source, self.plan.width);
         let values: &mut [T] = if self.values.count() == 0 { &mut [] } else { self.values.mutable_data()? };
-        let mut parser = Parser::new(source, &self.plan);
+        let mut parser = RecordParser::new(source, &self.plan);
         while self.rows < self.rows_per_block && self.batches.fill(&source.syntax, &source.input, source.step)? {
             let (bytes, place) = (self.batches.bytes(&source.input), self.batches.place());
             let limit = self.rows_per_block - self.rows;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::excerpt;
 use super::failure::Failure;
 use super::input::Input;
-use super::roles::{Categories, Column, Roles};
+use super::roles::{Categories, ColumnRole, Roles};
 use super::signs::Signs;
-use super::survey::{Piece, Survey};
+use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
 use crate::base::error::Result;
 use crate::base::parallel;
@@ -55,7 +55,7 @@ impl Finding {
 }
 
 /// Whole records, and where they lie in the file.
-pub(super) struct Records<'a> {
+pub(super) struct RecordBytes<'a> {
     pub(super) syntax: &'a Syntax,
     pub(super) bytes: &'a [u8],
     pub(super) place: u64,
@@ -63,8 +63,8 @@ pub(super) struct Records<'a> {
 
 impl Findings {
     /// Looks at records, `limit` at most. Errors are for the parser to find.
-    pub(super) fn look_at(&mut self, records: &Records<'_>, roles: &Roles, limit: usize) {
-        let &Records { syntax, bytes, .. } = records;
+    pub(super) fn look_at(&mut self, records: &RecordBytes<'_>, roles: &Roles, limit: usize) {
+        let &RecordBytes { syntax, bytes, .. } = records;
         let (mut ends, mut scratch) = (Vec::new(), Vec::new());
         let may_skip = roles.may_skip();
         let mut at = syntax.skip_blank(bytes, 0);
@@ -93,13 +93,13 @@ impl Findings {
     /// Looks at one record, whose fields end at `ends`.
     fn look_at_record(
         &mut self,
-        records: &Records<'_>,
+        records: &RecordBytes<'_>,
         roles: &Roles,
         mut at: usize,
         ends: &[usize],
         scratch: &mut Vec<u8>,
     ) {
-        let &Records { syntax, bytes, place } = records;
+        let &RecordBytes { syntax, bytes, place } = records;
         for ((index, column), &end) in roles.columns.iter().enumerate().zip(ends) {
             let start = std::mem::replace(&mut at, end + 1);
             let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_behind_end);
@@ -136,7 +136,7 @@ impl Findings {
     }
 
     /// The first word in the file that is one too many for its column, of those columns that are `among` them.
-    fn too_many(&self, roles: &Roles, among: impl Fn(&Column) -> bool) -> Option<Failure> {
+    fn too_many(&self, roles: &Roles, among: impl Fn(&ColumnRole) -> bool) -> Option<Failure> {
         let failures = self.columns.iter().filter(|(index, _)| among(&roles.columns[**index]));
         let failures = failures.filter_map(|(&index, finding)| {
             let most = roles.columns[index].most_categories();
@@ -167,10 +167,10 @@ pub(super) fn settle(
 ) -> Result<Result<Roles, Failure>> {
     while !roles.are_settled() {
         let mut findings = look_through(syntax, input, survey, &roles)?;
-        let wanted: Vec<bool> = roles.columns.iter().map(Column::wants_words).collect();
+        let wanted: Vec<bool> = roles.columns.iter().map(ColumnRole::wants_words).collect();
         findings.decide(&mut roles, true);
         let are_complete = findings.too_many(&roles, |_| true).is_none();
-        let too_many = findings.too_many(&roles, Column::is_words);
+        let too_many = findings.too_many(&roles, ColumnRole::is_words);
         let mut are_all_wanted = true;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.wants_words()) {
             if wanted[index] && are_complete {
@@ -188,7 +188,7 @@ pub(super) fn settle(
 
 fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) -> Result<Findings> {
     let (end, over) = (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
-    let parts = parallel::map(survey.runs(), |run: Vec<Piece>| -> Result<Findings> {
+    let parts = parallel::map(survey.runs(), |run: Vec<RecordRange>| -> Result<Findings> {
         let (mut findings, mut buffer) = (Findings::default(), Vec::new());
         for piece in run {
             let start = piece.bytes.start;
@@ -197,7 +197,7 @@ fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) 
             }
             let bytes = input.read(piece.bytes, &mut buffer)?;
             findings.is_behind_end |= end.load(Ordering::Relaxed) < start;
-            findings.look_at(&Records { syntax, bytes, place: start }, roles, usize::MAX);
+            findings.look_at(&RecordBytes { syntax, bytes, place: start }, roles, usize::MAX);
             end.fetch_min(findings.end.unwrap_or(u64::MAX), Ordering::Relaxed);
             over.fetch_min(if findings.is_over { start } else { u64::MAX }, Ordering::Relaxed);
         }

@@ -3,7 +3,7 @@
 use super::excerpt;
 use super::input::Input;
 use super::number::separator_in_numbers;
-use super::roles::{Column, Shown};
+use super::roles::{ColumnRole, Shown};
 use crate::base::error::{Error, Result};
 use crate::base::text::label;
 
@@ -61,7 +61,7 @@ impl Reason {
     }
 
     /// Puts it into words. `column` is the one that the text is in.
-    fn in_words(self, input: &Input, column: Option<&Column>) -> Result<String> {
+    fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<String> {
         if let Self::Other(reason) = self {
             return Ok(reason);
         }
@@ -86,7 +86,7 @@ impl Reason {
 
 impl Failure {
     /// The error that says on which line of which file. `column` is the one that it is about.
-    pub(super) fn into_error(self, input: &Input, column: Option<&Column>) -> Error {
+    pub(super) fn into_error(self, input: &Input, column: Option<&ColumnRole>) -> Error {
         let Self { place, column: index, text, reason } = self;
         let in_file = || Ok((input.line_of(place)?, reason.in_words(input, column)?));
         match in_file() {

@@ -2,7 +2,7 @@
 //! to be.
 
 use super::batches::Batches;
-use super::describe::{Findings, Records};
+use super::describe::{Findings, RecordBytes};
 use super::failure::Failure;
 use super::input::Input;
 use super::number::{is_number, separator_in_numbers};
@@ -98,7 +98,7 @@ pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) ->
     let mut batches = Batches::new(start);
     if batches.fill(&syntax, input, step)? {
         let mut findings = Findings::default();
-        let records = Records { syntax: &syntax, bytes: batches.bytes(input), place: batches.place() };
+        let records = RecordBytes { syntax: &syntax, bytes: batches.bytes(input), place: batches.place() };
         findings.look_at(&records, &guess, SAMPLE);
         findings.decide(&mut guess, false);
     }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::CsvSource;
 use super::batches::Batches;
 use super::failure::Failure;
-use super::parse::Parser;
-use super::roles::{Plan, Roles};
-use super::survey::Piece;
+use super::parse::RecordParser;
+use super::roles::{Roles, RowPlan};
+use super::survey::RecordRange;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
@@ -44,7 +44,7 @@ pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable
 
 /// Loads a table whose columns are for what `roles` say, if the file agrees.
 fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<HomogenNumericTable<T>, Failure>> {
-    let plan = Plan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
+    let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
     let survey = source.survey()?;
     let shape = Shape { rows: survey.rows(), columns: plan.width };
     let bytes_needed = (shape.rows as u128) * (roles.columns.len() as u128);
@@ -86,7 +86,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
 /// What all tasks share.
 struct Task<'a, T> {
     source: &'a CsvSource,
-    plan: &'a Plan<'a, T>,
+    plan: &'a RowPlan<'a, T>,
     meter: &'a Meter,
     /// The first place where anything is wrong, as far as is known: nobody needs what lies behind it.
     end: &'a AtomicU64,
@@ -94,9 +94,9 @@ struct Task<'a, T> {
 
 impl<T: Element> Task<'_, T> {
     /// Reads consecutive pieces into consecutive rows. Gives how many rows there are.
-    fn run(&self, run: &[Piece], target: &mut [T]) -> Result<Result<usize, Failure>> {
+    fn run(&self, run: &[RecordRange], target: &mut [T]) -> Result<Result<usize, Failure>> {
         let (mut buffer, mut written) = (Vec::new(), 0);
-        let mut parser = Parser::new(self.source, self.plan);
+        let mut parser = RecordParser::new(self.source, self.plan);
         for piece in run {
             if self.end.load(Ordering::Relaxed) < piece.bytes.start {
                 break; // an earlier failure is the result
@@ -122,10 +122,10 @@ impl<T: Element> Task<'_, T> {
 }
 
 /// Finds the first record that is not what the plan needs, if there must be one.
-fn first_failure<T: Element>(source: &CsvSource, plan: &Plan<'_, T>) -> Result<Failure> {
+fn first_failure<T: Element>(source: &CsvSource, plan: &RowPlan<'_, T>) -> Result<Failure> {
     let mut row = Array::<T>::zeros(plan.width)?;
     let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
-    let mut parser = Parser::new(source, plan);
+    let mut parser = RecordParser::new(source, plan);
     let mut batches = Batches::new(source.start);
     while batches.fill(&source.syntax, &source.input, source.step)? {
         match parser.parse(batches.bytes(&source.input), batches.place(), row, 1) {

@@ -12,7 +12,7 @@ use crate::convert::{ConversionPolicy, cast};
 
 /// Why a text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum NumberRefusal {
     NotANumber,
     NotRepresentable,
 }
@@ -71,19 +71,19 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
 }
 
 /// The value of a text that is a number and nothing else.
-pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Refusal> {
-    let value = fast_float2::parse::<f64, _>(text).map_err(|_| Refusal::NotANumber)?;
+pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
+    let value = fast_float2::parse::<f64, _>(text).map_err(|_| NumberRefusal::NotANumber)?;
     let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // as `inf` and `nan` are
     if !T::TYPE.is_float() {
         return if is_spelled { spelled_integer(value, policy) } else { integer(text, policy) };
     }
     let nearest: T = match T::TYPE {
         ElementType::F64 => cast(value),
-        ElementType::F32 => cast(fast_float2::parse::<f32, _>(text).map_err(|_| Refusal::NotANumber)?),
+        ElementType::F32 => cast(fast_float2::parse::<f32, _>(text).map_err(|_| NumberRefusal::NotANumber)?),
         _ => cast(away_from_tie::<T>(text, value)),
     };
     let overflows = !is_spelled && cast::<T, f64>(nearest).is_infinite();
-    if overflows && policy != ConversionPolicy::Saturate { Err(Refusal::NotRepresentable) } else { Ok(nearest) }
+    if overflows && policy != ConversionPolicy::Saturate { Err(NumberRefusal::NotRepresentable) } else { Ok(nearest) }
 }
 
 /// Converts a number of the caller's under a policy for texts: floats may be rounded.
@@ -97,11 +97,11 @@ pub(super) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Opt
     is_permitted.then(|| cast(number))
 }
 
-fn spelled_integer<T: Element>(value: f64, policy: ConversionPolicy) -> Result<T, Refusal> {
-    if policy == ConversionPolicy::Saturate { Ok(cast(value)) } else { Err(Refusal::NotRepresentable) }
+fn spelled_integer<T: Element>(value: f64, policy: ConversionPolicy) -> Result<T, NumberRefusal> {
+    if policy == ConversionPolicy::Saturate { Ok(cast(value)) } else { Err(NumberRefusal::NotRepresentable) }
 }
 
-fn integer<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Refusal> {
+fn integer<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
     let decimal = Decimal::of(text);
     let (whole, has_fraction) = decimal.truncate();
     let number = Exact::Integer(if decimal.is_negative { -whole } else { whole });
@@ -110,7 +110,7 @@ fn integer<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Refus
         ConversionPolicy::Checked => T::loss(number) == Loss::None,
         ConversionPolicy::Exact => T::loss(number) == Loss::None && !has_fraction,
     };
-    if is_permitted { Ok(T::nearest(number)) } else { Err(Refusal::NotRepresentable) }
+    if is_permitted { Ok(T::nearest(number)) } else { Err(NumberRefusal::NotRepresentable) }
 }
 
 /// The digits of a number, as they are written.
@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    fn exact<T: Element>(text: &str) -> Result<T, Refusal> {
+    fn exact<T: Element>(text: &str) -> Result<T, NumberRefusal> {
         value(text.as_bytes(), ConversionPolicy::Exact)
     }
 
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(exact::<bf16>("1.00390625"), Ok(bf16::from_bits(0x3F80)));
         // The end of the range, and half the smallest value.
         assert_eq!(exact::<f16>("65519.99999999999999999999999999"), Ok(f16::MAX));
-        assert_eq!(exact::<f16>("65520"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<f16>("65520"), Err(NumberRefusal::NotRepresentable));
         let half = "2.98023223876953125e-8";
         assert_eq!(exact::<f16>(half), Ok(f16::from_bits(0)));
         assert_eq!(exact::<f16>(&half.replace("e-8", "0000000000000000000001e-8")), Ok(f16::from_bits(1)));
@@ -269,32 +269,32 @@ mod tests {
     #[test]
     fn integers_do_not_go_through_floats() {
         assert_eq!(exact::<u64>("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(exact::<u64>("18446744073709551616"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u64>("18446744073709551616"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<i64>("-9223372036854775808"), Ok(i64::MIN));
-        assert_eq!(exact::<i64>("-9223372036854775809"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<i64>("-9223372036854775809"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<i64>("9007199254740993.000"), Ok(9_007_199_254_740_993));
         assert_eq!(exact::<i64>("9007199254740993000e-3"), Ok(9_007_199_254_740_993));
         assert_eq!(exact::<i64>(".9007199254740993e16"), Ok(9_007_199_254_740_993));
         assert_eq!(exact::<u8>("2.55e+2"), Ok(255));
         assert_eq!(exact::<u8>("0e99999999999999999999"), Ok(0));
-        assert_eq!(exact::<u8>("1e99999999999999999999"), Err(Refusal::NotRepresentable));
-        assert_eq!(exact::<u8>("1e-99999999999999999999"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<u8>("1e99999999999999999999"), Err(NumberRefusal::NotRepresentable));
+        assert_eq!(exact::<u8>("1e-99999999999999999999"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<u8>("-0.0"), Ok(0));
-        assert_eq!(exact::<u8>("1.5"), Err(Refusal::NotRepresentable));
-        assert_eq!(exact::<u8>("inf"), Err(Refusal::NotRepresentable));
-        assert_eq!(exact::<u8>("one"), Err(Refusal::NotANumber));
+        assert_eq!(exact::<u8>("1.5"), Err(NumberRefusal::NotRepresentable));
+        assert_eq!(exact::<u8>("inf"), Err(NumberRefusal::NotRepresentable));
+        assert_eq!(exact::<u8>("one"), Err(NumberRefusal::NotANumber));
     }
 
     #[test]
     fn policies_decide_about_what_does_not_fit() {
         let value = |text: &str, policy| value::<i8>(text.as_bytes(), policy);
         assert_eq!(value("-128.9", ConversionPolicy::Checked), Ok(-128));
-        assert_eq!(value("-129", ConversionPolicy::Checked), Err(Refusal::NotRepresentable));
+        assert_eq!(value("-129", ConversionPolicy::Checked), Err(NumberRefusal::NotRepresentable));
         assert_eq!(value("-1e400", ConversionPolicy::Saturate), Ok(-128));
         assert_eq!(value("inf", ConversionPolicy::Saturate), Ok(127));
         assert_eq!(value("nan", ConversionPolicy::Saturate), Ok(0));
-        assert_eq!(exact::<f64>("1e400"), Err(Refusal::NotRepresentable));
-        assert_eq!(exact::<f32>("1e39"), Err(Refusal::NotRepresentable));
+        assert_eq!(exact::<f64>("1e400"), Err(NumberRefusal::NotRepresentable));
+        assert_eq!(exact::<f32>("1e39"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<f64>("-Infinity"), Ok(f64::NEG_INFINITY));
     }
 

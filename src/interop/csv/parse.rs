@@ -2,8 +2,8 @@
 
 use super::batches::Batches;
 use super::failure::{Failure, Reason, foreign};
-use super::number::{Refusal, glance, value, value_of};
-use super::roles::{Action, Gap, Plan, largest_index};
+use super::number::{NumberRefusal, glance, value, value_of};
+use super::roles::{Action, Gap, RowPlan, largest_index};
 use super::syntax::{Field, Fit};
 use super::{CsvSource, excerpt};
 use crate::base::element::Element;
@@ -27,9 +27,9 @@ pub(super) struct Parsed {
 }
 
 /// Reads records as a plan says.
-pub(super) struct Parser<'p, T> {
+pub(super) struct RecordParser<'p, T> {
     source: &'p CsvSource,
-    plan: &'p Plan<'p, T>,
+    plan: &'p RowPlan<'p, T>,
     largest_index: usize,
     scratch: Vec<u8>,
     /// Where the bytes at hand lie in the file.
@@ -44,8 +44,8 @@ enum Record {
     Skipped(usize),
 }
 
-impl<'p, T: Element> Parser<'p, T> {
-    pub(super) fn new(source: &'p CsvSource, plan: &'p Plan<'p, T>) -> Self {
+impl<'p, T: Element> RecordParser<'p, T> {
+    pub(super) fn new(source: &'p CsvSource, plan: &'p RowPlan<'p, T>) -> Self {
         Self { source, plan, largest_index: largest_index::<T>(), scratch: Vec::new(), place: 0 }
     }
 
@@ -242,8 +242,8 @@ impl<'p, T: Element> Parser<'p, T> {
         match action {
             Action::Number { target } => {
                 row[*target] = value(field.number_text(), policy).map_err(|refusal| match refusal {
-                    Refusal::NotANumber => Reason::not_a_number(field.number_text()),
-                    Refusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
+                    NumberRefusal::NotANumber => Reason::not_a_number(field.number_text()),
+                    NumberRefusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
                 })?;
             }
             Action::Category { target, categories } => match categories.indices.get(field.text) {

@@ -55,7 +55,7 @@ pub(super) enum Shown {
 
 /// What one column of the file is for.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct ColumnRole {
     pub(super) name: Option<String>,
     pub(super) kind: CsvKind,
     pub(super) shown: Shown,
@@ -67,7 +67,7 @@ pub(super) struct Column {
     most_categories: Option<usize>,
 }
 
-impl Column {
+impl ColumnRole {
     /// Whether the file has to be looked through for its words, if it is one of words, or seems to be.
     pub(super) fn wants_words(&self) -> bool {
         let seems_words = self.is_open() && matches!(self.shown, Shown::Words);
@@ -103,7 +103,7 @@ impl Column {
 /// What all columns of a file are for.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ColumnRole>,
     /// The columns that the table has, in its order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
@@ -154,7 +154,7 @@ impl Roles {
             }
         }
         let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept);
-        let columns = parts.map(|((((name, kind), missing), categories), is_kept)| Column {
+        let columns = parts.map(|((((name, kind), missing), categories), is_kept)| ColumnRole {
             name,
             kind,
             shown: Shown::Nothing,
@@ -265,7 +265,7 @@ pub(super) enum Action {
 }
 
 /// What becomes of the fields of every column, in a table of `T`.
-pub(super) struct Plan<'r, T> {
+pub(super) struct RowPlan<'r, T> {
     pub(super) roles: &'r Roles,
     /// One for each column of the file.
     pub(super) columns: Vec<(Action, Gap<T>)>,
@@ -275,7 +275,7 @@ pub(super) struct Plan<'r, T> {
     pub(super) may_skip: bool,
 }
 
-impl<'r, T: Element> Plan<'r, T> {
+impl<'r, T: Element> RowPlan<'r, T> {
     /// Lays the columns of the table out. What is still open is taken for numbers.
     pub(super) fn new(roles: &'r Roles) -> Result<Self> {
         let mut columns = vec![(Action::Ignore, Gap::Error); roles.columns.len()];

@@ -4,7 +4,7 @@
 //! the parser finds: numbers must not become indices because one of them has a typo, or a comma where its point should be.
 
 use super::number::{is_number, separator_in_numbers};
-use super::roles::{Column, Shown};
+use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
 use super::{CsvKind, excerpt};
 
@@ -59,7 +59,7 @@ impl Signs {
 
     /// Says what an open column is, as far as these fields decide it. `is_all` says that there are no others, `is_only` that
     /// there is no other column.
-    pub(super) fn decide(mut self, column: &mut Column, is_only: bool, is_all: bool) {
+    pub(super) fn decide(mut self, column: &mut ColumnRole, is_only: bool, is_all: bool) {
         if let Some(name) = column.name.as_ref().filter(|_| is_only) {
             self.keep_separators_of(name.as_bytes());
         }

@@ -25,7 +25,7 @@ pub(super) struct Survey {
 
 /// Some consecutive records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct RecordRange {
     pub(super) bytes: Range<u64>,
     /// Their rows, counted from the first one of the file.
     pub(super) rows: Range<usize>,
@@ -46,13 +46,13 @@ impl Survey {
             }
             let cut = match seen.lines {
                 // The record in progress began in front of the piece, and ends with its first line; or it begins with it.
-                Some(Lines { count: 0, .. }) if walker.record <= begin => continue,
-                Some(Lines { count, first, last }) if walker.record <= begin => {
+                Some(LineFeeds { count: 0, .. }) if walker.record <= begin => continue,
+                Some(LineFeeds { count, first, last }) if walker.record <= begin => {
                     walker.skip(last, count);
                     (first, walker.rows - count + 1)
                 }
                 // The first line belongs to a record that has been counted.
-                Some(Lines { count, first, last }) if walker.record == first => {
+                Some(LineFeeds { count, first, last }) if walker.record == first => {
                     let cut = (first, walker.rows);
                     walker.skip(last, count - 1);
                     cut
@@ -101,13 +101,14 @@ impl Survey {
     }
 
     /// The pieces, in as many runs as there should be tasks: consecutive in each, and from one to the next.
-    pub(super) fn runs(&self) -> Vec<Vec<Piece>> {
+    pub(super) fn runs(&self) -> Vec<Vec<RecordRange>> {
         let [(first, _), .., (end, _)] = self.cuts[..] else { return Vec::new() };
         let bytes = usize::try_from(end - first).unwrap_or(usize::MAX);
         let tasks = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
-        let pieces = self.cuts.windows(2).map(|pair| Piece { bytes: pair[0].0..pair[1].0, rows: pair[0].1..pair[1].1 });
-        let pieces: Vec<Piece> = pieces.collect();
-        pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[Piece]>::to_vec).collect()
+        let pieces =
+            self.cuts.windows(2).map(|pair| RecordRange { bytes: pair[0].0..pair[1].0, rows: pair[0].1..pair[1].1 });
+        let pieces: Vec<RecordRange> = pieces.collect();
+        pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[RecordRange]>::to_vec).collect()
     }
 }
 
@@ -143,10 +144,10 @@ impl Walker<'_> {
 struct Seen {
     bytes: Range<u64>,
     /// Its line feeds, if it is plain.
-    lines: Option<Lines>,
+    lines: Option<LineFeeds>,
 }
 
-struct Lines {
+struct LineFeeds {
     count: usize,
     /// Behind the first and the last of them; both 0 if there are none.
     first: u64,
@@ -187,7 +188,7 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
 
 /// Counts the line feeds of a piece, if it is plain. `is_start` says that the window begins where the records begin, so
 /// that a line feed there would end a blank line.
-fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64, is_start: bool) -> Option<Lines> {
+fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64, is_start: bool) -> Option<LineFeeds> {
     let piece = &window[inner.clone()];
     let holds = |byte: Option<u8>| byte.is_some_and(|byte| memchr::memchr(byte, piece).is_some());
     if holds(syntax.quote) || holds(syntax.comment) {
@@ -198,7 +199,7 @@ fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64,
             return None;
         }
     }
-    let mut lines = Lines { count: 0, first: 0, last: 0 };
+    let mut lines = LineFeeds { count: 0, first: 0, last: 0 };
     for at in memchr::memchr_iter(b'\n', piece) {
         let place = inner.start + at;
         let line = window[..place].strip_suffix(b"\r").unwrap_or(&window[..place]);

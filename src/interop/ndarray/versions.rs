@@ -8,7 +8,7 @@ use crate::block::{RowBlock, RowBlockMut};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut};
 
 /// An array that others share, as the owner of an [`Array`].
-struct Shared<A>(A);
+struct SharedNdarray<A>(A);
 
 fn overflow<T: Element>(shape: Shape) -> Error {
     Error::SizeOverflow { shape, element: Some(T::TYPE) }
@@ -204,7 +204,7 @@ macro_rules! define_doors {
                 fn share(array: ArcArray2<T>) -> Array<T> {
                     match array.try_into_owned_nocopy() {
                         Ok(alone) => adopt(alone),
-                        Err(shared) => Array::from_owner(Shared(shared)),
+                        Err(shared) => Array::from_owner(SharedNdarray(shared)),
                     }
                 }
             }
@@ -239,7 +239,7 @@ macro_rules! define_doors {
                 }
             }
 
-            impl<T: Element> AsRef<[T]> for Shared<ArcArray2<T>> {
+            impl<T: Element> AsRef<[T]> for SharedNdarray<ArcArray2<T>> {
                 fn as_ref(&self) -> &[T] {
                     self.0.as_slice_memory_order().unwrap_or_default()
                 }

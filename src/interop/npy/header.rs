@@ -1,11 +1,11 @@
 //! What a `.npy` file says about itself: its first bytes, and the dictionary that follows.
 //!
-//! Decoding trusts nothing: whoever gets a [`Header`] may compute with its shape without looking.
+//! Decoding trusts nothing: whoever gets a [`NpyHeader`] may compute with its shape without looking.
 //! Source: NumPy Enhancement Proposal 1, and `numpy/lib/format.py`.
 
 use std::io::{ErrorKind, Read};
 
-use super::literal::{Parser, Refusal, Value};
+use super::literal::{Literal, LiteralParser, LiteralRefusal};
 use crate::base::copy::CopyReason;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -24,7 +24,7 @@ const DIGITS: usize = 21;
 ///
 /// Invariant: the values of the shape can be addressed on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct NpyHeader {
     pub(super) element_type: ElementType,
     pub(super) is_big_endian: bool,
     pub(super) layout: DataLayout,
@@ -33,7 +33,7 @@ pub(super) struct Header {
     pub(super) length: usize,
 }
 
-impl Header {
+impl NpyHeader {
     /// Reads a header from the start of a file or stream, and not a byte more.
     ///
     /// # Errors
@@ -65,20 +65,22 @@ impl Header {
 
     /// Reads the text of a header, which begins at a position in the file.
     fn parse(text: &[u8], start: usize) -> Result<Self> {
-        let refuse = |Refusal { at, reason }| Error::format((start + at) as u64, reason);
+        let refuse = |LiteralRefusal { at, reason }| Error::format((start + at) as u64, reason);
         let (mut descr, mut order, mut shape) = (None, None, None);
-        let entries = Parser::new(text).dictionary(|key, value, at| match (key, value) {
-            (b"descr", Value::Text(text)) => put(&mut descr, element(text), key, at),
-            (b"descr", Value::List) => Err(Refusal {
+        let entries = LiteralParser::new(text).dictionary(|key, value, at| match (key, value) {
+            (b"descr", Literal::Text(text)) => put(&mut descr, element(text), key, at),
+            (b"descr", Literal::List) => Err(LiteralRefusal {
                 at,
                 reason: "a structured array has values of several types in one row: save its fields one by one".into(),
             }),
-            (b"fortran_order", Value::Flag(flag)) => put(&mut order, Ok(flag), key, at),
-            (b"shape", Value::Tuple(sizes)) => put(&mut shape, shape_of(&sizes), key, at),
+            (b"fortran_order", Literal::Flag(flag)) => put(&mut order, Ok(flag), key, at),
+            (b"shape", Literal::Tuple(sizes)) => put(&mut shape, shape_of(&sizes), key, at),
             (b"descr" | b"fortran_order" | b"shape", _) => {
-                Err(Refusal { at, reason: format!("this is no value for '{}'", key.escape_ascii()) })
+                Err(LiteralRefusal { at, reason: format!("this is no value for '{}'", key.escape_ascii()) })
             }
-            _ => Err(Refusal { at, reason: format!("unknown key '{}'", key[..key.len().min(32)].escape_ascii()) }),
+            _ => {
+                Err(LiteralRefusal { at, reason: format!("unknown key '{}'", key[..key.len().min(32)].escape_ascii()) })
+            }
         });
         entries.map_err(refuse)?;
         let (Some((element_type, is_big_endian)), Some(is_fortran), Some(shape)) = (descr, order, shape) else {
@@ -219,11 +221,11 @@ fn check_magic(start: &[u8]) -> Result<()> {
     Err(Error::format(0, reason))
 }
 
-fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize) -> Result<(), Refusal> {
-    let value = value.map_err(|reason| Refusal { at, reason })?;
+fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize) -> Result<(), LiteralRefusal> {
+    let value = value.map_err(|reason| LiteralRefusal { at, reason })?;
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Refusal { at, reason: format!("the key '{}' stands there twice", key.escape_ascii()) }),
+        Some(_) => Err(LiteralRefusal { at, reason: format!("the key '{}' stands there twice", key.escape_ascii()) }),
     }
 }
 
@@ -290,8 +292,8 @@ mod tests {
     use super::*;
 
     /// A text of 10 bytes more, so that the positions are those in a file.
-    fn parse(text: &str) -> Result<Header> {
-        Header::parse(text.as_bytes(), 10)
+    fn parse(text: &str) -> Result<NpyHeader> {
+        NpyHeader::parse(text.as_bytes(), 10)
     }
 
     #[test]
@@ -299,15 +301,15 @@ mod tests {
         for &element_type in ElementType::ALL {
             for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
                 for shape in [Shape::new(3, 2), Shape::new(0, usize::MAX), Shape::new(1 << 55, 1)] {
-                    let Ok(bytes) = Header::encode(element_type, layout, shape) else {
+                    let Ok(bytes) = NpyHeader::encode(element_type, layout, shape) else {
                         assert_eq!(element_type, ElementType::Bf16);
                         continue;
                     };
                     assert!(bytes.len().is_multiple_of(64) && bytes.ends_with(b" \n"));
-                    let header = Header::read(&mut &bytes[..], &|source| Error::Stream { source }).unwrap();
+                    let header = NpyHeader::read(&mut &bytes[..], &|source| Error::Stream { source }).unwrap();
                     let length = bytes.len();
                     let layout = if shape == Shape::new(3, 2) { layout } else { DataLayout::RowMajor };
-                    assert_eq!(header, Header { element_type, is_big_endian: false, layout, shape, length });
+                    assert_eq!(header, NpyHeader { element_type, is_big_endian: false, layout, shape, length });
                 }
             }
         }

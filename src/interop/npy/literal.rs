@@ -9,7 +9,7 @@ const DIMENSION_LIMIT: usize = 64;
 
 /// What stands behind a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Value<'a> {
+pub(super) enum Literal<'a> {
     Text(&'a [u8]),
     Flag(bool),
     Tuple(Vec<u64>),
@@ -21,18 +21,18 @@ pub(super) enum Value<'a> {
 
 /// What is wrong, and where in the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct LiteralRefusal {
     pub(super) at: usize,
     pub(super) reason: String,
 }
 
 /// A position in the text.
-pub(super) struct Parser<'a> {
+pub(super) struct LiteralParser<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> LiteralParser<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }
@@ -41,8 +41,8 @@ impl<'a> Parser<'a> {
     /// refuse it.
     pub(super) fn dictionary(
         mut self,
-        mut entry: impl FnMut(&'a [u8], Value<'a>, usize) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        mut entry: impl FnMut(&'a [u8], Literal<'a>, usize) -> Result<(), LiteralRefusal>,
+    ) -> Result<(), LiteralRefusal> {
         self.expect(b'{', "a dictionary")?;
         while self.peek() != Some(b'}') {
             let key = self.string("a key")?;
@@ -63,19 +63,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn value(&mut self) -> Result<Value<'a>, Refusal> {
+    fn value(&mut self) -> Result<Literal<'a>, LiteralRefusal> {
         match self.peek() {
-            Some(b'\'' | b'"' | b'u') => self.string("a string").map(Value::Text),
+            Some(b'\'' | b'"' | b'u') => self.string("a string").map(Literal::Text),
             Some(b'(') => self.tuple(),
-            Some(b'[') => Ok(Value::List),
-            Some(b'0'..=b'9') => self.number().map(|_| Value::Number),
-            Some(b'T') if self.takes(b"True") => Ok(Value::Flag(true)),
-            Some(b'F') if self.takes(b"False") => Ok(Value::Flag(false)),
+            Some(b'[') => Ok(Literal::List),
+            Some(b'0'..=b'9') => self.number().map(|_| Literal::Number),
+            Some(b'T') if self.takes(b"True") => Ok(Literal::Flag(true)),
+            Some(b'F') if self.takes(b"False") => Ok(Literal::Flag(false)),
             _ => Err(self.unexpected("a string, True, False or a tuple")),
         }
     }
 
-    fn tuple(&mut self) -> Result<Value<'a>, Refusal> {
+    fn tuple(&mut self) -> Result<Literal<'a>, LiteralRefusal> {
         self.at += 1;
         let mut numbers = Vec::new();
         let mut ends_with_comma = false;
@@ -92,10 +92,10 @@ impl<'a> Parser<'a> {
             }
         }
         self.at += 1;
-        Ok(if numbers.len() == 1 && !ends_with_comma { Value::Number } else { Value::Tuple(numbers) })
+        Ok(if numbers.len() == 1 && !ends_with_comma { Literal::Number } else { Literal::Tuple(numbers) })
     }
 
-    fn number(&mut self) -> Result<u64, Refusal> {
+    fn number(&mut self) -> Result<u64, LiteralRefusal> {
         self.skip_space();
         let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (text, start) = (&self.text[self.at..self.at + digits], self.at);
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn string(&mut self, what: &str) -> Result<&'a [u8], Refusal> {
+    fn string(&mut self, what: &str) -> Result<&'a [u8], LiteralRefusal> {
         self.skip_space();
         if self.text.get(self.at) == Some(&b'u') && matches!(self.text.get(self.at + 1), Some(b'\'' | b'"')) {
             self.at += 1;
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    fn expect(&mut self, byte: u8, what: &str) -> Result<(), Refusal> {
+    fn expect(&mut self, byte: u8, what: &str) -> Result<(), LiteralRefusal> {
         if self.peek() != Some(byte) {
             return Err(self.unexpected(what));
         }
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')).count();
     }
 
-    fn unexpected(&self, expected: &str) -> Refusal {
+    fn unexpected(&self, expected: &str) -> LiteralRefusal {
         let found = match self.text.get(self.at) {
             Some(&byte) => format!("'{}'", byte.escape_ascii()),
             None => "the end".to_owned(),
@@ -164,8 +164,8 @@ impl<'a> Parser<'a> {
         self.refusal(format!("expected {expected}, found {found}"))
     }
 
-    fn refusal(&self, reason: String) -> Refusal {
-        Refusal { at: self.at, reason }
+    fn refusal(&self, reason: String) -> LiteralRefusal {
+        LiteralRefusal { at: self.at, reason }
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
 
     fn parse(text: &str) -> Result<Vec<(String, String)>, String> {
         let mut entries = Vec::new();
-        let result = Parser::new(text.as_bytes()).dictionary(|key, value, _| {
+        let result = LiteralParser::new(text.as_bytes()).dictionary(|key, value, _| {
             entries.push((String::from_utf8_lossy(key).into_owned(), format!("{value:?}")));
             Ok(())
         });

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::header::Header;
+use super::header::NpyHeader;
 use super::values::{NpyFile, load, read_stream};
 use crate::array::Array;
 use crate::base::copy::CopyPolicy;
@@ -79,7 +79,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn read_npy(mut source: impl Read) -> Result<Self> {
-        let header = Header::read(&mut source, &in_stream)?;
+        let header = NpyHeader::read(&mut source, &in_stream)?;
         header.check_type(T::TYPE, None)?;
         read_stream(&header, &mut source)
     }
@@ -103,7 +103,7 @@ impl<T: Element> HomogenNumericTable<T> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn from_npy(bytes: impl Into<Array<u8>>, policy: CopyPolicy) -> Result<Self> {
         let bytes = bytes.into();
-        let header = Header::read(&mut &bytes[..], &in_stream)?;
+        let header = NpyHeader::read(&mut &bytes[..], &in_stream)?;
         header.check_file_length(bytes.count() as u64)?;
         header.check_type(T::TYPE, None)?;
         let values = bytes.slice(header.length..)?;
@@ -149,7 +149,7 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
-    let header = Header::read(&mut source, &in_stream)?;
+    let header = NpyHeader::read(&mut source, &in_stream)?;
     match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source)?)))
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::header::Header;
+use super::header::NpyHeader;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
@@ -21,12 +21,12 @@ use crate::window::AnySliceMut;
 const FIRST_BYTES: usize = 256 << 10;
 
 /// Something that bytes of values are read from, by several threads.
-pub(super) trait Payload: Sync {
+pub(super) trait NpyPayload: Sync {
     /// Fills a buffer with the bytes from a position in the values on.
     fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()>;
 }
 
-impl Payload for [u8] {
+impl NpyPayload for [u8] {
     fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()> {
         buffer.copy_from_slice(&self[position..position + buffer.len()]);
         Ok(())
@@ -37,7 +37,7 @@ impl Payload for [u8] {
 pub(super) struct NpyFile {
     pub(super) file: File,
     pub(super) path: PathBuf,
-    pub(super) header: Header,
+    pub(super) header: NpyHeader,
 }
 
 impl NpyFile {
@@ -52,7 +52,7 @@ impl NpyFile {
     fn open_checked(path: &Path) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
-        let header = Header::read(&mut &file, &in_file)?;
+        let header = NpyHeader::read(&mut &file, &in_file)?;
         header.check_file_length(real_length)?;
         Ok(Self { file, path: path.to_owned(), header })
     }
@@ -68,14 +68,17 @@ impl NpyFile {
     }
 }
 
-impl Payload for NpyFile {
+impl NpyPayload for NpyFile {
     fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()> {
         read(&self.file, &self.path, buffer, (self.header.length + position) as u64)
     }
 }
 
 /// Reads all values of a header into memory of the library, converted if they are of another type.
-pub(super) fn load<T: Element>(header: &Header, payload: &(impl Payload + ?Sized)) -> Result<HomogenNumericTable<T>> {
+pub(super) fn load<T: Element>(
+    header: &NpyHeader,
+    payload: &(impl NpyPayload + ?Sized),
+) -> Result<HomogenNumericTable<T>> {
     let mut array = Array::<T>::zeros(header.shape.element_count_of(T::TYPE)?)?;
     let size = header.element_type.size_in_bytes();
     let length = (run_length(header.payload_length()) / size).max(1);
@@ -87,8 +90,8 @@ pub(super) fn load<T: Element>(header: &Header, payload: &(impl Payload + ?Sized
 
 /// Reads consecutive values, from the value `first` on.
 fn read_run<T: Element>(
-    header: &Header,
-    payload: &(impl Payload + ?Sized),
+    header: &NpyHeader,
+    payload: &(impl NpyPayload + ?Sized),
     first: usize,
     target: &mut [T],
 ) -> Result<()> {
@@ -115,7 +118,7 @@ fn read_run<T: Element>(
 }
 
 /// Turns bytes of values into little-endian order.
-fn turn(bytes: &mut [u8], header: &Header) {
+fn turn(bytes: &mut [u8], header: &NpyHeader) {
     if header.is_big_endian {
         swap(bytes, header.element_type.size_in_bytes());
     }
@@ -123,7 +126,7 @@ fn turn(bytes: &mut [u8], header: &Header) {
 
 /// Reads all values of a header from a stream, which may end before it has given them all: takes no more memory than twice
 /// what it has given, and 1 MiB.
-pub(super) fn read_stream<T: Element>(header: &Header, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
+pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
     let (count, size) = (header.shape.element_count_of(T::TYPE)?, size_of::<T>());
     let mut parts: Vec<Array<T>> = Vec::new();
     let mut have = 0;

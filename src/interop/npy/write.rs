@@ -3,18 +3,18 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::header::Header;
+use super::header::NpyHeader;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::files::options::SaveOptions;
-use crate::files::output::{Lines, Output, Payload, for_each_piece};
+use crate::files::output::{Lines, Output, PayloadWriter, for_each_piece};
 use crate::files::progress::Meter;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
 
 /// What goes into a file.
-struct Content<'a, T> {
+struct NpyContent<'a, T> {
     /// The values in the order of the file.
     lines: &'a dyn Lines<T>,
     header: Vec<u8>,
@@ -95,8 +95,8 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    fn content<'a>(&self, lines: &'a TableView<'_, T>) -> Result<Content<'a, T>> {
-        Ok(Content { lines, header: Header::encode(T::TYPE, self.data_layout(), self.shape())? })
+    fn content<'a>(&self, lines: &'a TableView<'_, T>) -> Result<NpyContent<'a, T>> {
+        Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, self.data_layout(), self.shape())? })
     }
 }
 
@@ -169,32 +169,32 @@ impl dyn NumericTable {
     }
 }
 
-fn content<'a, T: Element>(lines: &'a AnyLines<'_>) -> Result<Content<'a, T>> {
+fn content<'a, T: Element>(lines: &'a AnyLines<'_>) -> Result<NpyContent<'a, T>> {
     let shape = Lines::<T>::shape(lines);
-    Ok(Content { lines, header: Header::encode(T::TYPE, DataLayout::RowMajor, shape)? })
+    Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, DataLayout::RowMajor, shape)? })
 }
 
 /// The number of values and their size in bytes.
-fn sizes<T: Element>(content: &Content<'_, T>) -> Result<(usize, u64)> {
+fn sizes<T: Element>(content: &NpyContent<'_, T>) -> Result<(usize, u64)> {
     let count = content.lines.shape().element_count_of(T::TYPE)?;
     Ok((count, (count * size_of::<T>()) as u64))
 }
 
 /// The first bytes come last: nobody takes a file for an array before it is one.
-fn save<T: Element>(path: &Path, content: &Content<'_, T>, options: &SaveOptions) -> Result<()> {
+fn save<T: Element>(path: &Path, content: &NpyContent<'_, T>, options: &SaveOptions) -> Result<()> {
     let (_, bytes) = sizes(content)?;
     replace(path, options, |sink| {
         let output = Output { sink, path };
         let meter = Meter::start(options.hook(), bytes);
         let offset = content.header.len() as u64;
         output.reserve(offset + bytes)?;
-        Payload { output: &output, offset, chunk_size: 0, meter: Some(&meter) }.write(content.lines, 0)?;
+        PayloadWriter { output: &output, offset, chunk_size: 0, meter: Some(&meter) }.write(content.lines, 0)?;
         content.lines.check_unchanged()?;
         output.write(&content.header, 0)
     })
 }
 
-fn write<T: Element>(mut sink: impl Write, content: &Content<'_, T>) -> Result<()> {
+fn write<T: Element>(mut sink: impl Write, content: &NpyContent<'_, T>) -> Result<()> {
     let (count, _) = sizes(content)?;
     let failed = |source| Error::Stream { source };
     sink.write_all(&content.header).map_err(failed)?;
