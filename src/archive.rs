@@ -124,7 +124,7 @@ pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
     match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, consumed)?)))
 }
 
-/// Reads the header; gives the element type and the position behind it.
+/// Reads the header; returns the element type and the position behind it.
 fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
     let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
     if !starts_well {
@@ -141,7 +141,7 @@ fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
     Ok((header.element_type, consumed))
 }
 
-/// Decodes from a position on; gives the number of bytes consumed as well.
+/// Decodes from a position on; returns the number of bytes consumed as well.
 fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
     take_refusal(); // of another decoding
     bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {

@@ -39,7 +39,7 @@ fn remember<E: de::Error>(error: Error) -> E {
     E::custom(error)
 }
 
-/// Gives the refusal of memory that this thread's last decoding has failed for, if it has, and forgets it.
+/// Returns the refusal of memory that this thread's last decoding has failed for, if it has, and forgets it.
 pub(crate) fn take_refusal() -> Option<Error> {
     REFUSED.take().map(|bytes| Error::OutOfMemory { bytes })
 }

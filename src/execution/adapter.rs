@@ -72,7 +72,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// ```
     fn id(&self) -> DeviceId;
 
-    /// Gives what has been allocated and copied so far; nothing, by default.
+    /// Returns what has been allocated and copied so far; nothing, by default.
     ///
     /// # Examples
     /// See [`TransferStats`].

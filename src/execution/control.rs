@@ -27,7 +27,7 @@ impl<C> ControlSlot<C> {
         Self { valid: OnceLock::new(), spare: Mutex::new(Some(container)) }
     }
 
-    /// Tells whether the control copy is valid.
+    /// Returns whether the control copy is valid.
     pub(super) fn is_valid(&self) -> bool {
         self.valid.get().is_some()
     }

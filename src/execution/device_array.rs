@@ -94,7 +94,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.len()
     }
 
-    /// Tells whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// ```

@@ -125,7 +125,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(Self { values, shape, layout, dictionary })
     }
 
-    /// Gives the numbers of rows and columns.
+    /// Returns the numbers of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -138,7 +138,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.shape
     }
 
-    /// Gives the order of the values.
+    /// Returns the order of the values.
     ///
     /// # Examples
     /// ```
@@ -199,7 +199,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.values.prepare_in_place()
     }
 
-    /// Gives the values alone, in the order of the layout.
+    /// Returns the values alone, in the order of the layout.
     ///
     /// # Examples
     /// ```
@@ -307,7 +307,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
     }
 
-    /// Finds rows one after another, from `first` on: here, or in a copy on the device.
+    /// Finds contiguous rows, from `first` on: here, or in a copy on the device.
     fn with_rows<R>(
         &self,
         rows: &Range<usize>,

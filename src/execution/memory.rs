@@ -132,7 +132,7 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
         len: usize,
     ) -> Result<(), HandleError>;
 
-    /// Frees execution memory, after saving the values to control if this is the only copy. Gives the bytes freed.
+    /// Frees execution memory, after saving the values to control if this is the only copy. Returns the bytes freed.
     ///
     /// # Errors
     /// As the trait says.
@@ -151,7 +151,7 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Makes the execution side of a clone of the handle: shares the values.
     fn share(&self) -> Self;
 
-    /// Tells whether the execution side has a valid copy.
+    /// Returns whether the execution side has a valid copy.
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool;
 }
 

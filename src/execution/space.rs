@@ -107,7 +107,7 @@ impl<X: Transport> SeparateSpace<X> {
         &self.transport
     }
 
-    /// Gives what has been allocated and copied so far.
+    /// Returns what has been allocated and copied so far.
     ///
     /// # Examples
     /// See [`SeparateSpace`].
@@ -209,7 +209,7 @@ impl<X: Transport> SeparateSpace<X> {
         self.transport.recycle(&mut block.buffer);
     }
 
-    /// Frees all that somebody could do without. Tells whether there was anything.
+    /// Frees all that somebody could do without. Returns whether there was anything.
     ///
     /// A cache that stays locked is in use, perhaps by this very call, and is passed over: so nobody ever waits for long.
     fn free_idle(&self) -> bool {
@@ -316,7 +316,7 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         &self.block.buffer
     }
 
-    /// Gives where in the block the values are.
+    /// Returns where in the block the values are.
     ///
     /// # Examples
     /// See the type.
@@ -361,7 +361,7 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         &mut self.block.buffer
     }
 
-    /// Gives where in the block the values are.
+    /// Returns where in the block the values are.
     ///
     /// # Examples
     /// See the type.

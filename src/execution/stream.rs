@@ -102,7 +102,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// [`RowStream::next`] lends one block after the other; kernels that are launched on it run while the next blocks are
     /// packed and cross, on devices that can. If memory is shared and the type and the layout are the table's, blocks are
-    /// the table's own memory. Rows that lie one after another cross straight from there, without being packed.
+    /// the table's own memory. Rows that are contiguous cross straight from there, without being packed.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`], [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`].
@@ -223,7 +223,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
         self.view.clone()
     }
 
-    /// Gives the rows of the table that these are.
+    /// Returns the rows of the table that these are.
     ///
     /// # Examples
     /// ```
@@ -239,7 +239,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
         self.rows.clone()
     }
 
-    /// Gives the numbers of rows and columns of the block.
+    /// Returns the numbers of rows and columns of the block.
     ///
     /// # Examples
     /// See [`rows`](Self::rows).
@@ -247,7 +247,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
         self.shape
     }
 
-    /// Gives the order of the values.
+    /// Returns the order of the values.
     ///
     /// # Examples
     /// ```
@@ -300,7 +300,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         Ok(Some(StreamBlock { view, rows, shape, layout: self.options.layout }))
     }
 
-    /// Waits for all kernels, and gives what was done and how long it took.
+    /// Waits for all kernels, and returns what was done and how long it took.
     ///
     /// # Errors
     /// [`HandleError::EarlierFault`] if a kernel has failed and nobody was told; [`HandleError::DeviceLost`].

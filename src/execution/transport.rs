@@ -85,7 +85,7 @@ pub trait Transport: Send + Sync + 'static {
     /// [`DeviceError::Earlier`] for whatever has failed and was not reported yet.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Tells whether the device is gone. Must not wait. By default it never goes.
+    /// Returns whether the device is gone. Must not wait. By default it never goes.
     fn is_lost(&self) -> bool {
         false
     }

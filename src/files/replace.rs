@@ -140,7 +140,7 @@ impl Replacement {
         }
     }
 
-    /// Brings the bytes to the disk; gives the open directory, where directories can be opened.
+    /// Brings the bytes to the disk; returns the open directory, where directories can be opened.
     fn synchronise(&self) -> io::Result<Option<File>> {
         match &self.file {
             Some(file) if self.is_durable => file.sync_all()?,
@@ -228,7 +228,7 @@ fn open_in_place(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     Ok((file, Way::InPlace { was_there }, target))
 }
 
-/// Follows symbolic links; gives the file that is to be replaced, and its permissions if it exists.
+/// Follows symbolic links; returns the file that is to be replaced, and its permissions if it exists.
 fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     let mut target = path.to_owned();
     for _ in 0..LINK_LIMIT {
@@ -244,7 +244,7 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Tells whether a file can have this name: there is one, and nothing says that it is a folder's.
+/// Returns whether a file can have this name: there is one, and nothing says that it is a folder's.
 fn names_a_file(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))

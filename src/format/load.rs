@@ -99,7 +99,7 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 }
 
 /// Checks a table file from its first byte to its last, without keeping any of it: every rule of the format, and every
-/// checksum. Gives whether the file has checksums of its values; if not, damage to those cannot be seen.
+/// checksum. Returns whether the file has checksums of its values; if not, damage to those cannot be seen.
 ///
 /// # Errors
 /// As [`HomogenNumericTable::load`], but any element type will do.

@@ -103,7 +103,7 @@ impl TableReader {
         Self { hook: Hook::new(hook), ..self }
     }
 
-    /// Gives the numbers of rows and columns.
+    /// Returns the numbers of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -118,7 +118,7 @@ impl TableReader {
         self.file.shape
     }
 
-    /// Gives the element type of the values in the file.
+    /// Returns the element type of the values in the file.
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ impl TableReader {
         self.file.element_type
     }
 
-    /// Gives the order of the values in the file.
+    /// Returns the order of the values in the file.
     ///
     /// # Examples
     /// ```
@@ -163,7 +163,7 @@ impl TableReader {
         &self.dictionary
     }
 
-    /// Reads all values and compares their checksums. Gives whether there are any.
+    /// Reads all values and compares their checksums. Returns whether there are any.
     ///
     /// # Errors
     /// [`Error::Format`] with the first chunk that is damaged; [`Error::Io`]; [`Error::OutOfMemory`].
@@ -364,12 +364,12 @@ impl TableReader {
         Ok(())
     }
 
-    /// Reads some rows of some columns of a column-major file into rows one after another.
+    /// Reads some rows of some columns of a column-major file into contiguous rows.
     fn read_tile<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
         let (shape, row_count) = (region.shape(), self.file.shape.rows);
         let size = self.file.element_type.size_in_bytes();
         let room = stored.room(shape.element_count()?)?;
-        // Whole columns lie one after another.
+        // Whole columns are contiguous.
         let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
         for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
             let first = column * row_count + region.rows.start;

@@ -35,7 +35,7 @@ impl FileValues<'_> {
         self.read_runs(first, target, false, stored).map(drop)
     }
 
-    /// Reads all values and compares their checksums, if there are any. Gives whether there are.
+    /// Reads all values and compares their checksums, if there are any. Returns whether there are.
     pub(super) fn verify(&self) -> Result<bool> {
         let length = self.file.payload_length();
         if !self.file.has_checksums() {

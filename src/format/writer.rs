@@ -30,7 +30,7 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 /// place](SaveOptions::in_place), the old file stays if nothing was appended, and is empty otherwise.)
 ///
 /// A writer takes half a megabyte for each thread, if values have to be converted, and 4 bytes for each checksum.
-/// The file is row-major: rows that are appended lie one after another. (In a column-major file, the place of every value
+/// The file is row-major: rows that are appended are contiguous. (In a column-major file, the place of every value
 /// depends on the number of rows, which is not known before the end.)
 ///
 /// # Examples
@@ -131,7 +131,7 @@ impl<T: Element> TableWriter<T> {
         })
     }
 
-    /// Gives the numbers of rows, so far, and of columns.
+    /// Returns the numbers of rows, so far, and of columns.
     ///
     /// # Examples
     /// ```
@@ -147,7 +147,7 @@ impl<T: Element> TableWriter<T> {
         Shape { rows: self.rows, columns: self.dictionary.len() }
     }
 
-    /// Appends rows: a row block, or any other slice of whole rows one after another. Values of another type are converted
+    /// Appends rows: a row block, or any other slice of contiguous whole rows. Values of another type are converted
     /// under [`ConversionPolicy::Checked`], as blocks are when they are written back.
     ///
     /// # Errors

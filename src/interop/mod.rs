@@ -1,6 +1,6 @@
-//! Doors to other libraries and to their files, each behind its feature.
+//! Tables to and from other libraries and their files, each behind its feature.
 //!
-//! No door changes an element type unless asked. Whether a door copies is the caller's choice where there is one: a
+//! No conversion changes an element type unless asked. Whether it copies is the caller's choice where there is one: a
 //! [`CopyPolicy`].
 
 #[cfg(feature = "arrow")]

@@ -132,7 +132,7 @@ impl ColumnStatistics {
         self.positive_infinities + self.negative_infinities
     }
 
-    /// Gives the smallest value; NaN if there is none. Values of 64-bit integer types are rounded to `f64`.
+    /// Returns the smallest value; NaN if there is none. Values of 64-bit integer types are rounded to `f64`.
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Gives the largest value; NaN if there is none.
+    /// Returns the largest value; NaN if there is none.
     ///
     /// # Examples
     /// ```
@@ -166,7 +166,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Gives the sum; 0 if there is no value.
+    /// Returns the sum; 0 if there is no value.
     ///
     /// Added up in about 106 bits, twice those of `f64`, so that its error is about 2^-106 of the largest sum on the way: it is
     /// the true sum, rounded once, unless terms cancel that are more than 2^53 times larger than what is left. Where they
@@ -184,7 +184,7 @@ impl ColumnStatistics {
         self.report(self.infinite_sum().unwrap_or_else(|| self.sum.value()))
     }
 
-    /// Gives the sum of the squares; 0 if there is no value.
+    /// Returns the sum of the squares; 0 if there is no value.
     ///
     /// # Examples
     /// ```
@@ -201,7 +201,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Gives the sum of the squared deviations from the mean; 0 if there is no value.
+    /// Returns the sum of the squared deviations from the mean; 0 if there is no value.
     ///
     /// # Examples
     /// ```
@@ -214,7 +214,8 @@ impl ColumnStatistics {
         self.report(if self.infinity_count() > 0 { f64::NAN } else { self.centered.value() })
     }
 
-    /// Gives the mean: the [`sum`](Self::sum), with all of its bits, divided by the count. So it is as right as the sum is.
+    /// Returns the mean: the [`sum`](Self::sum), with all of its bits, divided by the count. So it is as right as the
+    /// sum is.
     ///
     /// # Examples
     /// ```
@@ -227,7 +228,7 @@ impl ColumnStatistics {
         self.report(self.infinite_sum().unwrap_or_else(|| self.finite_mean().value()))
     }
 
-    /// Gives the mean of the squares.
+    /// Returns the mean of the squares.
     ///
     /// # Examples
     /// ```
@@ -243,7 +244,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Gives the variance of a sample: the sum of the squared deviations, divided by one less than the count.
+    /// Returns the variance of a sample: the sum of the squared deviations, divided by one less than the count.
     ///
     /// # Examples
     /// ```
@@ -256,7 +257,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(1).value())
     }
 
-    /// Gives the variance of a whole population: the mean of the squared deviations.
+    /// Returns the variance of a whole population: the mean of the squared deviations.
     ///
     /// # Examples
     /// ```
@@ -269,7 +270,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(0).value())
     }
 
-    /// Gives the standard deviation of a sample: the root of [`variance`](Self::variance).
+    /// Returns the standard deviation of a sample: the root of [`variance`](Self::variance).
     ///
     /// # Examples
     /// ```
@@ -282,7 +283,8 @@ impl ColumnStatistics {
         self.report(self.variance_of(1).square_root().value())
     }
 
-    /// Gives the standard deviation of a whole population: the root of [`population_variance`](Self::population_variance).
+    /// Returns the standard deviation of a whole population: the root of
+    /// [`population_variance`](Self::population_variance).
     ///
     /// # Examples
     /// ```
@@ -295,7 +297,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(0).square_root().value())
     }
 
-    /// Gives the standard deviation of a sample, divided by the mean.
+    /// Returns the standard deviation of a sample, divided by the mean.
     ///
     /// # Examples
     /// ```

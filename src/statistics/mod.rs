@@ -120,7 +120,7 @@ impl BasicStatistics {
         Ok(Self { columns, rows: table.row_count() as u64, dictionary: Some(table.dictionary().clone()) })
     }
 
-    /// Adds rows: a row block, or any other slice of whole rows one after another. The last digits of the results may depend
+    /// Adds rows: a row block, or any other slice of contiguous whole rows. The last digits of the results may depend
     /// on how many rows come at a time.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl BasicStatistics {
         self.rows
     }
 
-    /// Gives the statistics of every column.
+    /// Returns the statistics of every column.
     ///
     /// # Examples
     /// ```
@@ -225,7 +225,7 @@ impl BasicStatistics {
         &self.columns
     }
 
-    /// Gives the statistics of one column.
+    /// Returns the statistics of one column.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].
@@ -288,7 +288,7 @@ impl fmt::Display for BasicStatistics {
 
 /// Where values come from.
 trait ValueSource: Sync {
-    /// Gives the values of a region, row by row: those of the table itself if that is possible, else in the buffer.
+    /// Returns the values of a region, row by row: those of the table itself if that is possible, else in the buffer.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
 }
 

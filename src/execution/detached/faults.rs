@@ -53,7 +53,7 @@ impl Fuse {
         self.0.store(after.saturating_add(1), SeqCst);
     }
 
-    /// Counts a call. Tells whether it is the one that fails.
+    /// Counts a call. Returns whether it is the one that fails.
     pub(super) fn blows(&self) -> bool {
         self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1)
     }

@@ -67,7 +67,7 @@ impl DetachedTransport {
         self.live_bytes.load(Relaxed)
     }
 
-    /// Starts a kernel. Tells whether it fails, later.
+    /// Starts a kernel. Returns whether it fails, later.
     pub(super) fn start_kernel(&self) -> Result<bool, DeviceError> {
         self.faults.check()?;
         let fails = self.faults.kernel.blows();

@@ -167,7 +167,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.len
     }
 
-    /// Tells whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// ```
@@ -189,7 +189,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         &self.device
     }
 
-    /// Tells whether the control side has a valid copy.
+    /// Returns whether the control side has a valid copy.
     ///
     /// # Examples
     /// ```
@@ -203,7 +203,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.control.is_valid()
     }
 
-    /// Tells whether the execution side has a valid copy.
+    /// Returns whether the execution side has a valid copy.
     ///
     /// # Examples
     /// ```
@@ -362,7 +362,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.store(&mut self.control, self.len, first, values)
     }
 
-    /// Replaces the values by those of a container, and gives the old container back. Execution memory is kept for them.
+    /// Replaces the values by those of a container, and returns the old container. Execution memory is kept for them.
     pub(super) fn replace_container(&mut self, container: C) -> Option<C> {
         self.execution.invalidate();
         self.len = container.values().len();

@@ -16,9 +16,9 @@ use crate::convert::kernel::Origin;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Gives the columns of the table as a record batch. A column-major table is not copied: every column shows its memory,
-    /// and keeps all of it alive. If it is changed later, the table moves to memory of its own. A row-major table is copied,
-    /// once.
+    /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shows its
+    /// memory, and keeps all of it alive. If it is changed later, the table moves to memory of its own. A row-major
+    /// table is copied, once.
     ///
     /// Columns without a name are called by their numbers, and marked: they come back without a name. None has nulls.
     ///
@@ -67,8 +67,9 @@ impl<T: Element> HomogenNumericTable<T> {
         })
     }
 
-    /// Gives the rows of the table as lists of as many values as there are columns. A row-major table is not copied: the lists
-    /// show its memory, and keep it alive. A column-major table is copied, once. Names and types of columns are lost.
+    /// Returns the rows of the table as lists of as many values as there are columns. A row-major table is not copied:
+    /// the lists show its memory, and keep it alive. A column-major table is copied, once. Names and types of columns
+    /// are lost.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::SizeOverflow`] for more than 2,147,483,647 columns;
@@ -135,8 +136,8 @@ fn lines<T: Element>(
 }
 
 impl dyn NumericTable {
-    /// Gives the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does. Columns of
-    /// a kind of table that is somebody's own are copied.
+    /// Returns the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does.
+    /// Columns of a kind of table that is somebody's own are copied.
     ///
     /// # Errors
     /// As [`HomogenNumericTable::to_record_batch`].

@@ -93,7 +93,7 @@ struct Task<'a, T> {
 }
 
 impl<T: Element> Task<'_, T> {
-    /// Reads consecutive pieces into consecutive rows. Gives how many rows there are.
+    /// Reads consecutive pieces into consecutive rows. Returns how many rows there are.
     fn run(&self, run: &[RecordRange], target: &mut [T]) -> Result<Result<usize, Failure>> {
         let (mut buffer, mut written) = (Vec::new(), 0);
         let mut parser = RecordParser::new(self.source, self.plan);

@@ -174,7 +174,8 @@ fn small(text: &[u8]) -> i64 {
     if text.first() == Some(&b'-') { -magnitude } else { magnitude }
 }
 
-/// Tells whether a value may lie in the middle between two 16-bit floats. Those have at most 11 bits, and middles one more.
+/// Returns whether a value may lie in the middle between two 16-bit floats. Those have at most 11 bits, and middles one
+/// more.
 #[inline(always)]
 fn may_be_tie<T: Element>(value: f64) -> bool {
     const LOW_BITS: u64 = (1 << 40) - 1;

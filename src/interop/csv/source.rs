@@ -272,7 +272,7 @@ impl CsvSource {
         Ok(self.roles()?.dictionary(element_type))
     }
 
-    /// Gives the names of the categories that the values of a column of the table are indices of; of a column that a
+    /// Returns the names of the categories that the values of a column of the table are indices of; of a column that a
     /// one-hot encoding gives, those of all its columns; `None` if it holds numbers. Dictionaries, and so table files, have
     /// the number of categories only: keep the names where you keep the table.
     ///
@@ -296,7 +296,7 @@ impl CsvSource {
         }
     }
 
-    /// Gives the names of all columns of the file, in its order, whether tables have them or not.
+    /// Returns the names of all columns of the file, in its order, whether tables have them or not.
     ///
     /// # Examples
     /// ```

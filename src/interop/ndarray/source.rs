@@ -22,7 +22,7 @@ use crate::table::{DataLayout, HomogenNumericTable, Shape};
 /// ```
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
 pub trait NdarraySource<T>: Sized + Source<T> {
-    /// Gives the reason why a table cannot use the values where they are; `None` if it can. O(1).
+    /// Returns the reason why a table cannot use the values where they are; `None` if it can. O(1).
     fn copy_reason(&self) -> Option<CopyReason> {
         if self.is_lent() {
             return Some(CopyReason::Lifetime);
@@ -39,7 +39,7 @@ pub trait Source<T> {
     fn is_lent(&self) -> bool;
     /// Counts rows and columns.
     fn lengths(&self) -> (usize, usize);
-    /// The order in which all values lie one after another, if they do.
+    /// The order in which all values are contiguous, if they are.
     fn layout(&self) -> Option<DataLayout>;
     /// The values where they are. They are not lent, and have a layout.
     fn share(self) -> Array<T>;
@@ -49,7 +49,7 @@ pub trait Source<T> {
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Makes a table from an `ndarray` array: owned, shared, or viewed. No copy if the array owns its values or a share in
-    /// them, and they lie one after another, by rows (then the table is row-major) or by columns (then it is column-major).
+    /// them, and they are contiguous, by rows (then the table is row-major) or by columns (then it is column-major).
     /// Values in any other order are copied by rows.
     ///
     /// Memory that had one owner is written in place; that of a shared array is copied by the first write.

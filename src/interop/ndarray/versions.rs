@@ -1,4 +1,4 @@
-//! The same doors for every version of `ndarray` that a feature asks for.
+//! The same conversions for every version of `ndarray` that a feature asks for.
 
 use super::source::Source;
 use crate::array::Array;
@@ -14,7 +14,7 @@ fn overflow<T: Element>(shape: Shape) -> Error {
     Error::SizeOverflow { shape, element: Some(T::TYPE) }
 }
 
-/// Tells whether `ndarray` can express a shape: it wants the product of all lengths but zero to fit.
+/// Returns whether `ndarray` can express a shape: it wants the product of all lengths but zero to fit.
 fn is_expressible(shape: Shape) -> bool {
     let count = shape.rows.max(1).checked_mul(shape.columns.max(1));
     count.is_some_and(|count| isize::try_from(count).is_ok())
@@ -245,7 +245,7 @@ macro_rules! define_doors {
                 }
             }
 
-            /// The order in which all values lie one after another, if they do.
+            /// The order in which all values are contiguous, if they are.
             fn layout_of<S: Data>(array: &ArrayBase<S, Ix2>) -> Option<DataLayout> {
                 if array.is_standard_layout() {
                     return Some(DataLayout::RowMajor);
