@@ -5,25 +5,31 @@
 //! level that the machine has; results are the same at every level.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A set of instructions that this machine has.
 ///
-/// Invariant: values other than the baseline are made by [`available`](Self::available) only, which asks the machine.
+/// Invariant: values other than the baseline are made by [`available`](Self::available) only, which asks the machine, and
+/// copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
 /// On other machines than x86-64 there is only the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum Instructions {
     /// What the compilation target guarantees.
-    Baseline,
+    Baseline = 1,
     /// AVX2, FMA and F16C: x86-64-v3.
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2 = 2,
     /// AVX-512 F, BW, DQ and VL: x86-64-v4.
     #[cfg(target_arch = "x86_64")]
-    Avx512,
+    Avx512 = 3,
 }
+
+/// The number of the level that was chosen, zero before: what small jobs cost is one load of a byte.
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl Level {
     pub(super) const BASELINE: Self = Self(Instructions::Baseline);
@@ -73,19 +79,36 @@ impl Level {
     }
 
     /// The level that a call uses, on whatever threads: the one that is forced, if the machine has it, else the best.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn chosen() -> Self {
         #[cfg(test)]
         if let Some(forced) = FORCED.get() {
             return forced;
         }
-        static CHOSEN: OnceLock<Level> = OnceLock::new();
-        *CHOSEN.get_or_init(|| {
+        // No memory hangs on the number, so that the order of the load does not matter.
+        match CHOSEN.load(Ordering::Relaxed) {
+            1 => Self::BASELINE,
+            #[cfg(target_arch = "x86_64")]
+            2 => Self(Instructions::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            3 => Self(Instructions::Avx512),
+            _ => Self::choose(),
+        }
+    }
+
+    /// Chooses the level, once; only this writes [`CHOSEN`].
+    #[cold]
+    #[inline(never)]
+    fn choose() -> Self {
+        static ONCE: OnceLock<Level> = OnceLock::new();
+        let level = *ONCE.get_or_init(|| {
             let levels = Self::available();
             let forced = std::env::var("NUMERIC_TABLE_CPU_LEVEL").unwrap_or_default();
             let best = levels.last().copied().unwrap_or(Self::BASELINE);
             levels.into_iter().find(|level| level.name() == forced).unwrap_or(best)
-        })
+        });
+        CHOSEN.store(level.0 as u8, Ordering::Relaxed);
+        level
     }
 
     /// Runs a loop, compiled for this level.

@@ -15,7 +15,7 @@ use std::ops::AddAssign;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::number::{self, Loss};
-use crate::window::{AnySliceMut, AnyWindow, Window};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow, Window};
 use kernel::Origin;
 
 /// What happens to a value that the target type cannot hold.
@@ -226,11 +226,17 @@ pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> R
 /// assert_eq!(bytes, [1, 0, 255]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
+#[inline]
 pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], policy: ConversionPolicy) -> Result<()> {
     if source.len() != target.len() {
-        return Err(Error::LengthMismatch { expected: target.len(), found: source.len() });
+        return Err(other_length(target.len(), source.len()));
     }
-    kernel::read(AnyWindow::new(Window::column(source)), AnySliceMut::new(target), policy, Origin::default())
+    kernel::read_slice(AnySlice::new(source), AnySliceMut::new(target), policy)
+}
+
+#[cold]
+fn other_length(expected: usize, found: usize) -> Error {
+    Error::LengthMismatch { expected, found }
 }
 
 /// Makes sure that a policy permits one value in a type that is known at run time.

@@ -137,6 +137,7 @@ impl<'a> AnySlice<'a> {
     }
 
     /// The address of the first value; valid for reads of `len` values.
+    #[inline(always)]
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.start
     }
@@ -263,14 +264,17 @@ impl<'a> AnyRoom<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
+    #[inline(always)]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
 
+    #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
+    #[inline(always)]
     pub(crate) fn size_in_bytes(&self) -> usize {
         self.count * self.element.size_in_bytes() // cannot overflow: the memory exists
     }
@@ -281,6 +285,7 @@ impl<'a> AnyRoom<'a> {
     }
 
     /// The address of the first value; valid for writes of `len` values.
+    #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start
     }

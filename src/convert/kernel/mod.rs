@@ -17,7 +17,7 @@ mod tiles;
 mod transpose;
 mod write;
 
-pub(crate) use read::{check, read, read_over, read_rows_over};
+pub(crate) use read::{check, read, read_over, read_rows_over, read_slice};
 pub(crate) use report::report;
 pub(crate) use write::{check_write, write};
 

@@ -71,11 +71,39 @@ pub(super) fn read_into(
     }
 }
 
+/// As [`read`], of a slice, at most one refusal away from it. Callers know both types: what is left of the pair is its address.
+///
+/// # Errors
+/// As [`read`]; positions are indices, as rows of one column.
+#[inline(always)]
+pub(crate) fn read_slice(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+    let target = target.into_room();
+    let pair = Pair::of(values.element_type(), target.element_type());
+    if is_simple(values, &target) && permits_few(pair, policy, values) {
+        // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+        unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
+        return Ok(());
+    }
+    read_column(values, target, policy)
+}
+
+/// Whether the policy is known, without a loop, to permit every value.
+#[inline(always)]
+fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
+    !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
+}
+
+#[inline(never)]
+fn read_column(values: AnySlice<'_>, target: AnyRoom<'_>, policy: ConversionPolicy) -> Result<()> {
+    let column = AnyWindow::of_rows(values, values.len(), 1);
+    read_into(column, target, policy, Origin::default(), Target::Visible)
+}
+
 /// As [`read_over`], of dense rows of so many values.
 ///
 /// # Errors
 /// As [`read_over`].
-#[inline]
+#[inline(always)]
 pub(crate) fn read_rows_over(
     values: AnySlice<'_>,
     columns: usize,
@@ -83,14 +111,26 @@ pub(crate) fn read_rows_over(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    let mut target = target.into_room();
+    let target = target.into_room();
     let pair = Pair::of(values.element_type(), target.element_type());
+    if is_simple(values, &target) && !pair.needs_check(policy) {
+        // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+        unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
+        return Ok(());
+    }
+    read_rows(values, columns, target, pair, policy, origin)
+}
+
+#[inline(never)]
+fn read_rows(
+    values: AnySlice<'_>,
+    columns: usize,
+    mut target: AnyRoom<'_>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
     if is_simple(values, &target) {
-        if !pair.needs_check(policy) {
-            // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
-            unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
-            return Ok(());
-        }
         let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
         if store.put(values, target.reborrow()) {
             return Ok(());
