@@ -71,7 +71,6 @@ impl Pair {
     }
 
     /// Tells whether the policy permits every one of at most [`COUNT_CHUNK`] values.
-    #[inline]
     pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
         match policy {
             ConversionPolicy::Saturate => true,
@@ -124,7 +123,6 @@ impl Pair {
     }
 
     /// Tells whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
-    #[inline]
     fn fit(&self, level: Level, values: AnySlice<'_>) -> bool {
         assert!(values.element_type() == self.source, "the source of the pair");
         // SAFETY: the type is that which the loop was compiled for.
@@ -132,7 +130,6 @@ impl Pair {
     }
 
     /// Counts what at most [`COUNT_CHUNK`] values lose. Panics if there are more: callers cut.
-    #[inline]
     pub(super) fn count_losses(&self, level: Level, values: AnySlice<'_>) -> Losses {
         assert!(values.element_type() == self.source && values.len() <= COUNT_CHUNK, "the pair's type, and few values");
         if self.is_lossless {

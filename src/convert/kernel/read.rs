@@ -71,7 +71,8 @@ pub(super) fn read_into(
     }
 }
 
-/// As [`read`], of a slice, at most one refusal away from it. Callers know both types: what is left of the pair is its address.
+/// As [`read`], of a slice as one column. Where callers know both types, the choice of the pair becomes its address when this
+/// is compiled with them; what is rare stays a call.
 ///
 /// # Errors
 /// As [`read`]; positions are indices, as rows of one column.
@@ -87,7 +88,7 @@ pub(crate) fn read_slice(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: 
     read_column(values, target, policy)
 }
 
-/// Whether the policy is known, without a loop, to permit every value.
+/// Whether the policy permits every value. False of many values that must be looked at: those are cut elsewhere.
 #[inline(always)]
 fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
