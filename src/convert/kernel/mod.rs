@@ -1,7 +1,7 @@
 //! The loops over windows of values; each pair of element types is tested against [`Number`](crate::base::number::Number).
 //!
 //! All calls are plain functions over windows and slices whose element type is a value, so that they are compiled once, and
-//! here: crates that use this one compile none of it.
+//! here: crates that use this one compile no loop, only the few instructions that lead to one where nothing can be refused.
 //! * `pair`: the packed loops of each of the 144 pairs, the only thing here that is compiled for every pair;
 //! * `tiles`: how a window is walked over so that no memory is fetched twice;
 //! * `store`: how results reach memory;
