@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     println!("\na file larger than memory, in one buffer");
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv"));
     let source = CsvSource::open_with(path, CsvOptions::new().kind(.., CsvKind::Continuous))?; // read once
-    let (mut blocks, mut count, mut sum) = (source.blocks::<u8>(500)?, 0, 0_u64);
+    let (mut blocks, mut count, mut sum) = (source.row_blocks::<u8>(500)?, 0, 0_u64);
     while let Some(block) = blocks.next_block()? {
         count += 1;
         sum += block.iter().map(|&value| u64::from(value)).sum::<u64>();

@@ -30,8 +30,13 @@ fn print_tables(tables: &[(&str, Box<dyn NumericTable>)]) {
     println!("{:<20}{:<14}{:<6}{:<12}memory", "data", "shape", "type", "layout");
     for (name, table) in tables {
         let (shape, layout) = (table.shape().to_string(), table.data_layout());
-        println!("{name:<20}{shape:<14}{:<6}{layout:<12}{}", table.element_type(), table.data_memory_status());
+        println!("{name:<20}{shape:<14}{:<6}{layout:<12}{}", type_of(&**table), table.data_memory_status());
     }
+}
+
+/// The name of the type of all columns.
+fn type_of(table: &dyn NumericTable) -> &'static str {
+    table.uniform_type().map_or("mixed", ElementType::name)
 }
 
 /// Measures, clips and saves every table; nothing here knows what any of them stores.
@@ -50,10 +55,10 @@ fn print_pipeline(tables: &mut [(&str, Box<dyn NumericTable>)]) -> Result<()> {
         let copy = from_bytes_any(&archive)?;
         println!(
             "{name:<20}{:<6}{:>10}{clipped:>10}{before:>14.3}{after:>14.3}{:>10}  {}, {}",
-            table.element_type(),
+            type_of(&**table),
             table.shape().element_count()?,
             archive.len(),
-            copy.element_type(),
+            type_of(&*copy),
             if copy.to_bytes()? == archive { "the same archive again" } else { "another archive" },
         );
     }
@@ -129,7 +134,7 @@ fn print_zero_copy(tables: &[(&str, Box<dyn NumericTable>)]) -> Result<()> {
         let table = &**table;
         let kinds = [kind::<u8>(table)?, kind::<f16>(table)?, kind::<f32>(table)?, kind::<f64>(table)?];
         let kinds: String = kinds.iter().map(|kind| format!("{kind:>11}")).collect();
-        println!("{name:<20}{:<6}{kinds}", table.element_type());
+        println!("{name:<20}{:<6}{kinds}", type_of(table));
     }
     Ok(())
 }

@@ -127,7 +127,7 @@ fn round_with_descriptor(table: &mut HomogenNumericTable<f64>) -> Result<()> {
 
 /// The same in disjoint blocks, on all cores.
 fn round_in_parallel(table: &mut HomogenNumericTable<f64>) -> Result<()> {
-    let round_block = |block: &mut RowBlockMut<'_, f32>| {
+    let round_block = |block: &mut BlockMut<'_, f32>| {
         block.iter_mut().for_each(round);
         Ok(())
     };

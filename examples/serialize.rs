@@ -111,10 +111,15 @@ fn print_damage() -> Result<()> {
     Ok(())
 }
 
+/// The name of the type of all columns.
+fn type_of(table: &dyn NumericTable) -> &'static str {
+    table.uniform_type().map_or("mixed", ElementType::name)
+}
+
 fn print_answer(original: &[u8], damage: &str, bytes: &[u8]) -> Result<()> {
     match from_bytes_any(bytes) {
         Ok(table) if table.to_bytes()? == original => println!("{damage:<31}read: the same table"),
-        Ok(table) => println!("{damage:<31}read: another table of {} of {}", table.shape(), table.element_type()),
+        Ok(table) => println!("{damage:<31}read: another table of {} of {}", table.shape(), type_of(&*table)),
         Err(error) => println!("{damage:<31}{error}"),
     }
     Ok(())

@@ -16,7 +16,7 @@ fn main() -> Result<(), Error> {
 
     // dal::array<float> arr_mdata = arr_data: no copy, the two share the ownership of the data.
     let mut arr_mdata = arr_data.clone();
-    println!("arr_mdata elements count: {}", arr_mdata.count()); // 4
+    println!("arr_mdata elements count: {}", arr_mdata.len()); // 4
     println!("Is arr_mdata mutable: {}", arr_mdata.has_mutable_data()); // false
 
     // arr_mdata.need_mutable_data(queue): copies, because the data is immutable; arr_data still shows the user's memory.

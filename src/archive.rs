@@ -106,6 +106,27 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
+impl dyn NumericTable + '_ {
+    /// Writes a table of any kind into an archive. Source: DAAL `serialize`.
+    ///
+    /// A kind that archives do not know is written as a homogeneous table of its element type, of which a copy is made first.
+    ///
+    /// # Errors
+    /// As [`HomogenNumericTable::to_bytes`]; [`Error::MixedElementTypes`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{from_bytes_any, prelude::*};
+    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let copy = from_bytes_any(&table.to_bytes()?)?;
+    /// assert_eq!((copy.shape(), copy.value::<i16>(2, 0)?), (table.shape(), 5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        match_element!(self.one_type()?, T => HomogenNumericTable::<T>::of_table(self)?.to_bytes())
+    }
+}
+
 /// Reads a table of whatever element type an archive holds.
 ///
 /// # Errors

@@ -24,7 +24,7 @@
 //! | --- | --- |
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`]; any kind of table: [`NumericTable`] |
-//! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`RowBlock`], [`ColumnBlock`] |
+//! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`Block`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
@@ -57,7 +57,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `files::map`, `format::map` and `interop::npy::map`; every other module forbids it.
+// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::downcast`, `files::map`, `format::map` and
+// `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -80,8 +81,7 @@ mod lines;
 mod serde;
 #[forbid(unsafe_code)]
 mod statistics;
-#[forbid(unsafe_code)]
-pub mod table;
+pub mod table; // forbids it in all of its files but one
 mod window;
 
 pub use crate::archive::from_bytes_any;
@@ -92,11 +92,10 @@ pub use crate::base::error::{Error, Result};
 pub use crate::base::mode::{BlockKind, ReadWriteMode};
 pub use crate::base::shape::Shape;
 pub use crate::base::value::AnyValue;
-pub use crate::block::{BlockAccess, BlockDescriptor, BlockUpdate, ColumnBlock, ColumnBlockMut, RowBlock, RowBlockMut};
+pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate};
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
-pub use crate::files::block::FileBlock;
 pub use crate::files::options::SaveOptions;
 pub use crate::files::progress::Progress;
 pub use crate::format::{FileBlocks, TableReader, TableWriter, load_any, verify};
@@ -115,9 +114,10 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 #[cfg(feature = "npy")]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
-pub use crate::table::{
-    AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, TableView, TableViewMut,
-};
+pub use crate::table::homogen::{HomogenNumericTable, Table};
+pub use crate::table::numeric_table::NumericTable;
+pub use crate::table::state::{AllocationFlag, DataLayout, MemoryStatus};
+pub use crate::table::view::{TableView, TableViewMut};
 pub use crate::window::{AnySlice, AnySliceMut};
 pub use half::{bf16, f16};
 
@@ -135,9 +135,9 @@ mod readme {}
 /// ```
 pub mod prelude {
     pub use crate::{
-        AllocationFlag, Array, BlockAccess, BlockDescriptor, BlockUpdate, ColumnBlock, ColumnBlockMut,
-        ConversionPolicy, ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature,
-        FeatureType, HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, RowBlock, RowBlockMut, Shape,
-        TableView, TableViewMut,
+        AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
+        ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
+        HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, SaveOptions, Shape, Table, TableView,
+        TableViewMut, load_any,
     };
 }

@@ -350,7 +350,7 @@ impl<T: Element> Serialize for HomogenNumericTable<T> {
         let values = match self.as_slice() {
             Ok(values) => values,
             Err(crate::base::error::Error::NotContiguous) => {
-                whole = self.compact().map_err(S::Error::custom)?;
+                whole = self.to_compact().map_err(S::Error::custom)?;
                 whole.as_slice().map_err(S::Error::custom)?
             }
             Err(error) => return Err(S::Error::custom(error)),

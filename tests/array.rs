@@ -109,13 +109,13 @@ fn requirement_3_of_seed_000_an_array_of_immutable_data_has_no_mutable_data() {
 #[test]
 fn requirement_4_of_seed_000_the_count_follows_a_newly_assigned_block() {
     let mut array = one_to_four();
-    assert_eq!(array.count(), 4);
+    assert_eq!(array.len(), 4);
     array = Array::from(vec![7.0; 9]);
-    assert_eq!(array.count(), 9);
+    assert_eq!(array.len(), 9);
     array.reset_to(2).unwrap();
-    assert_eq!(array.count(), 2);
+    assert_eq!(array.len(), 2);
     array.reset();
-    assert_eq!(array.count(), 0);
+    assert_eq!(array.len(), 0);
 }
 
 /// "An array stores a pointer to the ownership structure of the data: the reference count indicating how many array
@@ -205,7 +205,7 @@ fn requirement_8_of_seed_000_arrays_that_share_data_share_one_ownership_structur
 #[test]
 fn requirement_1_of_seed_001_data_and_mutable_data_are_of_size_count() {
     let mut array = one_to_four();
-    assert_eq!((array.count(), array.as_slice().len()), (4, 4));
+    assert_eq!((array.len(), array.as_slice().len()), (4, 4));
     assert_eq!(array.mutable_data().unwrap().len(), 4);
 }
 
@@ -332,7 +332,7 @@ fn requirement_6_of_seed_001_need_mutable_data_releases_the_immutable_block() {
 #[test]
 fn requirement_7_of_seed_001_a_zero_sized_array_owns_no_data() {
     for mut array in [Array::<f64>::new(), Array::default()] {
-        assert_eq!((array.count(), array.size_in_bytes(), array.as_slice()), (0, 0, &[][..]));
+        assert_eq!((array.len(), array.size_in_bytes(), array.as_slice()), (0, 0, &[][..]));
         assert_eq!(array.owner_count(), 0);
         assert!(!array.has_mutable_data());
         assert!(matches!(array.mutable_data(), Err(Error::ImmutableData)));
@@ -349,7 +349,7 @@ fn implementation_note_1_of_seed_001_an_array_is_a_pointer_a_count_and_a_share()
     let array = one_to_four();
     let window = array.slice(1..3).unwrap();
     assert_eq!(window.as_ptr(), array[1..].as_ptr());
-    assert_eq!(window.count(), 2);
+    assert_eq!(window.len(), 2);
     assert!(window.shares_memory_with(&array));
 }
 
@@ -400,7 +400,7 @@ fn implementation_note_4_of_seed_001_the_ownership_structure_lives_as_long_as_on
 fn implementation_note_5_of_seed_001_a_copy_has_the_same_pointer_and_count() {
     let array = one_to_four().slice(1..).unwrap();
     let copy = array.clone();
-    assert_eq!((copy.as_ptr(), copy.count()), (array.as_ptr(), 3));
+    assert_eq!((copy.as_ptr(), copy.len()), (array.as_ptr(), 3));
     assert_eq!((copy.owner_count(), array.owner_count()), (2, 2));
     assert!(copy.shares_memory_with(&array));
 }
@@ -411,21 +411,21 @@ fn implementation_note_5_of_seed_001_a_copy_has_the_same_pointer_and_count() {
 #[test]
 fn peer_a_default_array_is_empty_and_not_mutable() {
     let array = Array::<f32>::default();
-    assert_eq!((array.count(), array.has_mutable_data()), (0, false));
+    assert_eq!((array.len(), array.has_mutable_data()), (0, false));
 }
 
 // oneDAL test/array.cpp: "zeros(5)".
 #[test]
 fn peer_five_zeros_are_mutable_zeros() {
     let array = Array::<f32>::zeros(5).unwrap();
-    assert_eq!((array.count(), array.has_mutable_data(), array.as_slice()), (5, true, &[0.0; 5][..]));
+    assert_eq!((array.len(), array.has_mutable_data(), array.as_slice()), (5, true, &[0.0; 5][..]));
 }
 
 // oneDAL test/array.cpp: "full(5, 1)".
 #[test]
 fn peer_five_ones_are_mutable_ones() {
     let array = Array::full(5, 1.0_f32).unwrap();
-    assert_eq!((array.count(), array.has_mutable_data(), array.as_slice()), (5, true, &[1.0; 5][..]));
+    assert_eq!((array.len(), array.has_mutable_data(), array.as_slice()), (5, true, &[1.0; 5][..]));
 }
 
 // oneDAL test/array.cpp: "from owned pointer + deleter (10 values)".
@@ -433,7 +433,7 @@ fn peer_five_ones_are_mutable_ones() {
 fn peer_ten_values_with_a_deleter_are_mutable_and_equal() {
     let drops = DropCount::new();
     let array = from_raw_mut(f32::counting(10), &drops);
-    assert_eq!((array.count(), array.has_mutable_data()), (10, true));
+    assert_eq!((array.len(), array.has_mutable_data()), (10, true));
     assert_eq!(array.as_slice(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
 }
 
@@ -442,7 +442,7 @@ fn peer_ten_values_with_a_deleter_are_mutable_and_equal() {
 fn peer_a_copy_has_the_same_count_data_mutability_and_values() {
     let array = Array::<f32>::zeros(5).unwrap();
     let copy = array.clone();
-    assert_eq!((copy.count(), copy.as_ptr()), (array.count(), array.as_ptr()));
+    assert_eq!((copy.len(), copy.as_ptr()), (array.len(), array.as_ptr()));
     assert_eq!((copy.has_mutable_data(), array.has_mutable_data()), (false, false));
     assert_eq!(copy, array);
 }
@@ -452,7 +452,7 @@ fn peer_a_copy_has_the_same_count_data_mutability_and_values() {
 fn peer_a_reset_array_is_empty_and_not_mutable() {
     let mut array = Array::<f32>::zeros(5).unwrap();
     array.reset();
-    assert_eq!((array.count(), array.has_mutable_data()), (0, false));
+    assert_eq!((array.len(), array.has_mutable_data()), (0, false));
 }
 
 // oneDAL test/array.cpp: "reset to 10 from 5".
@@ -460,7 +460,7 @@ fn peer_a_reset_array_is_empty_and_not_mutable() {
 fn peer_reset_to_a_larger_count() {
     let mut array = Array::<f32>::zeros(5).unwrap();
     array.reset_to(10).unwrap();
-    assert_eq!((array.count(), array.has_mutable_data()), (10, true));
+    assert_eq!((array.len(), array.has_mutable_data()), (10, true));
 }
 
 // oneDAL test/array.cpp: "reset to 4 from 5".
@@ -468,18 +468,18 @@ fn peer_reset_to_a_larger_count() {
 fn peer_reset_to_a_smaller_count() {
     let mut array = Array::<f32>::zeros(5).unwrap();
     array.reset_to(4).unwrap();
-    assert_eq!((array.count(), array.has_mutable_data()), (4, true));
+    assert_eq!((array.len(), array.has_mutable_data()), (4, true));
 }
 
 // oneDAL test/array.cpp: "reset with owned pointer".
 #[test]
 fn peer_reset_with_an_owned_pointer_has_both_pointers_equal_to_it() {
     let mut array = Array::<f32>::zeros(5).unwrap();
-    assert_eq!(array.count(), 5);
+    assert_eq!(array.len(), 5);
     let data = Box::into_raw(Box::new([0.0_f32; 10])).cast::<f32>();
     // SAFETY: the deleter takes the box back, nothing else does.
     array = unsafe { Array::from_raw_parts_mut(data, 10, |data, _| drop(Box::from_raw(data.cast::<[f32; 10]>()))) };
-    assert_eq!((array.count(), array.has_mutable_data()), (10, true));
+    assert_eq!((array.len(), array.has_mutable_data()), (10, true));
     assert_eq!((array.as_ptr(), array.mutable_data().unwrap().as_mut_ptr()), (data.cast_const(), data));
 }
 
@@ -487,9 +487,9 @@ fn peer_reset_with_an_owned_pointer_has_both_pointers_equal_to_it() {
 #[test]
 fn peer_reset_with_a_borrowed_const_pointer_is_not_mutable() {
     let mut array = Array::<f32>::zeros(5).unwrap();
-    assert_eq!(array.count(), 5);
+    assert_eq!(array.len(), 5);
     array = Array::from(&CONSTANTS[..]);
-    assert_eq!((array.count(), array.as_ptr(), array.has_mutable_data()), (4, CONSTANTS.as_ptr(), false));
+    assert_eq!((array.len(), array.as_ptr(), array.has_mutable_data()), (4, CONSTANTS.as_ptr(), false));
 }
 
 // oneDAL test/array.cpp: "borrowed read-only then need_mutable_data".
@@ -519,14 +519,14 @@ fn peer_borrowed_mutable_data_is_written_where_it_is() {
 #[test]
 fn peer_data_projected_from_an_empty_array_is_borrowed_and_not_mutable() {
     let array = Array::<f32>::new().project(|_| &CONSTANTS[..]);
-    assert_eq!((array.as_ptr(), array.count(), array.has_mutable_data()), (CONSTANTS.as_ptr(), 4, false));
+    assert_eq!((array.as_ptr(), array.len(), array.has_mutable_data()), (CONSTANTS.as_ptr(), 4, false));
 }
 
 // oneDAL test/array.cpp: "wrap const data".
 #[test]
 fn peer_wrapped_constant_data_is_not_mutable() {
     let array = Array::from(&CONSTANTS[..]);
-    assert_eq!((array.count(), array.as_ptr(), array.has_mutable_data()), (4, CONSTANTS.as_ptr(), false));
+    assert_eq!((array.len(), array.as_ptr(), array.has_mutable_data()), (4, CONSTANTS.as_ptr(), false));
 }
 
 // oneDAL test/array.cpp: "const pointer + deleter, count smaller than the allocation".
@@ -543,7 +543,7 @@ fn peer_a_count_below_the_allocation_is_what_array_and_deleter_see() {
     };
     // SAFETY: two of the three values are shown, and nothing but the deleter touches the box.
     let array = unsafe { Array::from_raw_parts(data.cast_const().cast::<f32>(), 2, deleter) };
-    assert_eq!((array.count(), array.has_mutable_data(), array.as_slice()), (2, false, &[0.0, 1.0][..]));
+    assert_eq!((array.len(), array.has_mutable_data(), array.as_slice()), (2, false, &[0.0, 1.0][..]));
     drop(array);
     assert_eq!(drops.get(), 1);
 }
@@ -573,7 +573,7 @@ fn peer_slices_point_into_the_array() {
     let array = Array::<f32>::zeros(1024).unwrap();
     for (range, count) in [(0..512, 512), (512..1024, 512), (256..512, 256)] {
         let slice = array.slice(range.clone()).unwrap();
-        assert_eq!((slice.count(), slice.as_ptr()), (count, array[range.start..].as_ptr()));
+        assert_eq!((slice.len(), slice.as_ptr()), (count, array[range.start..].as_ptr()));
     }
 }
 
@@ -581,7 +581,7 @@ fn peer_slices_point_into_the_array() {
 #[test]
 fn peer_a_reinterpreted_empty_array_is_empty() {
     let bytes = Array::<f32>::new().reinterpret::<u8>().unwrap();
-    assert_eq!((bytes.count(), bytes.owner_count(), bytes.has_mutable_data()), (0, 0, false));
+    assert_eq!((bytes.len(), bytes.owner_count(), bytes.has_mutable_data()), (0, 0, false));
 }
 
 // oneDAL test/array_cast.cpp: "reinterpret immutable float[2] to bytes".
@@ -589,7 +589,7 @@ fn peer_a_reinterpreted_empty_array_is_empty() {
 fn peer_immutable_floats_seen_as_bytes_are_the_same_immutable_memory() {
     let array = Array::from(&CONSTANTS[..2]);
     let bytes = array.reinterpret::<u8>().unwrap();
-    assert_eq!((bytes.count(), bytes.as_ptr(), bytes.has_mutable_data()), (8, array.as_ptr().cast(), false));
+    assert_eq!((bytes.len(), bytes.as_ptr(), bytes.has_mutable_data()), (8, array.as_ptr().cast(), false));
     let expected =
         if cfg!(target_endian = "big") { [0x3F, 0x80, 0, 0, 0x40, 0, 0, 0] } else { [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40] };
     assert_eq!(bytes.as_slice(), expected);
@@ -605,7 +605,7 @@ fn peer_mutable_floats_seen_as_bytes_are_the_same_mutable_memory() {
     drop(array);
     assert!(bytes.has_mutable_data());
     bytes.mutable_data().unwrap().fill(0);
-    assert_eq!((bytes.count(), bytes.as_ptr()), (8, data.cast()));
+    assert_eq!((bytes.len(), bytes.as_ptr()), (8, data.cast()));
     assert_eq!(bytes.reinterpret::<f32>().unwrap().as_slice(), [0.0, 0.0]);
 }
 
@@ -621,7 +621,7 @@ fn peer_three_floats_are_no_doubles() {
 fn peer_a_view_without_mutability_leaves_the_original_mutable() {
     let array = Array::<f32>::zeros(3).unwrap();
     let mut view = array.project(|all| all);
-    assert_eq!((view.as_ptr(), view.count()), (array.as_ptr(), 3));
+    assert_eq!((view.as_ptr(), view.len()), (array.as_ptr(), 3));
     assert!(matches!(view.mutable_data(), Err(Error::ImmutableData)));
     drop(view);
     assert!(array.has_mutable_data());
@@ -632,28 +632,28 @@ fn peer_a_view_without_mutability_leaves_the_original_mutable() {
 #[test]
 fn fault_54_a_deserialized_empty_array_can_be_sliced_and_reinterpreted() {
     let array: Array<f32> = serde_json::from_str("[]").unwrap();
-    assert_eq!(array.slice(..).unwrap().count(), 0);
-    assert_eq!(array.slice(0..0).unwrap().count(), 0);
-    assert_eq!(array.reinterpret::<f64>().unwrap().count(), 0);
-    assert_eq!(array.project(|all| all).count(), 0);
+    assert_eq!(array.slice(..).unwrap().len(), 0);
+    assert_eq!(array.slice(0..0).unwrap().len(), 0);
+    assert_eq!(array.reinterpret::<f64>().unwrap().len(), 0);
+    assert_eq!(array.project(|all| all).len(), 0);
 }
 
 #[test]
 fn fault_54_an_empty_array_from_a_null_mutable_pointer_can_be_sliced_and_reinterpreted() {
     // SAFETY: null is allowed for no elements.
     let array = unsafe { Array::<u8>::from_raw_parts_mut(std::ptr::null_mut(), 0, |_, _| ()) };
-    assert_eq!(array.slice(..).unwrap().count(), 0);
-    assert_eq!(array.reinterpret::<f64>().unwrap().count(), 0);
+    assert_eq!(array.slice(..).unwrap().len(), 0);
+    assert_eq!(array.reinterpret::<f64>().unwrap().len(), 0);
 }
 
 #[test]
 fn fault_55_an_array_that_was_moved_out_of_can_be_used() {
     let mut array = one_to_four();
     let taken = std::mem::take(&mut array);
-    assert_eq!((array.count(), array.clone().count(), array.owner_count()), (0, 0, 0));
+    assert_eq!((array.len(), array.clone().len(), array.owner_count()), (0, 0, 0));
     array.reset();
     array.reset_to(2).unwrap();
-    assert_eq!((array.as_slice(), taken.count()), (&[0.0; 2][..], 4));
+    assert_eq!((array.as_slice(), taken.len()), (&[0.0; 2][..], 4));
 }
 
 #[test]
@@ -661,7 +661,7 @@ fn fault_55_an_array_that_was_reset_can_be_used() {
     let mut array = one_to_four();
     array.reset();
     array.reset();
-    assert_eq!((array.clone().count(), array.slice(..).unwrap().count()), (0, 0));
+    assert_eq!((array.clone().len(), array.slice(..).unwrap().len()), (0, 0));
     array = Array::from(vec![5.0]);
     assert_eq!(array.as_slice(), [5.0]);
 }
@@ -902,7 +902,7 @@ fn memory_of_the_library_is_aligned_to_a_cache_line() {
 fn a_large_array_is_filled_completely() {
     let count = 2 * LARGE_BYTES / size_of::<u32>() + 3;
     let array = Array::from_fn(count, |i| i as u32).unwrap();
-    assert_eq!(array.count(), count);
+    assert_eq!(array.len(), count);
     assert!(array.iter().enumerate().all(|(i, &value)| value == i as u32));
     assert!(Array::<u32>::zeros(count).unwrap().iter().all(|&value| value == 0));
     assert!(Array::full(count, 7_u32).unwrap().iter().all(|&value| value == 7));
@@ -981,7 +981,7 @@ fn null_with_count_zero_is_an_empty_array_in_every_element_type() {
     fn check<T: SmallNumber>() {
         // SAFETY: null is allowed for no elements.
         let array = unsafe { Array::<T>::from_raw_parts(std::ptr::null(), 0, |_, _| ()) };
-        assert_eq!((array.count(), array.as_slice(), array.owner_count()), (0, &[][..], 1));
+        assert_eq!((array.len(), array.as_slice(), array.owner_count()), (0, &[][..], 1));
         // SAFETY: as above.
         let mut array = unsafe { Array::<T>::from_raw_parts_mut(std::ptr::null_mut(), 0, |_, _| ()) };
         assert!(array.mutable_data().unwrap().is_empty());
@@ -1092,10 +1092,10 @@ fn slices_take_every_kind_of_range() {
 fn slices_may_be_empty_anywhere_up_to_the_end() {
     let array = one_to_four();
     for start in 0..=4 {
-        assert_eq!(array.slice(start..start).unwrap().count(), 0);
+        assert_eq!(array.slice(start..start).unwrap().len(), 0);
     }
-    assert_eq!(array.slice((Bound::Excluded(3), Bound::Unbounded)).unwrap().count(), 0);
-    assert_eq!(Array::<f32>::new().slice(..).unwrap().count(), 0);
+    assert_eq!(array.slice((Bound::Excluded(3), Bound::Unbounded)).unwrap().len(), 0);
+    assert_eq!(Array::<f32>::new().slice(..).unwrap().len(), 0);
 }
 
 #[test]
@@ -1140,8 +1140,8 @@ fn excluded_starts_at_or_beyond_the_end_are_errors() {
 #[test]
 fn ranges_over_as_many_elements_as_can_be_counted_are_checked() {
     let array = Array::from(vec![(); usize::MAX]); // elements without size: no memory
-    assert_eq!(array.slice(usize::MAX..).unwrap().count(), 0);
-    assert_eq!(array.slice(..=usize::MAX - 1).unwrap().count(), usize::MAX);
+    assert_eq!(array.slice(usize::MAX..).unwrap().len(), 0);
+    assert_eq!(array.slice(..=usize::MAX - 1).unwrap().len(), usize::MAX);
     assert!(array.slice(..=usize::MAX).is_err());
     assert!(array.slice((Bound::Excluded(usize::MAX), Bound::Unbounded)).is_err());
 }
@@ -1187,7 +1187,7 @@ fn every_element_type_can_be_seen_as_bytes_and_back() {
     fn check<T: SmallNumber>() {
         let array = Array::from(T::counting(6));
         let bytes = array.reinterpret::<u8>().unwrap();
-        assert_eq!((bytes.count(), bytes.as_ptr()), (6 * size_of::<T>(), array.as_ptr().cast()));
+        assert_eq!((bytes.len(), bytes.as_ptr()), (6 * size_of::<T>(), array.as_ptr().cast()));
         let back = bytes.reinterpret::<T>().unwrap();
         assert_eq!(back.as_slice(), T::counting(6));
         assert_eq!(array.owner_count(), 3);
@@ -1219,7 +1219,7 @@ fn bytes_that_are_not_aligned_are_refused_in_every_element_type() {
         for offset in 0..LIBRARY_ALIGNMENT {
             let result = bytes.slice(offset..offset + 2 * size_of::<T>()).unwrap().reinterpret::<T>();
             match result {
-                Ok(array) => assert_eq!((offset % align_of::<T>(), array.count()), (0, 2)),
+                Ok(array) => assert_eq!((offset % align_of::<T>(), array.len()), (0, 2)),
                 Err(Error::NotReinterpretable { alignment, .. }) => {
                     assert_ne!(offset % align_of::<T>(), 0);
                     assert_eq!(alignment, 1 << offset.trailing_zeros());
@@ -1249,7 +1249,7 @@ fn a_reinterpreted_array_keeps_the_memory_alive() {
     let array = from_raw(vec![0x0102_u16; 3], &drops);
     let bytes = array.reinterpret::<u8>().unwrap();
     drop(array);
-    assert_eq!((drops.get(), bytes.count(), bytes[0] + bytes[1]), (0, 6, 3));
+    assert_eq!((drops.get(), bytes.len(), bytes[0] + bytes[1]), (0, 6, 3));
     drop(bytes);
     assert_eq!(drops.get(), 1);
 }
@@ -1378,7 +1378,7 @@ fn an_array_that_cannot_give_its_vec_comes_back_as_it_was() {
     let array = one_to_four();
     let (data, clone) = (array.as_ptr(), array.clone());
     let array = array.try_into_vec().unwrap_err();
-    assert_eq!((array.as_ptr(), array.count(), array.owner_count()), (data, 4, 2));
+    assert_eq!((array.as_ptr(), array.len(), array.owner_count()), (data, 4, 2));
     drop(clone);
     let vec = array.try_into_vec().unwrap();
     assert_eq!(vec.as_ptr(), data);

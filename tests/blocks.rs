@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use common::tables::*;
 use common::{SmallNumber, for_each_element};
+use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region};
-use numeric_table::{AnySliceMut, AnyValue, BlockKind};
+use numeric_table::table::{Lease, Region, Target};
+use numeric_table::{AnySlice, AnySliceMut, AnyValue, BlockKind};
 
 use DataLayout::{ColumnMajor, RowMajor};
 use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
@@ -126,7 +127,7 @@ fn a_table_without_memory_gives_no_block() {
     assert_error!(table.column_mut::<i32>(0, 0..3), Error::NotAllocated);
     assert_error!(table.value::<f32>(0, 0), Error::NotAllocated);
     assert_error!(table.set_value(0, 0, 1.0), Error::NotAllocated);
-    assert_error!(table.assign(1.0), Error::NotAllocated);
+    assert_error!(table.fill(1.0), Error::NotAllocated);
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn pair_reads_and_writes<T: SmallNumber, U: SmallNumber>() {
         block.release().unwrap();
         any.set_value(0, 0, U::small(70)).unwrap();
         assert_eq!(values_of(&table), [70, 2, 3, 4, 50, 51, 52, 60, 9, 10, 11, 61].map(T::small));
-        table.assign(U::small(0)).unwrap();
+        table.fill(U::small(0)).unwrap();
         assert_eq!(values_of(&table), [T::small(0); 12]);
     }
 }
@@ -416,6 +417,7 @@ fn assert_every_access_is_refused(table: &mut HomogenNumericTable<f32>, rows: Ra
     let region = Region { rows: 0..1, columns: 0..2 };
     let mut block = BlockDescriptor::<f32>::new();
     let mut other = BlockDescriptor::<i32>::new();
+    let (mut values, rule) = ([0.0_f32; 2], WriteRule { policy: ConversionPolicy::Saturate, keep_unchanged: false });
     macro_rules! leased {
         ($($call:expr;)*) => { $(assert_leased(stringify!($call), &rows, $call.map(drop));)* };
     }
@@ -440,7 +442,7 @@ fn assert_every_access_is_refused(table: &mut HomogenNumericTable<f32>, rows: Ra
         table.conversion_report::<i32>();
         table.to_layout(RowMajor);
         table.to_layout(ColumnMajor);
-        table.compact();
+        table.to_compact();
         table.to_bytes();
         table.rows::<f32>(0..1);
         table.rows::<i32>(0..1);
@@ -456,13 +458,17 @@ fn assert_every_access_is_refused(table: &mut HomogenNumericTable<f32>, rows: Ra
         table.row_blocks_mut::<f32>(2);
         table.value::<f32>(0, 0);
         table.set_value(0, 0, 1.0_f32);
-        table.assign(1.0_f32);
-        table.borrow_region(&region);
-        table.array_of_region(&region);
-        table.read_region(&region, AnySliceMut::new(&mut [0.0_f32; 2]), ConversionPolicy::Saturate);
-        table.copy_region(&region, ElementType::F64, ConversionPolicy::Saturate);
-        table.region_mut(&region);
-        table.lend_region(&region, true, &mut Lease::new());
+        table.fill(1.0_f32);
+        table.piece(0, 0);
+        table.piece(4, 2);
+        table.pieces_mut();
+        table.piece_mut(0, 0);
+        table.check_writable();
+        table.read_region(&region, Target::new(AnySliceMut::new(&mut values), region.shape(), rule.policy).unwrap());
+        table.write_region(&region, AnySlice::new(&values), rule);
+        table.lend_region(&region, Some(ElementType::F32), &mut Lease::new());
+        table.lend_region(&region, Some(ElementType::F64), &mut Lease::new());
+        table.lend_region(&region, None, &mut Lease::new());
     }
     for mode in MODES {
         leased! {
@@ -575,7 +581,7 @@ fn a_block_taken_for_reading_keeps_what_it_showed() {
         let (mut same, mut other) = (BlockDescriptor::<f32>::new(), BlockDescriptor::<i32>::new());
         table.get_block_of_rows(0, 2, ReadOnly, &mut same).unwrap();
         table.get_block_of_rows(0, 2, ReadOnly, &mut other).unwrap();
-        table.assign(9.0).unwrap();
+        table.fill(9.0).unwrap();
         table.resize(100).unwrap();
         assert_eq!((same.as_slice(), other.as_slice()), (&[1.0, 2.0, 3.0, 4.0][..], &[1, 2, 3, 4][..]));
         drop(table);
@@ -1010,7 +1016,8 @@ mod parallel {
                     let expected = |row, column| value(row, column) + if column == 1 { row as i32 } else { 0 };
                     let view = table.view().unwrap();
                     assert!(
-                        (0..ROWS).all(|row| (0..3).all(|column| view.get(row, column) == Some(expected(row, column))))
+                        (0..ROWS)
+                            .all(|row| (0..3).all(|column| view.value(row, column) == Some(expected(row, column))))
                     );
                 }
             });
@@ -1245,9 +1252,9 @@ fn a_single_value_that_does_not_fit_is_named_in_table_coordinates() {
 fn assign_writes_every_value_or_none() {
     for layout in LAYOUTS {
         let mut table = numbered::<u8>(3, 2, layout);
-        assert_error!(table.assign(f32::NAN), Error::ValueNotRepresentable { row: 0, column: 0, .. });
+        assert_error!(table.fill(f32::NAN), Error::ValueNotRepresentable { row: 0, column: 0, .. });
         assert_eq!(values_of(&table), numbers::<u8>(2, 0..3));
-        table.assign(7.9_f32).unwrap();
+        table.fill(7.9_f32).unwrap();
         assert_eq!(values_of(&table), [7; 6]);
     }
 }
@@ -1256,7 +1263,7 @@ fn assign_writes_every_value_or_none() {
 #[test]
 fn assign_takes_all_digits_of_64_bits() {
     let mut table = numbered::<u64>(1, 2, RowMajor);
-    table.assign(u64::MAX).unwrap();
+    table.fill(u64::MAX).unwrap();
     assert_eq!(table.as_slice().unwrap(), [u64::MAX; 2]);
     assert_eq!(table.value::<u64>(0, 1).unwrap(), u64::MAX);
 }
@@ -1264,7 +1271,7 @@ fn assign_takes_all_digits_of_64_bits() {
 #[test]
 fn assign_leaves_room_behind_the_rows_alone() {
     let mut table = HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3, 4], shape(1, 2)).unwrap();
-    table.assign(9).unwrap();
+    table.fill(9).unwrap();
     assert_eq!(&table.array().unwrap()[..], [9, 9, 3, 4]);
 }
 
@@ -1275,29 +1282,37 @@ fn every_value_can_be_assigned_to_a_table_without_values() {
             let flag = AllocationFlag::DoAllocate;
             let mut table = HomogenNumericTable::<u8>::new_in(shape(rows, columns), flag, layout).unwrap();
             for value in [300.0, -1.0, f64::NAN] {
-                table.assign(value).unwrap();
-                let whole = Region { rows: 0..rows, columns: 0..columns };
-                let mut region = table.region_mut(&whole).unwrap();
-                region.fill(AnyValue::from(value), ConversionPolicy::Exact).unwrap();
-                drop(region);
+                table.fill(value).unwrap();
                 assert_error!(table.set_value(rows, 0, value), Error::RowsOutOfRange { .. });
             }
             assert_eq!(table.shape(), shape(rows, columns));
         }
     }
-    let mut table = numbered::<u8>(3, 2, RowMajor);
-    let mut region = table.region_mut(&Region { rows: 1..1, columns: 0..2 }).unwrap();
-    region.fill(AnyValue::from(300.0), ConversionPolicy::Checked).unwrap();
+}
+
+#[test]
+fn a_region_without_values_takes_none_and_no_more() {
+    let rule = WriteRule { policy: ConversionPolicy::Exact, keep_unchanged: false };
+    for layout in LAYOUTS {
+        let mut table = numbered::<u8>(3, 2, layout);
+        for (rows, columns) in [(1..1, 0..2), (0..3, 2..2), (3..3, 2..2)] {
+            let region = Region { rows, columns };
+            table.write_region(&region, AnySlice::new::<f64>(&[]), rule).unwrap();
+            let one_too_many = table.write_region(&region, AnySlice::new(&[300.0]), rule);
+            assert_error!(one_too_many, Error::LengthMismatch { expected: 0, found: 1 });
+        }
+        assert_eq!(values_of(&table), numbers::<u8>(2, 0..3));
+    }
 }
 
 #[test]
 fn a_table_without_memory_or_with_a_block_out_takes_no_value_at_all() {
     let mut table = HomogenNumericTable::<u8>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(table.assign(300.0), Error::NotAllocated);
+    assert_error!(table.fill(300.0), Error::NotAllocated);
     let mut table = HomogenNumericTable::<u8>::new(shape(0, 2), AllocationFlag::DoAllocate).unwrap();
     let mut block = BlockDescriptor::<u8>::new();
     table.get_block_of_rows(0, 0, ReadWrite, &mut block).unwrap();
-    assert_error!(table.assign(300.0), Error::BlockOutstanding { .. });
+    assert_error!(table.fill(300.0), Error::BlockOutstanding { .. });
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn a_call_from_outside_of_the_pool_ends_while_every_thread_of_it_waits_for_the_c
             });
         }
         has_begun.iter().take(2).for_each(drop);
-        held.assign(3.0).unwrap();
+        held.fill(3.0).unwrap();
         assert_eq!(Array::full(COUNT, 2.0_f64).unwrap()[COUNT - 1], 2.0);
         assert_eq!(held.convert::<f32>().unwrap().as_slice().unwrap()[5], 3.0);
         drop(held);
@@ -200,7 +200,7 @@ fn no_call_under_a_lock_takes_up_another_task_of_a_large_pool() {
                 let mut table = table.lock().unwrap();
                 HAS_LOCK.set(true);
                 match task % 3 {
-                    0 => table.assign(f64::from(task)).unwrap(),
+                    0 => table.fill(f64::from(task)).unwrap(),
                     1 => drop(Array::full(600_000, 1.5_f64).unwrap()),
                     _ => table
                         .par_update_row_blocks::<f64>(1000, |block| {

@@ -596,7 +596,7 @@ fn a_large_table_is_converted_as_the_rules_say() {
 fn first_refused_of_two(layout: DataLayout, places: [(usize, usize); 2]) -> (usize, usize) {
     let mut table = Table::new_in(Shape { rows: 60_000, columns: 5 }, AllocationFlag::DoAllocate, layout).unwrap();
     let mut view = table.view_mut().unwrap();
-    places.iter().for_each(|&(row, column)| view.set(row, column, -1.0_f64).unwrap());
+    places.iter().for_each(|&(row, column)| view.set_value(row, column, -1.0_f64).unwrap());
     match table.convert_with::<u16>(ConversionPolicy::Checked) {
         Err(Error::ValueNotRepresentable { row, column, .. }) => (row, column),
         other => panic!("{other:?}"),

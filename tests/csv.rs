@@ -266,7 +266,7 @@ fn blocks_hold_the_rows_of_the_whole_table() {
     let source = source(&text, CsvOptions::new()).unwrap();
     let whole = values_of(&source.load::<f32>().unwrap());
     for size in (1..60).chain([usize::MAX]) {
-        let (mut blocks, mut next) = (source.blocks::<f32>(size).unwrap(), 0_usize);
+        let (mut blocks, mut next) = (source.row_blocks::<f32>(size).unwrap(), 0_usize);
         let mut address = None;
         while let Some(block) = blocks.next_block().unwrap() {
             assert_eq!(block.rows(), next..57.min(next.saturating_add(size)));
@@ -277,7 +277,7 @@ fn blocks_hold_the_rows_of_the_whole_table() {
         assert_eq!(next, 57);
         assert!(blocks.next_block().unwrap().is_none());
     }
-    assert_error!(source.blocks::<f32>(0), Error::EmptyBlocks);
+    assert_error!(source.row_blocks::<f32>(0), Error::EmptyBlocks);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn an_error_in_a_block_stays_an_error() {
     let expected = "line 4: \"7,8,9\" has 3 fields, not 2";
     assert_eq!(source.load::<u8>().unwrap_err().to_string(), expected);
     for size in 1..6 {
-        let mut blocks = source.blocks::<u8>(size).unwrap();
+        let mut blocks = source.row_blocks::<u8>(size).unwrap();
         let mut rows = 0;
         let error = loop {
             match blocks.next_block() {
@@ -347,7 +347,7 @@ fn neither_threads_nor_the_place_of_the_text_decide_anything() {
         assert_eq!(pool.install(check), skipped);
     }
     let file = CsvSource::open(&path).unwrap();
-    let (mut blocks, mut rows) = (file.blocks::<f64>(1777).unwrap(), 0);
+    let (mut blocks, mut rows) = (file.row_blocks::<f64>(1777).unwrap(), 0);
     while let Some(block) = blocks.next_block().unwrap() {
         assert_eq!(block[..], table.as_slice().unwrap()[3 * rows..3 * block.rows().end]);
         rows = block.rows().end;
@@ -383,7 +383,7 @@ fn progress_is_told_in_bytes_of_the_file() {
     };
     source.load::<f64>().unwrap();
     check(4);
-    let mut blocks = source.blocks::<f64>(10_000).unwrap();
+    let mut blocks = source.row_blocks::<f64>(10_000).unwrap();
     while blocks.next_block().unwrap().is_some() {}
     check(20);
 }
@@ -438,7 +438,8 @@ fn load_any_gives_the_type_that_is_asked_for() {
     for &element_type in ElementType::ALL {
         let options = CsvOptions::new().element_type(element_type);
         let table = source("1,2\n", options).unwrap().load_any().unwrap();
-        assert_eq!((table.element_type(), table.value::<u8>(0, 1).unwrap()), (element_type, 2));
+        assert_eq!((table.uniform_type(), table.value::<u8>(0, 1).unwrap()), (Some(element_type), 2));
     }
-    assert_eq!(source("1\n", CsvOptions::new()).unwrap().load_any().unwrap().element_type(), ElementType::F64);
+    let table = source("1\n", CsvOptions::new()).unwrap().load_any().unwrap();
+    assert_eq!(table.uniform_type(), Some(ElementType::F64));
 }

@@ -109,7 +109,7 @@ fn numbers_in_the_first_rows_make_blocks_of_a_file_that_is_read_once() {
     let mut text = "a,b\n".to_owned();
     (0..300).for_each(|row| text += &format!("{row},1\n"));
     let source = source(&(text + "x,1\n"), CsvOptions::new()).unwrap();
-    let mut blocks = source.blocks::<f64>(100).unwrap();
+    let mut blocks = source.row_blocks::<f64>(100).unwrap();
     assert_eq!(blocks.next_block().unwrap().unwrap()[..4], [0.0, 1.0, 1.0, 1.0]); // the word is not seen yet
     let error = (0..3).find_map(|_| blocks.next_block().err()).unwrap();
     assert!(error.to_string().starts_with("line 302, column 0 (a): \"x\" is not a number"), "{error}");
@@ -125,14 +125,14 @@ fn errors_name_the_file_that_they_are_about() {
     let expected = Some("line 3: \"3\" has 1 field, not 2".to_owned());
     assert_eq!(named(source.load::<f64>().unwrap_err()), expected);
     assert_error!(source.load::<f64>(), Error::Csv { path: Some(file), .. } if file == path);
-    assert_eq!(source.blocks::<f64>(2).unwrap().next_block().err().and_then(named), expected);
+    assert_eq!(source.row_blocks::<f64>(2).unwrap().next_block().err().and_then(named), expected);
     let expected = Some("bad option for a CSV file: no column has the name \"aa\"; near it are \"a\"".to_owned());
     assert_eq!(named(CsvSource::open_with(&path, CsvOptions::new().columns("aa")).unwrap_err()), expected);
     let large = CsvOptions::new().missing(CsvMissing::Value(300.0));
     let large = CsvSource::open_with(&path, large).unwrap();
     let expected = "bad option for a CSV file: u8 does not hold 300, which stands for missing values";
     assert_eq!(named(large.load::<u8>().unwrap_err()).unwrap(), expected);
-    assert_eq!(large.blocks::<u8>(1).err().and_then(named).unwrap(), expected);
+    assert_eq!(large.row_blocks::<u8>(1).err().and_then(named).unwrap(), expected);
     std::fs::write(&path, "\"a\n1,2\n").unwrap();
     assert!(named(CsvSource::open(&path).unwrap_err()).unwrap().starts_with("line 1, column 0: "));
     std::fs::write(&path, b"\xFF\xFE").unwrap();

@@ -27,7 +27,7 @@ fn check(text: impl AsRef<[u8]>, options: CsvOptions, names: &[&str], rows: usiz
             && pairs.all(|(one, other)| one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan()))
     };
     assert!(is_same(&table.rows::<f64>(0..rows).unwrap(), values), "{shown:?}: {table:?}");
-    let (mut blocks, mut found) = (source.blocks::<f64>(1).unwrap(), Vec::new());
+    let (mut blocks, mut found) = (source.row_blocks::<f64>(1).unwrap(), Vec::new());
     while let Some(block) = blocks.next_block().unwrap() {
         found.extend_from_slice(&block);
     }

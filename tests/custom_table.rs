@@ -1,46 +1,62 @@
-//! A new kind of table implements the primitives of `NumericTable`, and nothing else: two are made here, and everything
-//! that `BlockAccess` offers is tried on them.
+//! Kinds of tables that are not the library's, small, and everything that a table can do tried on them.
 //!
-//! `Stacked` is one table on top of another: its rows lie in two pieces of memory, so that a block may or may not be
-//! one of them. `Ramp` has no memory at all: it computes its values, and nobody can write them. Both leave all
-//! conversion to a `HomogenNumericTable` of the values concerned.
-//! Semantics: the pages of `NumericTable`, `RegionMut`, `Lease` and `BlockAccess`.
+//! `Ramp` has no memory at all: it computes its values, and nobody can write them. `Stacked` is one table on top of
+//! another: a block may or may not lie in one of them. `View` borrows what it shows. Columns of different types are in
+//! `custom_table/columns.rs`, random tilings in `custom_table/tiling.rs`, and tables that say what is not so in
+//! `custom_table/lying.rs`.
+//! Semantics: the pages of `NumericTable`, `Piece`, `Target`, `Lease` and `BlockAccess`.
 
-use std::marker::PhantomData;
-use std::ops::Range;
+#[path = "custom_table/columns.rs"]
+mod columns;
+mod common;
+#[path = "custom_table/lying.rs"]
+mod lying;
+#[path = "custom_table/tiling.rs"]
+mod tiling;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region, RegionMut, TableId};
-use numeric_table::{AnyArray, AnyArrayRef, AnySlice, AnySliceMut, AnyValue, BasicStatistics, SaveOptions, load_any};
+use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, TableKind, Target};
+use numeric_table::{AnySlice, AnySliceMut, BasicStatistics, SaveOptions, from_bytes_any, load_any};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-fn whole(shape: Shape) -> Region {
-    Region { rows: 0..shape.rows, columns: 0..shape.columns }
+// --- a kind that is read --------------------------------------------------------------------------------------------
+
+/// The whole numbers from 0 on, row by row: computed, and written by nobody.
+struct Ramp {
+    id: TableId,
+    shape: Shape,
+    dictionary: DataDictionary,
 }
 
-/// Turns positions in a part of a table into positions in the table.
-fn moved(error: Error, row_offset: usize, column_offset: usize) -> Error {
-    match error {
-        Error::ValueNotRepresentable { row, column, value, target } => {
-            Error::ValueNotRepresentable { row: row + row_offset, column: column + column_offset, value, target }
-        }
-        Error::BlockOutstanding { rows } => {
-            Error::BlockOutstanding { rows: rows.start + row_offset..rows.end + row_offset }
-        }
-        other => other,
+impl Ramp {
+    fn new(shape: Shape) -> Self {
+        let dictionary = DataDictionary::uniform(Feature::new(ElementType::I32), shape.columns);
+        Self { id: TableId::new(), shape, dictionary }
     }
 }
 
-fn typed<T: Element>(array: AnyArray) -> Array<T> {
-    array.downcast().unwrap_or_else(|other| panic!("asked for {}, got {}", T::TYPE, other.element_type()))
+impl NumericTable for Ramp {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        region.check(self.shape)?;
+        target.fill_with(region, |row, column| (row * self.shape.columns + column) as i32)
+    }
 }
 
-/// A table of the values of a region.
-fn table_of<T: Element>(values: Vec<T>, region: &Region) -> Result<HomogenNumericTable<T>> {
-    HomogenNumericTable::from_array(values, region.shape())
-}
+// --- a kind that is read and written, and lends its memory ----------------------------------------------------------
 
 /// One table on top of another, of the same type and number of columns.
 struct Stacked<T: Element> {
@@ -55,34 +71,18 @@ impl<T: Element> Stacked<T> {
         Self { id: TableId::new(), head, tail }
     }
 
-    /// The parts of a region, each as a region of its table.
-    fn parts(&self, region: &Region) -> [Region; 2] {
-        let (seam, Region { rows, columns }) = (self.head.row_count(), region.clone());
-        [
-            Region { rows: rows.start.min(seam)..rows.end.min(seam), columns: columns.clone() },
-            Region { rows: rows.start.saturating_sub(seam)..rows.end.saturating_sub(seam), columns },
-        ]
-    }
-
-    /// Makes sure that no block is out, and the region is inside.
-    fn check(&self, region: &Region) -> Result<()> {
+    /// Makes sure that all values are here: a block of one part is a block of the table.
+    fn check(&self) -> Result<()> {
         self.head.view()?;
-        self.tail.view().map_err(|error| moved(error, self.head.row_count(), 0))?;
-        region.check(self.shape())
+        self.tail.view().map(drop).map_err(moved_by(self.head.row_count()))
     }
+}
 
-    fn table_of(&self, region: &Region) -> Result<HomogenNumericTable<T>> {
-        self.check(region)?;
-        let [head, tail] = self.parts(region);
-        let head = self.head.copy_region(&head, T::TYPE, ConversionPolicy::Saturate)?;
-        let tail = self.tail.copy_region(&tail, T::TYPE, ConversionPolicy::Saturate)?;
-        table_of([&typed::<T>(head)[..], &typed(tail)].concat(), region)
-    }
-
-    fn cut_mut(&mut self, region: &Region) -> Result<StackedRegion<'_, T>> {
-        let [head, tail] = self.parts(region);
-        let (head, tail) = (self.head.region_mut(&head)?, self.tail.region_mut(&tail)?);
-        Ok(StackedRegion { region: region.clone(), head, tail, element: PhantomData })
+/// Turns rows of the second part into rows of the table.
+fn moved_by(seam: usize) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::BlockOutstanding { rows } => Error::BlockOutstanding { rows: rows.start + seam..rows.end + seam },
+        other => other,
     }
 }
 
@@ -91,8 +91,12 @@ impl<T: Element> NumericTable for Stacked<T> {
         Shape { rows: self.head.row_count() + self.tail.row_count(), columns: self.head.column_count() }
     }
 
-    fn element_type(&self) -> ElementType {
-        T::TYPE
+    fn dictionary(&self) -> &DataDictionary {
+        self.head.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.id
     }
 
     fn data_layout(&self) -> DataLayout {
@@ -103,79 +107,49 @@ impl<T: Element> NumericTable for Stacked<T> {
         self.head.data_memory_status()
     }
 
-    fn dictionary(&self) -> &DataDictionary {
-        self.head.dictionary()
-    }
-
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
         self.head.set_dictionary(dictionary)
     }
 
-    fn reset_dictionary(&mut self) {
-        self.head.reset_dictionary();
-    }
-
     /// Rows come and go at the end.
     fn resize(&mut self, rows: usize) -> Result<()> {
-        self.check(&Region::default())?;
+        self.check()?;
         self.tail.resize(rows.saturating_sub(self.head.row_count()))?;
         self.head.resize(rows.min(self.head.row_count()))
     }
 
-    fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.table_of(&whole(self.shape()))?.to_bytes()
-    }
-
-    fn id(&self) -> TableId {
-        self.id
-    }
-
-    fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
-        self.check(region)?;
-        match self.parts(region) {
-            [head, tail] if tail.rows.is_empty() => self.head.borrow_region(&head),
-            [head, tail] if head.rows.is_empty() => self.tail.borrow_region(&tail),
-            _ => Ok(None),
+    fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        self.check()?;
+        match row.checked_sub(self.head.row_count()) {
+            None => self.head.piece(row, column),
+            Some(row) => Ok(self.tail.piece(row, column)?.map(|piece| piece.moved(self.head.row_count(), 0))),
         }
     }
 
-    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        self.check(region)?;
-        match self.parts(region) {
-            [head, tail] if tail.rows.is_empty() => self.head.array_of_region(&head),
-            [head, tail] if head.rows.is_empty() => self.tail.array_of_region(&tail),
-            _ => Ok(None),
-        }
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        self.check()?;
+        let seam = self.head.row_count();
+        let mut pieces = self.head.pieces_mut()?;
+        pieces.extend(self.tail.pieces_mut()?.into_iter().map(|piece| piece.moved(seam, 0)));
+        Ok(pieces)
     }
 
-    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-        let table = self.table_of(region)?;
-        let read = table.read_region(&whole(table.shape()), target, policy);
-        read.map_err(|error| moved(error, region.rows.start, region.columns.start))
-    }
-
-    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        let table = self.table_of(region)?;
-        let copy = table.copy_region(&whole(table.shape()), element_type, policy);
-        copy.map_err(|error| moved(error, region.rows.start, region.columns.start))
-    }
-
-    fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
-        self.check(region)?;
-        Ok(Box::new(self.cut_mut(region)?))
-    }
-
-    /// Blocks that are written in place are lent by the part that they lie in.
-    fn lend_region(&mut self, region: &Region, in_place: bool, lease: &mut Lease) -> Result<()> {
-        self.check(region)?;
-        match self.parts(region) {
-            _ if !in_place => {
-                lease.reset(region);
-                Ok(())
+    /// A block that is written in place is lent by the part that it lies in.
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape())?;
+        self.check()?;
+        let (seam, rows) = (self.head.row_count(), region.rows.clone());
+        match in_place {
+            Some(_) if rows.end <= seam => self.head.lend_region(region, in_place, lease),
+            Some(_) if rows.start >= seam => {
+                let region = Region { rows: rows.start - seam..rows.end - seam, ..region.clone() };
+                self.tail.lend_region(&region, in_place, lease)
             }
-            [head, tail] if tail.rows.is_empty() => self.head.lend_region(&head, true, lease),
-            [head, tail] if head.rows.is_empty() => self.tail.lend_region(&tail, true, lease),
-            _ => Err(Error::NotContiguous),
+            Some(_) => Ok(false),
+            None => {
+                lease.reset(region);
+                Ok(false)
+            }
         }
     }
 
@@ -187,182 +161,42 @@ impl<T: Element> NumericTable for Stacked<T> {
     }
 }
 
-/// A region of a `Stacked`: what of it lies in either part.
-struct StackedRegion<'t, T> {
-    region: Region,
-    head: Box<dyn RegionMut<'t> + 't>,
-    tail: Box<dyn RegionMut<'t> + 't>,
-    element: PhantomData<T>,
-}
+// --- a kind that borrows --------------------------------------------------------------------------------------------
 
-impl<T: Element> StackedRegion<'_, T> {
-    fn table(&self) -> Result<HomogenNumericTable<T>> {
-        let head = self.head.copy(T::TYPE, ConversionPolicy::Saturate)?;
-        let tail = self.tail.copy(T::TYPE, ConversionPolicy::Saturate)?;
-        table_of([&typed::<T>(head)[..], &typed(tail)].concat(), &self.region)
-    }
-
-    /// Changes a copy of the values, all or nothing, and writes it, which cannot fail.
-    fn update(&mut self, change: impl FnOnce(Box<dyn RegionMut<'_> + '_>) -> Result<()>) -> Result<()> {
-        let mut table = self.table()?;
-        let changed = change(table.region_mut(&whole(self.region.shape()))?);
-        changed.map_err(|error| moved(error, self.region.rows.start, self.region.columns.start))?;
-        let (head, tail) = table.as_slice()?.split_at(self.head.region().shape().element_count()?);
-        let rule = WriteRule { policy: ConversionPolicy::Saturate, keep_unchanged: false };
-        self.head.write(AnySlice::new(head), rule)?;
-        self.tail.write(AnySlice::new(tail), rule)
-    }
-}
-
-impl<'t, T: Element> RegionMut<'t> for StackedRegion<'t, T> {
-    fn region(&self) -> Region {
-        self.region.clone()
-    }
-
-    fn element_type(&self) -> ElementType {
-        T::TYPE
-    }
-
-    fn into_slice(self: Box<Self>) -> Result<AnySliceMut<'t>, Box<dyn RegionMut<'t> + 't>> {
-        let Self { region, head, tail, element } = *self;
-        if tail.region().rows.is_empty() {
-            return head.into_slice().map_err(|head| Box::new(Self { region, head, tail, element }) as _);
-        }
-        if head.region().rows.is_empty() {
-            return tail.into_slice().map_err(|tail| Box::new(Self { region, head, tail, element }) as _);
-        }
-        Err(Box::new(Self { region, head, tail, element }))
-    }
-
-    fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        let table = self.table()?;
-        let copy = table.copy_region(&whole(table.shape()), element_type, policy);
-        copy.map_err(|error| moved(error, self.region.rows.start, self.region.columns.start))
-    }
-
-    fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        self.update(|mut region| region.write(values, rule))
-    }
-
-    fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
-        self.update(|mut region| region.fill(value, policy))
-    }
-
-    fn split_at_row(self: Box<Self>, rows: usize) -> (Box<dyn RegionMut<'t> + 't>, Box<dyn RegionMut<'t> + 't>) {
-        let Self { region, head, tail, element } = *self;
-        let rows = rows.min(region.rows.len());
-        let middle = region.rows.start + rows;
-        let first = Region { rows: region.rows.start..middle, ..region.clone() };
-        let second = Region { rows: middle..region.rows.end, ..region };
-        let rows_of_tail = rows.saturating_sub(head.region().rows.len());
-        let (first_head, second_head) = head.split_at_row(rows);
-        let (first_tail, second_tail) = tail.split_at_row(rows_of_tail);
-        (
-            Box::new(Self { region: first, head: first_head, tail: first_tail, element }),
-            Box::new(Self { region: second, head: second_head, tail: second_tail, element }),
-        )
-    }
-}
-
-/// The whole numbers from 0 on, row by row. They are computed, and nobody can write them.
-struct Ramp {
+/// Somebody's memory, row by row.
+struct View<'a> {
     id: TableId,
-    shape: Shape,
+    values: TableView<'a, f32>,
     dictionary: DataDictionary,
-    /// What it lends in place of any region, if that is not nothing.
-    lie: Option<Vec<f64>>,
 }
 
-impl Ramp {
-    fn new(shape: Shape) -> Self {
-        let dictionary = DataDictionary::uniform(Feature::new(ElementType::I32), shape.columns);
-        Self { id: TableId::new(), shape, dictionary, lie: None }
-    }
-
-    fn table_of(&self, region: &Region) -> Result<HomogenNumericTable<i32>> {
-        region.check(self.shape)?;
-        let columns = self.shape.columns;
-        let row = |row: usize| region.columns.clone().map(move |column| (row * columns + column) as i32);
-        table_of(region.rows.clone().flat_map(row).collect(), region)
+impl<'a> View<'a> {
+    fn new(values: &'a [f32], shape: Shape) -> Self {
+        let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), shape.columns);
+        let values = TableView::new(values, shape, DataLayout::RowMajor).unwrap();
+        Self { id: TableId::new(), values, dictionary }
     }
 }
 
-impl NumericTable for Ramp {
+impl NumericTable for View<'_> {
     fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    fn element_type(&self) -> ElementType {
-        ElementType::I32
-    }
-
-    fn data_layout(&self) -> DataLayout {
-        DataLayout::RowMajor
-    }
-
-    fn data_memory_status(&self) -> MemoryStatus {
-        MemoryStatus::NotAllocated
+        self.values.shape()
     }
 
     fn dictionary(&self) -> &DataDictionary {
         &self.dictionary
     }
 
-    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-        let (features, columns, element) = (dictionary.len(), self.shape.columns, ElementType::I32);
-        let found =
-            dictionary.iter().map(|feature| feature.element_type).enumerate().find(|&(_, found)| found != element);
-        if features != columns || found.is_some() {
-            return Err(Error::DictionaryMismatch { features, columns, element, found });
-        }
-        self.dictionary = dictionary;
-        Ok(())
-    }
-
-    fn reset_dictionary(&mut self) {
-        self.dictionary = DataDictionary::uniform(Feature::new(ElementType::I32), self.shape.columns);
-    }
-
-    fn resize(&mut self, rows: usize) -> Result<()> {
-        self.shape.rows = rows;
-        Ok(())
-    }
-
-    fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.table_of(&whole(self.shape))?.to_bytes()
-    }
-
     fn id(&self) -> TableId {
         self.id
     }
 
-    fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
-        region.check(self.shape)?;
-        Ok(self.lie.as_deref().map(AnySlice::new))
-    }
-
-    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        region.check(self.shape)?;
-        Ok(None)
-    }
-
-    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-        let table = self.table_of(region)?;
-        let read = table.read_region(&whole(table.shape()), target, policy);
-        read.map_err(|error| moved(error, region.rows.start, region.columns.start))
-    }
-
-    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        let table = self.table_of(region)?;
-        let copy = table.copy_region(&whole(table.shape()), element_type, policy);
-        copy.map_err(|error| moved(error, region.rows.start, region.columns.start))
-    }
-
-    fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
-        region.check(self.shape)?;
-        Err(Error::ImmutableData)
+    fn piece(&self, _: usize, _: usize) -> Result<Option<Piece<'_>>> {
+        Ok(Some(Piece::new(0, 0, self.values)))
     }
 }
+
+// --------------------------------------------------------------------------------------------------------------------
 
 /// `[[1, 2], [3, 4]]` on top of `[[5, 6], [7, 8], [9, 10]]`.
 fn stacked<T: Element + From<u8>>() -> Stacked<T> {
@@ -374,7 +208,7 @@ fn stacked<T: Element + From<u8>>() -> Stacked<T> {
 
 /// All values, whatever kind of table it is.
 fn values_of<U: Element>(table: &dyn NumericTable) -> Vec<U> {
-    table.rows::<U>(0..table.row_count()).unwrap().to_vec()
+    table.rows::<U>(..).unwrap().to_vec()
 }
 
 #[test]
@@ -386,7 +220,7 @@ fn any_kind_of_table_is_saved_as_a_homogeneous_one() {
     for table in tables {
         table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
         let loaded = load_any(&path).unwrap();
-        assert_eq!((loaded.shape(), loaded.element_type()), (table.shape(), table.element_type()));
+        assert_eq!((loaded.shape(), loaded.uniform_type()), (table.shape(), table.uniform_type()));
         assert_eq!(values_of::<f64>(&*loaded), values_of::<f64>(table));
     }
 }
@@ -463,7 +297,7 @@ fn a_column_is_written_back_into_both_parts() {
 #[test]
 fn an_update_across_the_seam_writes_both_parts_or_neither() {
     let mut table = stacked::<u8>();
-    let double = |block: &mut RowBlockMut<'_, i32>| {
+    let double = |block: &mut BlockMut<'_, i32>| {
         block.iter_mut().for_each(|value| *value *= 2);
         Ok(block.row_count())
     };
@@ -488,15 +322,12 @@ fn an_update_across_the_seam_writes_both_parts_or_neither() {
 #[test]
 fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
     let mut table = Ramp::new(Shape { rows: 2, columns: 2 });
-    assert!(
-        table
-            .update_rows::<i32, _>(.., |block| {
-                block.fill(0);
-                Ok(())
-            })
-            .is_err()
-    );
-    assert!(table.update_row_blocks::<f64>(1, |_| Ok(())).is_err());
+    let refused = table.update_rows::<i32, _>(.., |block| {
+        block.fill(0);
+        Ok(())
+    });
+    assert!(matches!(refused, Err(Error::ReadOnlyTable)), "{refused:?}");
+    assert!(matches!(table.update_row_blocks::<f64>(1, |_| Ok(())), Err(Error::ReadOnlyTable)));
 }
 
 #[test]
@@ -507,6 +338,26 @@ fn a_refused_value_in_the_second_part_leaves_the_first_unchanged() {
     block[5] = 256;
     let refused = block.release();
     assert!(matches!(refused, Err(Error::ValueNotRepresentable { row: 3, column: 1, .. })), "{refused:?}");
+    assert_eq!(values_of::<u8>(&table), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn what_is_refused_copies_no_shared_memory() {
+    let mut table = stacked::<u8>();
+    let (head, tail) = (table.head.clone(), table.tail.clone());
+    let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    let region = Region { rows: 0..5, columns: 1..2 };
+    assert!(table.write_region(&region, AnySlice::new(&[1, 2, 3, 4, -5]), rule).is_err());
+    assert!(table.write_region(&Region { rows: 4..5, columns: 0..2 }, AnySlice::new(&[1, -5]), rule).is_err());
+    assert!(table.set_value(3, 1, 256).is_err());
+    assert!(table.fill(256).is_err());
+    let updated = table.update_rows::<i32, _>(.., |block| {
+        block.fill(-1);
+        Ok(())
+    });
+    assert!(updated.is_err());
+    assert_eq!(table.head.as_slice().unwrap().as_ptr(), head.as_slice().unwrap().as_ptr());
+    assert_eq!(table.tail.as_slice().unwrap().as_ptr(), tail.as_slice().unwrap().as_ptr());
     assert_eq!(values_of::<u8>(&table), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
 
@@ -576,7 +427,7 @@ fn a_block_taken_for_reading_keeps_what_it_showed() {
     let mut block = BlockDescriptor::<u8>::new();
     table.get_block_of_rows(2, 1, ReadWriteMode::ReadOnly, &mut block).unwrap();
     assert!(block.is_zero_copy());
-    table.assign(0).unwrap();
+    table.fill(0).unwrap();
     assert_eq!(block.as_slice(), [5, 6]);
     assert_eq!(values_of::<u8>(&table), [0; 10]);
 }
@@ -710,19 +561,8 @@ fn any_kind_of_table_is_written_as_a_numpy_file() {
         table.save_npy_with(&path, SaveOptions::new().durable(false)).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         let copy = numeric_table::read_npy_any(&bytes[..]).unwrap();
-        assert_eq!((copy.shape(), copy.element_type()), (table.shape(), table.element_type()));
+        assert_eq!((copy.shape(), copy.uniform_type()), (table.shape(), table.uniform_type()));
         assert_eq!(values_of::<f64>(&*copy), values_of::<f64>(table));
-    }
-}
-
-#[test]
-fn statistics_of_a_table_that_lends_too_few_values_are_refused() {
-    let mut table = Ramp::new(Shape { rows: 5, columns: 2 });
-    for lie in [vec![], vec![1.0], vec![f64::NAN], vec![1.0; 11]] {
-        let found = lie.len();
-        table.lie = Some(lie);
-        let refused = BasicStatistics::of(&table);
-        assert!(matches!(refused, Err(Error::LengthMismatch { expected: 10, found: f }) if f == found), "{refused:?}");
     }
 }
 
@@ -740,11 +580,13 @@ fn a_generated_table_is_read_through_a_descriptor_that_keeps_its_buffer() {
 #[test]
 fn a_generated_table_refuses_every_writer() {
     let mut table = Ramp::new(Shape { rows: 4, columns: 3 });
-    assert!(matches!(table.rows_mut::<i32>(0..1), Err(Error::ImmutableData)));
-    assert!(matches!(table.column_mut::<f64>(0, 0..1), Err(Error::ImmutableData)));
-    assert!(matches!(table.set_value(0, 0, 1), Err(Error::ImmutableData)));
-    assert!(matches!(table.assign(1), Err(Error::ImmutableData)));
-    assert!(table.row_blocks_mut::<f32>(2).is_err());
+    assert!(matches!(table.rows_mut::<i32>(0..1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.column_mut::<f64>(0, 0..1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.set_value(0, 0, 1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.fill(1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.row_blocks_mut::<f32>(2).map(drop), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.check_writable(), Err(Error::ReadOnlyTable)));
+    assert_eq!(values_of::<i32>(&table), (0..12).collect::<Vec<_>>());
 }
 
 #[test]
@@ -752,7 +594,7 @@ fn a_descriptor_holds_nothing_after_a_refused_get() {
     let mut table = Ramp::new(Shape { rows: 4, columns: 3 });
     let mut block = BlockDescriptor::<f64>::new();
     let refused = table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block);
-    assert!(matches!(refused, Err(Error::ImmutableData)));
+    assert!(matches!(refused, Err(Error::ReadOnlyTable)));
     assert!(matches!(table.release_block_of_rows(&mut block), Err(Error::NoBlock)));
 }
 
@@ -770,9 +612,14 @@ fn a_pipeline_holds_any_kind_of_table() {
         table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block).unwrap();
         assert_eq!((block.row_count(), block.column_count(), block.row_offset()), (2, 2, 1));
         table.release_block_of_rows(&mut block).unwrap();
-        table.resize(3).unwrap();
-        assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
+        match table.resize(3) {
+            Ok(()) => assert_eq!(table.shape(), Shape { rows: 3, columns: 2 }),
+            Err(Error::ReadOnlyTable) => assert_eq!(table.shape(), Shape { rows: 5, columns: 2 }),
+            Err(other) => panic!("{other:?}"),
+        }
     }
+    let rows = tables.iter().map(|table| table.row_count()).collect::<Vec<_>>();
+    assert_eq!(rows, [3, 5, 3]); // what is computed changes in no way that it does not say
 }
 
 #[test]
@@ -780,13 +627,119 @@ fn what_a_custom_table_archives_is_read_as_a_homogeneous_one() {
     let table: Box<dyn NumericTable> = Box::new(stacked::<u8>());
     let copy = HomogenNumericTable::<u8>::from_bytes(&table.to_bytes().unwrap()).unwrap();
     assert_eq!(copy.as_slice().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let ramp: &dyn NumericTable = &Ramp::new(Shape { rows: 300, columns: 70 });
+    let copy = from_bytes_any(&ramp.to_bytes().unwrap()).unwrap();
+    assert_eq!((copy.kind(), copy.uniform_type()), (TableKind::HOMOGENEOUS, Some(ElementType::I32)));
+    assert_eq!(values_of::<i32>(&*copy), (0..21_000).collect::<Vec<_>>());
 }
 
 #[test]
 fn what_every_table_derives_from_its_dictionary_works_for_a_custom_one() {
-    let mut table = Ramp::new(Shape { rows: 4, columns: 2 });
+    let mut table = stacked::<i32>();
     let features = ["kind", "size"].map(|name| Feature::new(ElementType::I32).named(name).categorical(3));
     table.set_dictionary(features.into_iter().collect()).unwrap();
     assert_eq!(table.feature_type(1).unwrap(), FeatureType::Categorical);
     assert_eq!(table.category_count(0).unwrap(), Some(3));
+    table.reset_dictionary().unwrap();
+    assert_eq!((table.feature_type(1).unwrap(), table.dictionary().index_of("kind")), (FeatureType::Continuous, None));
+    assert_eq!((table.uniform_type(), table.column_type(1).unwrap()), (Some(ElementType::I32), ElementType::I32));
+    assert!(matches!(table.column_type(2), Err(Error::ColumnOutOfRange { column: 2, column_count: 2 })));
+}
+
+#[test]
+fn what_a_kind_does_not_say_it_can_is_refused() {
+    let mut table = Ramp::new(Shape { rows: 4, columns: 2 });
+    let features = DataDictionary::uniform(Feature::new(ElementType::I32).named("a"), 2);
+    assert!(matches!(table.set_dictionary(features), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.reset_dictionary(), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.resize(5), Err(Error::ReadOnlyTable)));
+    assert_eq!((table.kind(), table.data_layout()), (TableKind::CUSTOM, DataLayout::RowMajor));
+    assert_eq!((table.shape(), table.dictionary().index_of("a")), (Shape { rows: 4, columns: 2 }, None));
+    let mut lease = Lease::new();
+    let rows = Region { rows: 0..1, columns: 0..2 };
+    assert!(matches!(table.lend_region(&rows, None, &mut lease), Err(Error::ReadOnlyTable)));
+    assert!(lease.is_empty());
+}
+
+#[cfg(feature = "csv")]
+#[test]
+fn any_kind_of_table_is_written_as_csv() {
+    let (stacked, ramp) = (stacked::<i16>(), Ramp::new(Shape { rows: 2, columns: 3 }));
+    let tables: [(&dyn NumericTable, &str); 2] = [(&stacked, "1,2\n3,4\n5,6\n7,8\n9,10\n"), (&ramp, "0,1,2\n3,4,5\n")];
+    for (table, expected) in tables {
+        let mut text = Vec::new();
+        table.write_csv_to(&mut text, numeric_table::CsvWriteOptions::new().header(false)).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_computed_value_that_cannot_be_converted_is_named_and_nothing_is_written() {
+    for columns in [3, 5000] {
+        let table = Ramp::new(Shape { rows: 1000, columns });
+        let region = Region { rows: 0..1000, columns: 1..columns };
+        let mut values = vec![7_u8; region.shape().element_count().unwrap()];
+        let target = Target::new(AnySliceMut::new(&mut values), region.shape(), ConversionPolicy::Checked);
+        let place = (256 / columns, 256 % columns);
+        match table.read_region(&region, target.unwrap()) {
+            Err(Error::ValueNotRepresentable { row, column, .. }) => assert_eq!((row, column), place),
+            other => panic!("{other:?}"),
+        }
+        assert!(values.iter().all(|&value| value == 7));
+        let refused = table.rows_with::<u8>(.., ConversionPolicy::Checked);
+        assert!(matches!(refused, Err(Error::ValueNotRepresentable { row, column, .. }) if (row, column) == place));
+    }
+}
+
+#[test]
+fn many_computed_values_are_each_where_they_belong() {
+    let table = Ramp::new(Shape { rows: 3000, columns: 1500 });
+    let values = table.rows::<i64>(1..2999).unwrap();
+    assert!(values.iter().copied().eq(1500..2999 * 1500));
+    let column = table.column::<f64>(1499, ..).unwrap();
+    assert!(column.iter().enumerate().all(|(row, &value)| value == (row * 1500 + 1499) as f64));
+}
+
+#[test]
+fn borrowed_values_are_a_table_while_the_loan_lasts() {
+    let values = vec![1.5_f32, 2.0, -3.0, 4.0, 5.0, 600.0];
+    let statistics = {
+        let view = View::new(&values, Shape { rows: 3, columns: 2 });
+        let table: &dyn NumericTable = &view;
+        let rows = table.rows::<f32>(1..).unwrap();
+        assert!(rows.is_zero_copy() && rows.as_ptr() == values[2..].as_ptr());
+        assert_eq!(&table.rows::<f64>(..2).unwrap()[..], [1.5, 2.0, -3.0, 4.0]);
+        assert_eq!(&table.column::<u8>(1, ..).unwrap()[..], [2, 4, 255]);
+        let refused = table.rows_with::<u8>(.., ConversionPolicy::Checked);
+        assert!(matches!(refused, Err(Error::ValueNotRepresentable { row: 1, column: 0, .. })));
+        let mut block = BlockDescriptor::<f32>::new();
+        assert_eq!(table.read_rows(2.., &mut block).unwrap(), [5.0, 600.0]);
+        assert!(!block.is_zero_copy()); // it may outlive the loan
+        let sums: Vec<f32> = table.row_blocks::<f32>(2).unwrap().map(|block| block.unwrap().iter().sum()).collect();
+        assert_eq!(sums, [4.5, 605.0]);
+        assert_eq!(
+            table.to_string(),
+            "3 x 2 f32, row major\n      0      1\n0   1.5    2.0\n1  -3.0    4.0\n2   5.0  600.0"
+        );
+        BasicStatistics::of(table).unwrap()
+    };
+    assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [3.5 / 3.0, 202.0]);
+}
+
+#[test]
+fn borrowed_values_are_saved_and_are_not_written() {
+    let (folder, values) = (tempfile::tempdir().unwrap(), [1.0_f32, 2.0, 3.0, 4.0]);
+    let path = folder.path().join("table.ntb");
+    let mut tables: Vec<Box<dyn NumericTable + '_>> = vec![Box::new(View::new(&values, Shape { rows: 2, columns: 2 }))];
+    let table = &mut *tables[0];
+    table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
+    assert_eq!(values_of::<f32>(&*load_any(&path).unwrap()), values);
+    assert_eq!(values_of::<f32>(&*from_bytes_any(&table.to_bytes().unwrap()).unwrap()), values);
+    assert!(matches!(table.rows_mut::<f32>(..), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.rows_mut::<f64>(..), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.set_value(0, 0, 1.0_f32), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.fill(1), Err(Error::ReadOnlyTable)));
+    let mut block = BlockDescriptor::<f32>::new();
+    let refused = table.get_block_of_rows(0, 1, ReadWriteMode::WriteOnly, &mut block);
+    assert!(matches!(refused, Err(Error::ReadOnlyTable)));
 }

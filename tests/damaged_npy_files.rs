@@ -34,8 +34,8 @@ impl Scratch {
         let shared = [shared(CopyPolicy::IfNeeded), shared(CopyPolicy::Always)];
         match loaded {
             Ok(table) => {
-                let shape = table.shape();
-                assert!(shape.element_count().unwrap() * table.element_type().size_in_bytes() <= bytes.len(), "{name}");
+                let (shape, element_type) = (table.shape(), table.uniform_type().unwrap());
+                assert!(shape.element_count().unwrap() * element_type.size_in_bytes() <= bytes.len(), "{name}");
                 assert_eq!([converted.unwrap().shape(), streamed.unwrap().shape()], [shape; 2], "{name}");
                 for shared in shared {
                     match shared {

@@ -344,7 +344,7 @@ fn a_dictionary_of_no_columns_fits_a_table_without_columns_only() {
 #[test]
 fn reset_dictionary_forgets_names_and_meanings() {
     let mut table = described::<f32>(ColumnMajor);
-    table.reset_dictionary();
+    table.reset_dictionary().unwrap();
     assert_eq!(*table.dictionary(), DataDictionary::uniform(feature::<f32>(), 3));
 }
 
@@ -362,7 +362,7 @@ fn dictionaries_are_set_and_read_through_dyn() {
     table.set_dictionary(mixed::<f32>()).unwrap();
     assert_eq!(table.dictionary().index_of("species"), Some(2));
     assert_error!(table.set_dictionary(mixed::<f64>()), Error::DictionaryMismatch { .. });
-    table.reset_dictionary();
+    table.reset_dictionary().unwrap();
     assert_eq!(table.dictionary().index_of("species"), None);
 }
 
@@ -372,7 +372,7 @@ fn dictionaries_are_set_and_read_through_dyn() {
 fn a_dictionary_travels_with_a_clone_and_each_has_its_own() {
     let mut table = described::<f32>(RowMajor);
     let clone = table.clone();
-    table.reset_dictionary();
+    table.reset_dictionary().unwrap();
     assert_eq!(*clone.dictionary(), mixed::<f32>());
 }
 
@@ -382,7 +382,7 @@ fn a_dictionary_travels_with_a_slice() {
         let table = described::<f32>(layout);
         assert_eq!(*table.slice_rows(1..2).unwrap().dictionary(), mixed::<f32>());
         assert_eq!(*table.slice_rows(0..0).unwrap().dictionary(), mixed::<f32>());
-        assert_eq!(*table.slice_rows(1..2).unwrap().compact().unwrap().dictionary(), mixed::<f32>());
+        assert_eq!(*table.slice_rows(1..2).unwrap().to_compact().unwrap().dictionary(), mixed::<f32>());
     }
 }
 
@@ -414,7 +414,7 @@ fn a_dictionary_stays_through_everything_that_happens_to_the_memory() {
     table.resize(9).unwrap();
     table.set_array(vec![1.0; 3], 1).unwrap();
     let _shared = table.clone();
-    table.assign(5.0).unwrap(); // copy on write
+    table.fill(5.0).unwrap(); // copy on write
     table.free_data_memory().unwrap();
     table.allocate_data_memory().unwrap();
     assert_eq!(*table.dictionary(), mixed::<f32>());

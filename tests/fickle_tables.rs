@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::tables::{assert_error, feature, shape};
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, RegionMut, TableId};
-use numeric_table::{AnySlice, AnySliceMut, SaveOptions, load_any, verify};
+use numeric_table::table::{Region, TableId, Target};
+use numeric_table::{SaveOptions, load_any, verify};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -35,7 +35,7 @@ impl<T> Answers<T> {
 /// Has whatever values it is asked for: 7.
 struct Fickle {
     shapes: Answers<Shape>,
-    types: Answers<ElementType>,
+    types: Answers<Option<ElementType>>,
     dictionaries: Answers<DataDictionary>,
     id: TableId,
     /// After so many reads, all fail.
@@ -48,7 +48,7 @@ impl Fickle {
         let dictionary = DataDictionary::uniform(feature::<i16>(), shapes.answers[0].columns);
         Self {
             shapes,
-            types: Answers::new([ElementType::I16]),
+            types: Answers::new([Some(ElementType::I16)]),
             dictionaries: Answers::new([dictionary]),
             id: TableId::new(),
             reads: AtomicUsize::new(usize::MAX),
@@ -61,54 +61,22 @@ impl NumericTable for Fickle {
         *self.shapes.next()
     }
 
-    fn element_type(&self) -> ElementType {
+    fn uniform_type(&self) -> Option<ElementType> {
         *self.types.next()
-    }
-
-    fn data_layout(&self) -> DataLayout {
-        DataLayout::RowMajor
-    }
-
-    fn data_memory_status(&self) -> MemoryStatus {
-        MemoryStatus::NotAllocated
     }
 
     fn dictionary(&self) -> &DataDictionary {
         self.dictionaries.next()
     }
 
-    fn set_dictionary(&mut self, _dictionary: DataDictionary) -> Result<()> {
-        Err(Error::ImmutableData)
-    }
-
-    fn reset_dictionary(&mut self) {}
-
-    fn resize(&mut self, _rows: usize) -> Result<()> {
-        Err(Error::ImmutableData)
-    }
-
-    fn to_bytes(&self) -> Result<Vec<u8>> {
-        Err(Error::NotAllocated)
-    }
-
     fn id(&self) -> TableId {
         self.id
     }
 
-    fn borrow_region(&self, _region: &Region) -> Result<Option<AnySlice<'_>>> {
-        Ok(None)
-    }
-
-    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let take = |reads: usize| reads.checked_sub(1);
         self.reads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).map_err(|_| Error::NotAllocated)?;
-        let table = HomogenNumericTable::full(region.shape(), 7_i16)?;
-        let Shape { rows, columns } = region.shape();
-        table.read_region(&Region { rows: 0..rows, columns: 0..columns }, target, policy)
-    }
-
-    fn region_mut(&mut self, _region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
-        Err(Error::ImmutableData)
+        target.fill_with(region, |_, _| 7_i16)
     }
 }
 
@@ -210,7 +178,7 @@ fn a_table_of_another_type_when_it_has_been_read_is_refused() {
     for_each_way(
         || {
             let mut table = Fickle::new([shape(3, 2)]);
-            table.types = Answers::new([ElementType::I16, ElementType::F64]);
+            table.types = Answers::new([ElementType::I16, ElementType::F64].map(Some));
             table
         },
         |result, _| {

@@ -27,7 +27,7 @@ fn assert_same_values<T: Element>(table: &TableView<'_, T>, array: &ArrayView2<'
     let shape = table.shape();
     assert_eq!((shape.rows, shape.columns), array.dim());
     for ((row, column), &value) in array.indexed_iter() {
-        assert_eq!(table.get(row, column), Some(value), "at row {row}, column {column}");
+        assert_eq!(table.value(row, column), Some(value), "at row {row}, column {column}");
     }
 }
 

@@ -84,7 +84,7 @@ impl Pair {
                 assert!(table == &self.second && table.data_layout() == DataLayout::ColumnMajor);
             }
         }
-        Some(usize::from(any.element_type() == ElementType::I16))
+        Some(usize::from(any.uniform_type() == Some(ElementType::I16)))
     }
 }
 

@@ -85,7 +85,7 @@ fn a_table_of_zeros_takes_no_memory_before_it_is_written() {
         let grown = resident().saturating_sub(before);
         assert!(grown < SIZE / 100, "{grown} bytes are in memory");
         // And they are zeros, wherever one looks.
-        assert_eq!((array[0], array[array.count() / 3], array[array.count() - 1]), (0.0, 0.0, 0.0));
+        assert_eq!((array[0], array[array.len() / 3], array[array.len() - 1]), (0.0, 0.0, 0.0));
         assert_eq!(table.rows::<f64>(table.row_count() - 1..table.row_count()).unwrap()[..], [0.0; 1000]);
     });
 }
@@ -196,7 +196,7 @@ fn a_shared_table_that_is_refused_a_copy_still_shares() {
         assert_refused(result, &copy);
         let result = copy.view_mut().map(|view| view.shape());
         assert_refused(result, &copy);
-        let result = copy.assign(3.0_f32);
+        let result = copy.fill(3.0_f32);
         assert_refused(result, &copy);
         let result = copy.rows_mut::<u8>(0..1).map(|block| block.discard());
         assert_refused(result, &copy);
@@ -318,7 +318,7 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
                 assert!(grown < MORE, "map: {grown}");
             }
             let reader = TableReader::open(&path).unwrap();
-            let grown = peak_of(|| reader.read_rows::<f64>(1..rows / 4).unwrap());
+            let grown = peak_of(|| reader.load_rows::<f64>(1..rows / 4).unwrap());
             assert!((size / 3..size / 2 + MORE).contains(&grown), "read_rows: {grown}");
             let walk = || {
                 let mut blocks = reader.row_blocks::<f64>(rows / 16).unwrap();

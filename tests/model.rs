@@ -92,9 +92,8 @@ impl World {
                 (real.get_mut().set_dictionary(dictionary), model.set_dictionary(element, columns, name))
             })?,
             O::ResetDictionary { table } => self.change(table, |real, model| {
-                real.get_mut().reset_dictionary();
                 model.name = None;
-                (Ok(()), Ok(()))
+                (real.get_mut().reset_dictionary(), Ok(()))
             })?,
             O::FreeDataMemory { table } => {
                 self.change(table, |real, model| (real.free_data_memory(), model.free_data_memory()))?;
@@ -280,7 +279,7 @@ fn check_table(real: &AnyTable, model: &Table) -> TestCaseResult {
     let table = real.get();
     prop_assert_eq!(table.shape(), model.shape);
     prop_assert_eq!((table.row_count(), table.column_count()), (model.shape.rows, model.shape.columns));
-    prop_assert_eq!(table.element_type(), model.element);
+    prop_assert_eq!(table.uniform_type(), Some(model.element));
     prop_assert_eq!(table.data_layout(), model.layout);
     prop_assert_eq!(table.data_memory_status(), model.status);
     prop_assert_eq!(table.dictionary().len(), model.shape.columns);

@@ -96,7 +96,7 @@ fn golden_files_of_every_type_order_and_byte_order_are_read() {
                 assert_eq!(bytes_of(&values_of(&table)), bytes_of(&golden_values::<T>()), "{name}");
             }
             for any in [load_npy_any(&path).unwrap(), read_npy_any(&bytes[..]).unwrap()] {
-                assert_eq!((any.element_type(), any.data_layout()), (T::TYPE, layout));
+                assert_eq!((any.uniform_type(), any.data_layout()), (Some(T::TYPE), layout));
             }
             let converted = Table::<f64>::load_npy_as(&path).unwrap();
             let expected = Table::from_array(golden_values::<T>(), shape(3, 2)).unwrap();
@@ -478,7 +478,7 @@ fn a_map_is_the_file_and_a_write_copies_it() {
                 assert_eq!((&mapped, mapped.data_layout()), (&table, layout_in_file(&table)));
                 assert_eq!(mapped.data_memory_status(), MemoryStatus::UserAllocated);
                 assert!(!mapped.array().unwrap().has_mutable_data());
-                mapped.assign(T::small(9)).unwrap();
+                mapped.fill(T::small(9)).unwrap();
                 assert_eq!(mapped.data_memory_status() == MemoryStatus::InternallyAllocated, rows > 0);
                 mapped.save_npy_with(&path, SaveOptions::new().durable(false)).unwrap();
                 // SAFETY: as above.
@@ -594,7 +594,7 @@ for name in 'f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8'.split():
 }
 
 /// The little-endian bytes of all values, row by row.
-fn for_each_value_hex(table: &dyn NumericTable) -> String {
+fn for_each_value_hex(table: &(dyn NumericTable + 'static)) -> String {
     let mut hex = String::new();
     for_each_element!(T => {
         if let Some(table) = table.downcast_ref::<Table<T>>() {

@@ -553,7 +553,7 @@ fn a_compact_copy_of_some_rows_has_nothing_to_do_with_the_owner() {
     repeat_with_all(|array, owner| {
         let table = table(array);
         let row = table.slice_rows(1..2).unwrap();
-        let compact = row.compact().unwrap();
+        let compact = row.to_compact().unwrap();
         drop((table, row));
         owner.assert_dropped();
         assert_eq!(compact.as_slice().unwrap(), [3.0, 4.0]);
@@ -564,7 +564,7 @@ fn a_compact_copy_of_some_rows_has_nothing_to_do_with_the_owner() {
 fn a_compact_copy_has_nothing_to_do_with_the_owner_even_if_the_whole_table_went_first() {
     repeat_with_all(|array, owner| {
         let row = table(array).slice_rows(1..2).unwrap(); // the only owner left, of a block three times its size
-        let compact = row.compact().unwrap();
+        let compact = row.to_compact().unwrap();
         drop(row);
         owner.assert_dropped();
         assert_eq!(compact.as_slice().unwrap(), [3.0, 4.0]);
@@ -719,7 +719,7 @@ fn a_table_that_is_written_while_a_reading_block_is_out_leaves_the_owner_to_the_
     repeat_with_all(|array, owner| {
         let mut table = table(array);
         let block = rows_of::<f32>(&mut table, ReadWriteMode::ReadOnly);
-        table.assign(9.0_f32).unwrap();
+        table.fill(9.0_f32).unwrap();
         owner.assert_alive();
         assert_eq!(block.as_slice(), [3.0, 4.0, 5.0, 6.0]);
         drop(block);
@@ -1010,7 +1010,7 @@ fn every_array_gives_its_memory_back() {
     for make in MAKERS {
         assert_no_leak(|| {
             let mut array = make();
-            let part = array.slice(array.count() / 2..).unwrap();
+            let part = array.slice(array.len() / 2..).unwrap();
             array.need_mutable_data().unwrap();
             drop(array);
             drop(part.clone().try_into_vec());
@@ -1060,7 +1060,7 @@ fn every_table_gives_its_memory_back() {
             let mut table = make();
             table.resize(5).unwrap();
             let clone = table.clone();
-            table.assign(3.0_f64).unwrap();
+            table.fill(3.0_f64).unwrap();
             drop(table.convert::<u8>().unwrap());
             drop(table.to_layout(DataLayout::ColumnMajor).unwrap());
             drop(HomogenNumericTable::<f32>::from_bytes(&table.to_bytes().unwrap()).unwrap());

@@ -120,8 +120,8 @@ fn counts_of_a_report_do_not_overflow() {
 #[test]
 fn writable_blocks_can_be_looked_at_from_several_threads() {
     fn is_sync<T: Sync>() {}
-    is_sync::<RowBlockMut<'_, f32>>();
-    is_sync::<ColumnBlockMut<'_, f32>>();
+    is_sync::<BlockMut<'_, f32>>();
+    is_sync::<BlockMut<'_, f32>>();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_nan_keeps_its_payload_through_a_strided_block_of_the_stored_type() {
             block.as_mut_slice().unwrap()[0] = other;
             table.release_block_of_rows(&mut block).unwrap();
             let view = table.view().unwrap();
-            let found = [(0, 1), (1, 1), (2, 0)].map(|(row, column)| bits(view.get(row, column).unwrap()));
+            let found = [(0, 1), (1, 1), (2, 0)].map(|(row, column)| bits(view.value(row, column).unwrap()));
             assert_eq!(found, [quiet, other, other].map(bits), "{}, {layout}", T::TYPE);
         }
     }

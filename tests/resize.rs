@@ -63,7 +63,7 @@ fn assert_shows(what: &str, make: &dyn Fn() -> Table, steps: &[Step], expected: 
                     }
                     match step {
                         Resize(rows) => table.resize(rows).unwrap(),
-                        Assign(value) => table.assign(value).unwrap(),
+                        Assign(value) => table.fill(value).unwrap(),
                     }
                 }
                 let found = values_of(&table);
@@ -152,7 +152,7 @@ fn spare_rows_go_along_into_larger_memory() {
 #[test]
 fn a_table_without_spare_rows_of_its_own_shows_none_of_another() {
     let table = Table::from_array_with_spare_rows(vec![1, 2, 3, 4, 5, 6], shape(1, 2)).unwrap();
-    for mut other in [table.slice_rows(0..1).unwrap(), table.compact().unwrap()] {
+    for mut other in [table.slice_rows(0..1).unwrap(), table.to_compact().unwrap()] {
         other.resize(2).unwrap();
         assert_eq!(values_of(&other), [1, 2, 0, 0]);
     }

@@ -161,7 +161,7 @@ type Writer = fn(&mut HomogenNumericTable<f32>);
 fn writers() -> [(&'static str, Writer); 9] {
     [
         ("as_mut_slice", |table| table.as_mut_slice().unwrap()[0] = 9.0),
-        ("view_mut", |table| table.view_mut().unwrap().set(0, 0, 9.0).unwrap()),
+        ("view_mut", |table| table.view_mut().unwrap().set_value(0, 0, 9.0).unwrap()),
         ("set_value", |table| table.set_value(0, 0, 9).unwrap()),
         ("rows_mut", |table| table.rows_mut::<f32>(0..1).unwrap()[0] = 9.0),
         ("rows_mut, converted", |table| table.rows_mut::<i32>(0..1).unwrap()[0] = 9),
@@ -209,10 +209,10 @@ fn a_slice_and_its_table_do_not_see_each_others_writes() {
     for layout in LAYOUTS {
         let mut table = numbered::<f32>(3, 2, layout);
         let mut slice = table.slice_rows(1..3).unwrap();
-        slice.assign(9.0).unwrap();
+        slice.fill(9.0).unwrap();
         assert_eq!(values_of(&table), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let slice = table.slice_rows(1..3).unwrap();
-        table.assign(7.0).unwrap();
+        table.fill(7.0).unwrap();
         assert_eq!(values_of(&slice), [3.0, 4.0, 5.0, 6.0]);
     }
 }
@@ -310,7 +310,7 @@ fn a_mutable_owner_is_written_in_place_and_dropped_once() {
 fn a_copy_on_write_has_the_spare_rows_as_well() {
     static VALUES: [u8; 6] = [1, 2, 3, 4, 5, 6];
     let mut table = HomogenNumericTable::from_array_with_spare_rows(&VALUES[..], shape(1, 2)).unwrap();
-    table.assign(9).unwrap();
+    table.fill(9).unwrap();
     table.resize(3).unwrap();
     assert_eq!(values_of(&table), [9, 9, 3, 4, 5, 6]);
 }
@@ -322,7 +322,7 @@ fn a_copy_on_write_has_no_rows_that_were_cut_off() {
         let mut table = numbered::<u8>(3, 2, layout);
         let _shared = table.clone();
         table.resize(1).unwrap();
-        table.assign(9).unwrap();
+        table.fill(9).unwrap();
         assert_eq!(table.array().unwrap()[..], [9, 9]);
     }
 }
@@ -339,7 +339,7 @@ fn a_write_that_fails_leaves_immutable_memory_in_place() {
     assert_eq!(state_of(&table), before);
     assert_error!(table.set_value(0, 0, 256), Error::ValueNotRepresentable { .. });
     assert_eq!(state_of(&table), before);
-    assert_error!(table.assign(-1), Error::ValueNotRepresentable { .. });
+    assert_error!(table.fill(-1), Error::ValueNotRepresentable { .. });
     assert_eq!(state_of(&table), before);
 }
 
@@ -348,7 +348,7 @@ fn a_write_that_fails_leaves_a_clone_shared() {
     let table = numbered::<u8>(2, 2, RowMajor);
     let mut clone = table.clone();
     assert_error!(clone.set_value(0, 0, 256), Error::ValueNotRepresentable { .. });
-    assert_error!(clone.assign(f32::NAN), Error::ValueNotRepresentable { .. });
+    assert_error!(clone.fill(f32::NAN), Error::ValueNotRepresentable { .. });
     assert!(clone.array().unwrap().shares_memory_with(table.array().unwrap()));
 }
 
@@ -378,7 +378,7 @@ fn a_clone_made_while_leased_waits_and_then_shares_what_comes_back() {
         table.release_block_of_rows(&mut block).unwrap();
         assert_eq!((values_of(&table), values_of(&clone)), (vec![9.0, 2.0, 3.0, 4.0], vec![9.0, 2.0, 3.0, 4.0]));
         assert!(clone.array().unwrap().shares_memory_with(table.array().unwrap()));
-        clone.assign(0).unwrap();
+        clone.fill(0).unwrap();
         assert_eq!(values_of(&table), [9.0, 2.0, 3.0, 4.0]);
     }
 }
@@ -529,7 +529,7 @@ fn readers_on_other_threads_keep_what_they_read_while_the_table_is_written() {
             scope.spawn(move || assert!((0..1000).all(|_| block.as_slice() == numbers::<i16>(3, 0..10))));
         }
         for value in 0..100_i16 {
-            table.assign(value).unwrap();
+            table.fill(value).unwrap();
         }
     });
     assert_eq!(table.value::<i16>(9, 2).unwrap(), 99);
@@ -575,10 +575,11 @@ fn threads_that_wait_for_a_block_all_get_what_comes_back() {
 fn a_lease_is_written_only_through_the_table_that_made_it() {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     for layout in LAYOUTS {
-        for in_place in [false, true] {
+        for in_place in [None, Some(ElementType::U8)] {
             let mut table = numbered::<u8>(2, 1, layout);
             let mut lease = Lease::new();
-            table.lend_region(&Region { rows: 0..2, columns: 0..1 }, in_place, &mut lease).unwrap();
+            let is_in_place = table.lend_region(&Region { rows: 0..2, columns: 0..1 }, in_place, &mut lease).unwrap();
+            assert_eq!(is_in_place, in_place.is_some());
             let (mut clone, mut other) = (table.clone(), numbered::<u8>(2, 1, layout));
             let mut clone_of_clone = clone.clone();
             for stranger in [&mut clone, &mut clone_of_clone, &mut other] {
@@ -587,7 +588,7 @@ fn a_lease_is_written_only_through_the_table_that_made_it() {
                 assert_error!(stranger.take_back(&mut lease), Error::WrongTable);
             }
             table.write_lent(&mut lease, AnySlice::new(&[5_u8, 6]), rule).unwrap();
-            if in_place {
+            if is_in_place {
                 drop(lease);
             } else {
                 table.take_back(&mut lease).unwrap();
@@ -603,7 +604,7 @@ fn a_lease_whose_table_is_gone_is_written_by_no_clone() {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     let mut table = numbered::<u8>(2, 1, RowMajor);
     let mut lease = Lease::new();
-    table.lend_region(&Region { rows: 0..2, columns: 0..1 }, false, &mut lease).unwrap();
+    table.lend_region(&Region { rows: 0..2, columns: 0..1 }, None, &mut lease).unwrap();
     let mut clone = table.clone();
     drop(table);
     assert_error!(clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule), Error::WrongTable);
@@ -611,7 +612,7 @@ fn a_lease_whose_table_is_gone_is_written_by_no_clone() {
     assert_eq!(values_of(&clone), [1, 2]);
     // What comes back to the clone is its own, to be lent again.
     let mut lease = Lease::new();
-    clone.lend_region(&Region { rows: 0..2, columns: 0..1 }, false, &mut lease).unwrap();
+    clone.lend_region(&Region { rows: 0..2, columns: 0..1 }, None, &mut lease).unwrap();
     clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule).unwrap();
     drop(lease);
     assert_eq!(values_of(&clone), [7, 8]);

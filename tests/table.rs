@@ -159,7 +159,7 @@ fn a_view_of_a_slice_is_as_long_as_the_shape_needs() {
         assert_error!(TableView::new(&values, shape(2, 2), layout), Error::ArrayTooLong { have: 5, need: 4 });
         assert_error!(TableViewMut::new(&mut values, shape(2, 2), layout), Error::ArrayTooLong { have: 5, need: 4 });
         assert_error!(TableView::new(&values, shape(3, 2), layout), Error::ArrayTooShort { have: 5, need: 6 });
-        assert_eq!(TableView::new(&values[..4], shape(2, 2), layout).unwrap().get(1, 1), Some(4));
+        assert_eq!(TableView::new(&values[..4], shape(2, 2), layout).unwrap().value(1, 1), Some(4));
     }
 }
 
@@ -407,7 +407,7 @@ fn user_memory_that_is_too_small_is_left_alone_and_let_go_of() {
         assert_eq!(Arc::strong_count(&user), 2);
         table.resize(3).unwrap();
         assert_eq!((table.data_memory_status(), Arc::strong_count(&user)), (InternallyAllocated, 1));
-        table.assign(9).unwrap();
+        table.fill(9).unwrap();
         assert_eq!(*user, [1, 2, 3, 4]);
     }
 }
@@ -468,7 +468,7 @@ fn capacity_decides_and_not_the_old_row_count() {
         table.resize(10).unwrap();
         let expected = [vec![3; 4], vec![0; 16]].concat();
         assert_eq!((address(table.array().unwrap()), values_of(&table)), (place, expected));
-        table.assign(3_u8).unwrap();
+        table.fill(3_u8).unwrap();
         table.resize(11).unwrap();
         assert_eq!(values_of(&table)[18..], [3, 3, 0, 0]);
     }
@@ -655,8 +655,8 @@ fn memory_is_seen_in_layout_order<T: SmallNumber>() {
         assert_eq!(&table.array().unwrap()[..], order.map(T::small));
         table.as_mut_slice().unwrap()[1] = T::small(50);
         let (row, column) = if layout == RowMajor { (0, 1) } else { (1, 0) };
-        assert_eq!(table.view().unwrap().get(row, column), Some(T::small(50)));
-        table.view_mut().unwrap().set(1, 2, T::small(60)).unwrap();
+        assert_eq!(table.view().unwrap().value(row, column), Some(T::small(50)));
+        table.view_mut().unwrap().set_value(1, 2, T::small(60)).unwrap();
         assert_eq!(table.into_array().unwrap()[5], T::small(60));
     }
 }
@@ -695,7 +695,7 @@ fn a_view_shows_strides_rows_columns_and_transposes() {
     assert_eq!((view.shape(), view.strides()), (shape(2, 3), (1, 2)));
     assert_eq!((view.column(2), view.row(0)), (Some(&[3, 6][..]), None));
     assert_eq!(view.transposed().row(2), Some(&[3, 6][..]));
-    assert_eq!((view.get(1, 2), view.get(2, 0), view.get(0, 3)), (Some(6), None, None));
+    assert_eq!((view.value(1, 2), view.value(2, 0), view.value(0, 3)), (Some(6), None, None));
 }
 
 #[test]
@@ -710,8 +710,8 @@ fn a_view_outside_the_table_is_an_error() {
         Error::ColumnsOutOfRange { columns: std::ops::Range { start: 0, end: 4 }, column_count: 3 }
     );
     assert_error!(view.columns(backwards), Error::ColumnsOutOfRange { .. });
-    assert_error!(table.view_mut().unwrap().set(2, 0, 1), Error::RowsOutOfRange { .. });
-    assert_error!(table.view_mut().unwrap().set(usize::MAX, usize::MAX, 1), Error::RowsOutOfRange { .. });
+    assert_error!(table.view_mut().unwrap().set_value(2, 0, 1), Error::RowsOutOfRange { .. });
+    assert_error!(table.view_mut().unwrap().set_value(usize::MAX, usize::MAX, 1), Error::RowsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().split_at_row(3), Error::RowsOutOfRange { .. });
 }
 
@@ -771,10 +771,10 @@ fn to_layout_moves_every_value_in_every_type_and_shares_if_nothing_moves() {
 fn compact_copies_a_part_and_shares_a_whole() {
     for layout in LAYOUTS {
         let table = numbered::<u8>(4, 2, layout);
-        let compact = table.slice_rows(1..3).unwrap().compact().unwrap();
-        assert_eq!((values_of(&compact), compact.array().unwrap().count()), (vec![3, 4, 5, 6], 4));
+        let compact = table.slice_rows(1..3).unwrap().to_compact().unwrap();
+        assert_eq!((values_of(&compact), compact.array().unwrap().len()), (vec![3, 4, 5, 6], 4));
         assert!(!compact.array().unwrap().shares_memory_with(table.array().unwrap()));
-        let whole = compact.compact().unwrap();
+        let whole = compact.to_compact().unwrap();
         assert!(whole.array().unwrap().shares_memory_with(compact.array().unwrap()));
     }
 }
@@ -941,8 +941,8 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
     if let Ok(view) = table.view() {
         let _ = (view.strides(), view.as_slice(), view.transposed().shape(), view.conversion_report::<u8>());
         let _ = (
-            view.get(0, 0),
-            view.get(rows, columns),
+            view.value(0, 0),
+            view.value(rows, columns),
             view.row(0),
             view.row(rows),
             view.column(0),
@@ -953,7 +953,7 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
         let _ = view.as_ndarray();
     }
     let _ = (table.convert::<T>(), table.convert::<f64>(), table.convert_with::<i8>(ConversionPolicy::Exact));
-    let _ = (table.conversion_report::<i8>(), table.compact());
+    let _ = (table.conversion_report::<i8>(), table.to_compact());
     let _ = LAYOUTS.map(|layout| table.to_layout(layout));
     if let Ok(bytes) = table.to_bytes() {
         assert_eq!(HomogenNumericTable::<T>::from_bytes(&bytes).unwrap(), table);
@@ -1003,19 +1003,19 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
         #[cfg(feature = "rayon")]
         let _ = table.par_row_blocks_mut::<f64>(first).is_ok();
     }
-    let _ = (table.assign(1.0), table.as_mut_slice().is_ok());
+    let _ = (table.fill(1.0), table.as_mut_slice().is_ok());
     if let Ok(mut view) = table.view_mut() {
         view.fill(T::small(3));
         let _ = (
-            view.set(rows, columns, T::small(1)),
+            view.set_value(rows, columns, T::small(1)),
             view.reborrow().split_at_row(rows).is_ok(),
-            view.into_slice().is_ok(),
+            view.try_into_slice().is_ok(),
         );
     }
     let mut dictionary = table.dictionary().clone();
     let _ = (dictionary.set_feature(0, feature::<T>().named("x")), dictionary.index_of("x"));
     let _ = table.set_dictionary(dictionary);
-    table.reset_dictionary();
+    let _ = table.reset_dictionary();
     for count in limits(rows) {
         let _ = table.clone().resize(count);
         let _ = table.clone().set_array(vec![T::small(1)], count);
@@ -1090,8 +1090,8 @@ fn peer_assigned_table_takes_everything_of_the_new_one() {
     assert_eq!(table.shape(), shape(3, 2));
     table = Box::new(numbered::<i32>(1, 4, ColumnMajor));
     assert_eq!(
-        (table.shape(), table.element_type(), table.data_layout()),
-        (shape(1, 4), ElementType::I32, ColumnMajor)
+        (table.shape(), table.uniform_type(), table.data_layout()),
+        (shape(1, 4), Some(ElementType::I32), ColumnMajor)
     );
     let mut assigned = numbered::<f32>(3, 2, RowMajor);
     assert_eq!(assigned.row_count(), 3);
@@ -1104,8 +1104,8 @@ fn peer_assigned_table_takes_everything_of_the_new_one() {
 fn peer_upcast_keeps_shape_type_and_layout() {
     let table: Box<dyn NumericTable> = Box::new(numbered::<f64>(3, 2, ColumnMajor));
     assert_eq!(
-        (table.shape(), table.element_type(), table.data_layout()),
-        (shape(3, 2), ElementType::F64, ColumnMajor)
+        (table.shape(), table.uniform_type(), table.data_layout()),
+        (shape(3, 2), Some(ElementType::F64), ColumnMajor)
     );
     assert!(format!("{table:?}").contains("3 x 2"));
 }

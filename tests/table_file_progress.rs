@@ -104,10 +104,10 @@ fn streams_are_counted_in_bytes_of_the_file() {
         table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
         let reader = TableReader::open(&path).unwrap().on_progress(told.hook());
 
-        reader.read_rows::<f64>(100..rows).unwrap();
+        reader.load_rows::<f64>(100..rows).unwrap();
         let length = (rows as u64 - 100) * 6;
         told.check(length, Some(length));
-        reader.read_rows::<u16>(7..7).unwrap();
+        reader.load_rows::<u16>(7..7).unwrap();
         told.check(0, Some(0));
 
         let mut blocks = reader.row_blocks::<f64>(100_000).unwrap();

@@ -37,7 +37,7 @@ fn a_reader_knows_what_the_file_says() {
         assert_eq!((reader.shape(), reader.element_type()), (shape(5, 3), ElementType::U16));
         assert_eq!((reader.data_layout(), reader.dictionary()), (layout, table.dictionary()));
         assert!(reader.verify().unwrap());
-        let rows = reader.read_rows::<f32>(1..2).unwrap();
+        let rows = reader.load_rows::<f32>(1..2).unwrap();
         assert_eq!(rows, table.slice_rows(1..2).unwrap().convert().unwrap());
     }
 }
@@ -47,7 +47,7 @@ fn any_rows_are_read_in_any_type_from_either_layout() {
     fn from<S: SmallNumber>() {
         fn to<S: SmallNumber, T: SmallNumber>(reader: &TableReader) {
             for rows in [0..7, 2..5, 6..7, 3..3, 7..7] {
-                let table = reader.read_rows::<T>(rows.clone()).unwrap();
+                let table = reader.load_rows::<T>(rows.clone()).unwrap();
                 assert_eq!(table.as_slice().unwrap(), numbers::<T>(3, rows));
                 assert_eq!(table.data_layout(), DataLayout::RowMajor);
             }
@@ -98,8 +98,8 @@ fn rows_of_many_columns_are_gathered_in_tiles() {
         let reader = TableReader::open(&path).unwrap();
         for part in [0..rows, 1..rows, 0..rows - 1, rows - 2..rows - 1] {
             let expected = table.slice_rows(part.clone()).unwrap();
-            assert_eq!(reader.read_rows::<i16>(part.clone()).unwrap(), expected);
-            assert_eq!(reader.read_rows::<f64>(part).unwrap(), expected.convert().unwrap());
+            assert_eq!(reader.load_rows::<i16>(part.clone()).unwrap(), expected);
+            assert_eq!(reader.load_rows::<f64>(part).unwrap(), expected.convert().unwrap());
         }
     }
 }
@@ -119,7 +119,7 @@ fn a_block_of_many_columns_takes_one_read_of_each_and_whole_columns_fewer() {
     let reader = TableReader::open(&path).unwrap();
     for (rows, most) in [(0..rows, 100), (0..rows - 1, columns + 100)] {
         let before = reads();
-        reader.read_rows::<f32>(rows).unwrap();
+        reader.load_rows::<f32>(rows).unwrap();
         assert!(reads() - before <= most, "{} reads", reads() - before);
     }
 }
@@ -131,7 +131,7 @@ fn rows_outside_and_empty_blocks_are_refused() {
     let reader = TableReader::open(&path).unwrap();
     #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
     for rows in [3..5, 5..5, 2..1, 0..usize::MAX] {
-        assert_error!(reader.read_rows::<u8>(rows.clone()), Error::RowsOutOfRange { rows: r, row_count: 4 } if r == rows);
+        assert_error!(reader.load_rows::<u8>(rows.clone()), Error::RowsOutOfRange { rows: r, row_count: 4 } if r == rows);
     }
     assert_error!(reader.row_blocks::<u8>(0), Error::EmptyBlocks);
 }
@@ -144,7 +144,7 @@ fn empty_files_have_no_blocks() {
             let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
             table.save_with(&path, fast()).unwrap();
             let reader = TableReader::open(&path).unwrap();
-            assert_eq!(reader.read_rows::<f64>(0..shape.rows).unwrap().shape(), shape);
+            assert_eq!(reader.load_rows::<f64>(0..shape.rows).unwrap().shape(), shape);
             let (mut blocks, mut rows) = (reader.row_blocks::<f64>(3).unwrap(), 0);
             while let Some(block) = blocks.next_block().unwrap() {
                 assert!(block.is_empty() && block.iter_rows().len() == block.rows().len());
@@ -161,10 +161,10 @@ fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
     numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4098).unwrap();
-    assert_error!(reader.read_rows::<u8>(0..4), Error::Format { reason, .. } if reason.contains("shorter"));
-    assert_error!(reader.read_rows::<f32>(0..4), Error::Format { .. });
+    assert_error!(reader.load_rows::<u8>(0..4), Error::Format { reason, .. } if reason.contains("shorter"));
+    assert_error!(reader.load_rows::<f32>(0..4), Error::Format { .. });
     assert_error!(reader.verify(), Error::Format { .. });
-    assert_eq!(reader.read_rows::<u8>(0..1).unwrap().as_slice().unwrap(), [1, 2]);
+    assert_eq!(reader.load_rows::<u8>(0..1).unwrap().as_slice().unwrap(), [1, 2]);
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn large_blocks_are_appended_and_read_in_pieces() {
     for layout in LAYOUTS {
         as_u16.to_layout(layout).unwrap().save_with(&path, fast()).unwrap();
         let reader = TableReader::open(&path).unwrap();
-        assert_eq!(reader.read_rows::<u16>(0..rows).unwrap().as_slice().unwrap(), as_u16.as_slice().unwrap());
-        assert_eq!(reader.read_rows::<u32>(1..rows).unwrap(), table.slice_rows(1..rows).unwrap());
+        assert_eq!(reader.load_rows::<u16>(0..rows).unwrap().as_slice().unwrap(), as_u16.as_slice().unwrap());
+        assert_eq!(reader.load_rows::<u32>(1..rows).unwrap(), table.slice_rows(1..rows).unwrap());
     }
 }
 
@@ -322,7 +322,7 @@ fn a_file_can_be_rewritten_while_it_is_read() {
     assert!(verify(&path).unwrap());
     let bits = |table: &Table<f32>| bytemuck::cast_slice::<f32, u8>(table.as_slice().unwrap()).to_vec();
     assert_eq!(bits(&Table::load(&path).unwrap()), bits(&table));
-    let rows = reader.read_rows::<f32>(99_999..100_000).unwrap(); // of the old file
+    let rows = reader.load_rows::<f32>(99_999..100_000).unwrap(); // of the old file
     assert_eq!(bits(&rows), bits(&table)[99_999 * 16..]);
 }
 

@@ -132,8 +132,8 @@ fn an_update_shows_the_values_and_the_place_of_its_block() {
 fn only_an_update_in_place_hands_out_the_memory_of_the_table() {
     for layout in LAYOUTS {
         let mut table = numbered::<u8>(4, 2, layout);
-        let rows = |block: &mut RowBlockMut<'_, u8>| Ok(block.is_zero_copy());
-        let column = |column: &mut ColumnBlockMut<'_, u8>| Ok(column.is_zero_copy());
+        let rows = |block: &mut BlockMut<'_, u8>| Ok(block.is_zero_copy());
+        let column = |column: &mut BlockMut<'_, u8>| Ok(column.is_zero_copy());
         assert!(!table.update_rows(.., rows).unwrap() && !table.update_column(0, .., column).unwrap());
         assert_eq!(table.update_rows_in_place(.., rows).unwrap(), layout == RowMajor);
         assert_eq!(table.update_column_in_place(0, .., column).unwrap(), layout == ColumnMajor);
@@ -354,7 +354,7 @@ fn an_update_of_a_table_without_memory_does_not_call_its_closure() {
 fn an_error_of_the_callers_own_comes_out_of_an_update() {
     let mut table = numbered::<u8>(2, 2, RowMajor);
     let parse = |text: &'static str| {
-        move |block: &mut RowBlockMut<'_, u8>| {
+        move |block: &mut BlockMut<'_, u8>| {
             block[0] = text.parse().map_err(Error::other)?;
             Ok(())
         }
@@ -369,7 +369,7 @@ fn an_error_of_the_callers_own_comes_out_of_an_update() {
 
 /// One of the two ways to update blocks of rows.
 type BlockUpdater =
-    fn(&mut dyn NumericTable, usize, &(dyn Fn(&mut RowBlockMut<'_, f32>) -> Result<()> + Sync)) -> Result<()>;
+    fn(&mut dyn NumericTable, usize, &(dyn Fn(&mut BlockMut<'_, f32>) -> Result<()> + Sync)) -> Result<()>;
 
 const ONE_BY_ONE: BlockUpdater = |table, rows, edit| table.update_row_blocks::<f32>(rows, edit);
 #[cfg(feature = "rayon")]
@@ -453,7 +453,7 @@ fn a_panic_in_a_block_of_rows_leaves_that_block_as_it_was_and_the_table_usable()
 #[test]
 fn blocks_of_rows_of_the_stored_type_are_all_or_nothing_as_well() {
     for layout in LAYOUTS {
-        let edit = |block: &mut RowBlockMut<'_, u8>| {
+        let edit = |block: &mut BlockMut<'_, u8>| {
             block.fill(9);
             if block.row_offset() == 1 { given_up() } else { Ok(()) }
         };

@@ -34,9 +34,9 @@ fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mu
             continue;
         }
         let source = memory(sized(values), whole::<S>);
-        let mut target = written::<D>(source.count());
+        let mut target = written::<D>(source.len());
         let target = values_mut(&mut target);
-        let bytes = source.count() * (size_of::<S>() + size_of::<D>());
+        let bytes = source.len() * (size_of::<S>() + size_of::<D>());
         let mut group = group(criterion, id, bytes);
 
         for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact] {
@@ -71,8 +71,8 @@ fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mu
         });
         #[cfg(feature = "ndarray")]
         group.bench_function("ndarray_zip", |bencher| {
-            let view = crate::rivals::view2(&source, 1, source.count());
-            let mut target = crate::rivals::view2_mut(target, 1, source.count());
+            let view = crate::rivals::view2(&source, 1, source.len());
+            let mut target = crate::rivals::view2_mut(target, 1, source.len());
             bencher.iter(|| {
                 crate::rivals::ndarray_zip(black_box(view), target.view_mut());
                 black_box(&mut target);
@@ -85,7 +85,7 @@ fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mu
                 bencher.iter(|| arrow_cast::<D>(&array, Misfit::Error));
             });
         }
-        let mut copied = Copied::like::<S, D>(source.count());
+        let mut copied = Copied::like::<S, D>(source.len());
         group.bench_function("memcpy", |bencher| bencher.iter(|| copied.copy()));
         group.finish();
     }
@@ -117,15 +117,15 @@ fn report<S: Plain<D>, D: Plain<S>>(criterion: &mut Criterion) {
         let mut group = group(criterion, id, bytes);
 
         let report = report_slice::<S, D>(&source);
-        assert_eq!((report.values, report.lost()), (source.count(), 0));
+        assert_eq!((report.values, report.lost()), (source.len(), 0));
         group.bench_function("ours_slice", |bencher| {
             bencher.iter(|| report_slice::<S, D>(black_box(&source)));
         });
 
-        let shape = Shape { rows: source.count() / 16, columns: 16 };
+        let shape = Shape { rows: source.len() / 16, columns: 16 };
         let table = HomogenNumericTable::from_array(source.clone(), shape).expect("the lengths agree");
         let report = table.conversion_report::<D>().expect("allocated");
-        assert_eq!((report.values, report.lost()), (source.count(), 0));
+        assert_eq!((report.values, report.lost()), (source.len(), 0));
         group.bench_function("ours_table", |bencher| {
             bencher.iter(|| black_box(&table).conversion_report::<D>().expect("allocated"));
         });
@@ -136,7 +136,7 @@ fn report<S: Plain<D>, D: Plain<S>>(criterion: &mut Criterion) {
         });
         #[cfg(feature = "ndarray")]
         {
-            let view = crate::rivals::view2(&source, 1, source.count());
+            let view = crate::rivals::view2(&source, 1, source.len());
             group.bench_function("ndarray_fold", |bencher| {
                 bencher.iter(|| black_box(view).fold(0, |lost, value| lost + usize::from(is_lost(&value))));
             });

@@ -14,7 +14,7 @@ pub(crate) fn standardize(table: &mut HomogenNumericTable<f32>, statistics: &Bas
     });
     let scales: Vec<(f64, f64)> = scales.collect();
 
-    let standardize_block = |block: &mut RowBlockMut<'_, f64>| {
+    let standardize_block = |block: &mut BlockMut<'_, f64>| {
         for row in block.iter_rows_mut() {
             row.iter_mut().zip(&scales).for_each(|(value, (mean, scale))| *value = (*value - mean) / scale);
         }

@@ -19,7 +19,7 @@ pub(crate) use unique::UniqueArray;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::ops::{Bound, Deref, Range, RangeBounds};
+use std::ops::{Deref, Range, RangeBounds};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::range::resolve;
 use block::MemoryBlock;
 
 /// A shared array: a data pointer, a count of elements, and a share in the ownership of one contiguous block.
@@ -94,15 +95,26 @@ impl<T> Array<T> {
         Self { block: None, data: NonNull::dangling(), count: 0, mutable: false, invariant: PhantomData }
     }
 
-    /// Counts the elements. O(1).
+    /// Returns the number of elements. O(1). Source: oneDAL `get_count`.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::Array;
-    /// assert_eq!(Array::from(vec![1_i8, 2]).count(), 2);
+    /// assert_eq!(Array::from(vec![1_i8, 2]).len(), 2);
     /// ```
-    pub const fn count(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether there are no elements. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Array;
+    /// assert!(Array::<f32>::new().is_empty());
+    /// ```
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Gives the size of the elements in bytes. O(1).
@@ -234,18 +246,7 @@ impl<T> Array<T> {
     /// ```
     #[inline]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
-        let start = match range.start_bound() {
-            Bound::Unbounded => 0,
-            Bound::Included(&start) => start,
-            Bound::Excluded(&start) if start == usize::MAX => return Err(self.out_of_range(start..start)),
-            Bound::Excluded(&start) => start + 1,
-        };
-        let end = match range.end_bound() {
-            Bound::Unbounded => self.count,
-            Bound::Included(&end) if end == usize::MAX => return Err(self.out_of_range(start..end)),
-            Bound::Included(&end) => end + 1,
-            Bound::Excluded(&end) => end,
-        };
+        let Range { start, end } = resolve(range, self.count, |range| self.out_of_range(range))?;
         if start > end || end > self.count {
             return Err(self.out_of_range(start..end));
         }

@@ -20,12 +20,16 @@ impl<T> UniqueArray<T> {
 }
 
 impl<T: Element> UniqueArray<T> {
+    pub(crate) fn into_array(self) -> Array<T> {
+        self.array
+    }
+
     /// Takes an array; copies it if it is shared or immutable.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn from_array(mut array: Array<T>) -> Result<Self> {
-        if array.count() == 0 {
+        if array.is_empty() {
             return Ok(Self::new());
         }
         array.need_mutable_data()?;

@@ -132,6 +132,42 @@ pub enum Error {
         "the table has rows but no memory is allocated for them: `allocate_data_memory` allocates it, `set_array` supplies it"
     )]
     NotAllocated,
+    /// The table is of a kind that cannot be changed, or not in this way.
+    #[error("the table is read-only, or cannot be changed in this way")]
+    ReadOnlyTable,
+    /// A kind of table has neither a piece of memory for a value nor a way of its own to read or write it.
+    #[error("the value at row {row}, column {column} does not lie in memory")]
+    NotInMemory {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+    },
+    /// A kind of table returned a piece of memory that does not cover the value that was asked for.
+    #[error(
+        "the piece for row {row}, column {column} covers rows {}..{}, columns {}..{}",
+        rows.start, rows.end, columns.start, columns.end
+    )]
+    MisplacedPiece {
+        /// The row that was asked for.
+        row: usize,
+        /// The column that was asked for.
+        column: usize,
+        /// The rows of the piece.
+        rows: Range<usize>,
+        /// The columns of the piece.
+        columns: Range<usize>,
+    },
+    /// Columns have different element types where one type is needed.
+    #[error("column {column} has values of {found} and column 0 of {first}: one element type is needed")]
+    MixedElementTypes {
+        /// The first column of another type.
+        column: usize,
+        /// The type of column 0.
+        first: ElementType,
+        /// The type of that column.
+        found: ElementType,
+    },
     /// The memory may not be written: it belongs to somebody who lent it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,

@@ -1,19 +1,18 @@
 //! The calls that make blocks, written once over the primitives of [`NumericTable`].
 
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 use super::cuts::{BlocksMut, Cuts};
+use super::fill::fill;
 use super::values::ValuesMut;
-use super::{BlockDescriptor, ColumnBlock, ColumnBlockMut, RowBlock, RowBlockMut};
+use super::{Block, BlockDescriptor, BlockMut};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
-use crate::base::value::AnyValue;
-use crate::convert::kernel::Origin;
-use crate::convert::{ConversionPolicy, check_value};
-use crate::table::{NumericTable, Region};
+use crate::convert::ConversionPolicy;
+use crate::table::{NumericTable, Region, Target, rows_of};
 use crate::window::AnySliceMut;
 
 /// Block access to every kind of table, `dyn NumericTable` included.
@@ -167,7 +166,7 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
-    fn rows<U: Element>(&self, rows: Range<usize>) -> Result<RowBlock<'_, U>> {
+    fn rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<Block<'_, U>> {
         self.rows_with(rows, ConversionPolicy::Saturate)
     }
 
@@ -185,8 +184,8 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
-    fn rows_with<U: Element>(&self, rows: Range<usize>, policy: ConversionPolicy) -> Result<RowBlock<'_, U>> {
-        RowBlock::new(self, rows, policy)
+    fn rows_with<U: Element>(&self, rows: impl RangeBounds<usize>, policy: ConversionPolicy) -> Result<Block<'_, U>> {
+        Block::new(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), policy)
     }
 
     /// Lends consecutive rows as one row-major block of `U`, for reading and writing: `release` it, so that no error is lost,
@@ -206,9 +205,9 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
-    fn rows_mut<U: Element>(&mut self, rows: Range<usize>) -> Result<RowBlockMut<'_, U>> {
-        let region = Region { rows, columns: 0..self.column_count() };
-        Ok(RowBlockMut::new(ValuesMut::of_table(self, &region)?, region))
+    fn rows_mut<U: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<BlockMut<'_, U>> {
+        let region = Region { rows: rows_of(self.shape(), rows)?, columns: 0..self.column_count() };
+        Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
     /// Lends consecutive values of one column as `U`.
@@ -224,7 +223,7 @@ pub trait BlockAccess: NumericTable {
     /// assert!(table.column::<f64>(2, 0..2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn column<U: Element>(&self, column: usize, rows: Range<usize>) -> Result<ColumnBlock<'_, U>> {
+    fn column<U: Element>(&self, column: usize, rows: impl RangeBounds<usize>) -> Result<Block<'_, U>> {
         self.column_with(column, rows, ConversionPolicy::Saturate)
     }
 
@@ -244,10 +243,10 @@ pub trait BlockAccess: NumericTable {
     fn column_with<U: Element>(
         &self,
         column: usize,
-        rows: Range<usize>,
+        rows: impl RangeBounds<usize>,
         policy: ConversionPolicy,
-    ) -> Result<ColumnBlock<'_, U>> {
-        ColumnBlock::new(self, Region { rows, columns: one_column(self, column)? }, policy)
+    ) -> Result<Block<'_, U>> {
+        Block::new(self, (rows_of(self.shape(), rows)?, one_column(self, column)?), policy)
     }
 
     /// Lends consecutive values of one column as `U`, for reading and writing: `release` it, so that no error is lost, or use
@@ -266,9 +265,9 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 9, 3, 9]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn column_mut<U: Element>(&mut self, column: usize, rows: Range<usize>) -> Result<ColumnBlockMut<'_, U>> {
-        let region = Region { rows, columns: one_column(self, column)? };
-        Ok(ColumnBlockMut::new(ValuesMut::of_table(self, &region)?, region))
+    fn column_mut<U: Element>(&mut self, column: usize, rows: impl RangeBounds<usize>) -> Result<BlockMut<'_, U>> {
+        let region = Region { rows: rows_of(self.shape(), rows)?, columns: one_column(self, column)? };
+        Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
     /// Reads consecutive rows through a descriptor that keeps its buffer: the way to read in a loop, or from many
@@ -294,8 +293,41 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
-    fn read_rows<'b, U: Element>(&self, rows: Range<usize>, block: &'b mut BlockDescriptor<U>) -> Result<&'b [U]> {
-        block.read(self, (rows, 0..self.column_count()), BlockKind::Rows)?;
+    fn read_rows<'b, U: Element>(
+        &self,
+        rows: impl RangeBounds<usize>,
+        block: &'b mut BlockDescriptor<U>,
+    ) -> Result<&'b [U]> {
+        block.read(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), BlockKind::Rows)?;
+        Ok(block.as_slice())
+    }
+
+    /// Reads consecutive values of one column through a descriptor that keeps its buffer.
+    ///
+    /// The descriptor then holds the block for reading, as after `get_block_of_column_values`; see
+    /// [`read_rows`](Self::read_rows).
+    ///
+    /// # Errors
+    /// As [`column`](Self::column), and as [`read_rows`](Self::read_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut block = BlockDescriptor::<f64>::new();
+    /// assert_eq!(table.read_column(0, .., &mut block)?, [1.0, 3.0, 5.0]);
+    /// assert_eq!(table.read_column(1, 1.., &mut block)?, [4.0, 6.0]); // in the same buffer
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn read_column<'b, U: Element>(
+        &self,
+        column: usize,
+        rows: impl RangeBounds<usize>,
+        block: &'b mut BlockDescriptor<U>,
+    ) -> Result<&'b [U]> {
+        let region = (rows_of(self.shape(), rows)?, one_column(self, column)?);
+        block.read(self, region, BlockKind::ColumnValues)?;
         Ok(block.as_slice())
     }
 
@@ -315,7 +347,7 @@ pub trait BlockAccess: NumericTable {
     fn row_blocks<U: Element>(
         &self,
         rows_per_block: usize,
-    ) -> Result<impl ExactSizeIterator<Item = Result<RowBlock<'_, U>>> + DoubleEndedIterator> {
+    ) -> Result<impl ExactSizeIterator<Item = Result<Block<'_, U>>> + DoubleEndedIterator> {
         let cuts = Cuts::new(self.row_count(), rows_per_block)?;
         Ok((0..cuts.count()).map(move |index| self.rows(cuts.block(index))))
     }
@@ -342,7 +374,7 @@ pub trait BlockAccess: NumericTable {
     fn row_blocks_mut<U: Element>(
         &mut self,
         rows_per_block: usize,
-    ) -> Result<impl ExactSizeIterator<Item = Result<RowBlockMut<'_, U>>>> {
+    ) -> Result<impl ExactSizeIterator<Item = Result<BlockMut<'_, U>>>> {
         Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
     }
 
@@ -365,7 +397,7 @@ pub trait BlockAccess: NumericTable {
     fn par_row_blocks<U: Element>(
         &self,
         rows_per_block: usize,
-    ) -> Result<impl IndexedParallelIterator<Item = Result<RowBlock<'_, U>>>> {
+    ) -> Result<impl IndexedParallelIterator<Item = Result<Block<'_, U>>>> {
         let cuts = Cuts::new(self.row_count(), rows_per_block)?;
         Ok(parallel::map_indices(cuts.count(), move |index| self.rows(cuts.block(index))))
     }
@@ -394,7 +426,7 @@ pub trait BlockAccess: NumericTable {
     fn par_row_blocks_mut<U: Element>(
         &mut self,
         rows_per_block: usize,
-    ) -> Result<impl IndexedParallelIterator<Item = Result<RowBlockMut<'_, U>>>> {
+    ) -> Result<impl IndexedParallelIterator<Item = Result<BlockMut<'_, U>>>> {
         let blocks = BlocksMut::new(self, rows_per_block)?;
         // Every single piece has rows, so that each has a block.
         Ok(parallel::map_pieces(blocks, BlocksMut::into_block))
@@ -415,7 +447,8 @@ pub trait BlockAccess: NumericTable {
     fn value<U: Element>(&self, row: usize, column: usize) -> Result<U> {
         let mut value = [U::default()];
         let region = one_value(self, row, column)?;
-        self.read_region(&region, AnySliceMut::new(&mut value), ConversionPolicy::Saturate)?;
+        let target = Target::new(AnySliceMut::new(&mut value), region.shape(), ConversionPolicy::Saturate)?;
+        self.read_region(&region, target.over())?;
         Ok(value[0])
     }
 
@@ -436,9 +469,8 @@ pub trait BlockAccess: NumericTable {
     #[inline(always)]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = one_value(self, row, column)?;
-        if U::TYPE == self.element_type()
-            && self.borrow_region(&region)?.is_some()
-            && let Some([target]) = self.borrow_region_mut(&region)?.downcast::<U>()
+        if let Some(values) = self.slice_of_mut(&region, U::TYPE)?
+            && let Some([target]) = values.downcast::<U>()
         {
             *target = value;
             return Ok(());
@@ -455,11 +487,11 @@ pub trait BlockAccess: NumericTable {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
-    /// table.assign(7.0)?;
+    /// table.fill(7.0)?;
     /// assert_eq!(table.as_slice()?, [7; 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn assign<U: Element>(&mut self, value: U) -> Result<()> {
+    fn fill<U: Element>(&mut self, value: U) -> Result<()> {
         let region = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
         fill(self, &region, value)
     }
@@ -474,18 +506,6 @@ fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: u
         return Err(Error::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() });
     }
     Ok(first_row..end.min(table.row_count()))
-}
-
-/// Writes one value everywhere in a region, after making sure that it fits: borrowing for writing may copy. Where there is
-/// nothing to write, every value fits.
-fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
-    table.borrow_region(region)?;
-    if region.shape().is_empty() {
-        return Ok(());
-    }
-    let origin = Origin { row: region.rows.start, column: region.columns.start };
-    check_value(value, table.element_type(), ConversionPolicy::Checked, origin)?;
-    table.region_mut(region)?.fill(AnyValue::from(value), ConversionPolicy::Checked)
 }
 
 pub(super) fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {

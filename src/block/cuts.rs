@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::RowBlockMut;
+use super::BlockMut;
 #[cfg(feature = "rayon")]
 use super::update::WRITE_BACK;
 #[cfg(feature = "rayon")]
@@ -42,15 +42,15 @@ impl Cuts {
 /// The rest of a table that is handed out block by block, for writing.
 pub(super) struct BlocksMut<'t> {
     /// `None` when all rows are handed out.
-    rest: Option<Box<dyn RegionMut<'t> + 't>>,
+    rest: Option<RegionMut<'t>>,
     cuts: Cuts,
 }
 
 impl<'t> BlocksMut<'t> {
     pub(super) fn new<N: NumericTable + ?Sized>(table: &'t mut N, rows_per_block: usize) -> Result<Self> {
-        let region = Region { rows: 0..table.row_count(), columns: 0..table.column_count() };
+        let region = Region::whole(table.shape());
         let cuts = Cuts::new(region.rows.len(), rows_per_block)?;
-        Ok(Self { rest: Some(table.region_mut(&region)?), cuts })
+        Ok(Self { rest: Some(RegionMut::of_pieces(table.pieces_mut()?, &region)?), cuts })
     }
 
     fn split(self, blocks: usize) -> (Self, Self) {
@@ -64,22 +64,22 @@ impl<'t> BlocksMut<'t> {
     }
 
     /// Makes the block of all that is left.
-    pub(super) fn into_block<U: Element>(self) -> Result<RowBlockMut<'t, U>> {
+    pub(super) fn into_block<U: Element>(self) -> Result<BlockMut<'t, U>> {
         let rest = self.rest.ok_or(Error::EmptyBlocks)?;
-        let region = rest.region();
-        Ok(RowBlockMut::new(ValuesMut::of_region(rest)?, region))
+        let region = rest.region().clone();
+        Ok(BlockMut::new(ValuesMut::of_region(rest)?, region))
     }
 }
 
 #[cfg(feature = "rayon")]
 impl BlocksMut<'_> {
     /// Edits a copy of all that is left, and writes it back if that succeeds.
-    pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<()>) -> Result<()> {
+    pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<()>) -> Result<()> {
         let mut rest = self.rest.ok_or(Error::EmptyBlocks)?;
-        let region = rest.region();
+        let region = rest.region().clone();
         let count = region.shape().element_count()?;
         let mut buffer = Buffer::from_any(rest.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
-        edit(&mut RowBlockMut::staged(buffer.as_mut_slice(), region))?;
+        edit(&mut BlockMut::staged(buffer.as_mut_slice(), region))?;
         rest.write(AnySlice::new(buffer.as_slice()), WRITE_BACK)
     }
 }

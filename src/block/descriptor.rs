@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::rows::row_range;
+use super::borrowed::row_range;
 use super::values::{Buffer, check_count};
 use crate::array::Array;
 use crate::base::element::Element;
@@ -135,6 +135,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// assert!(matches!(block.as_mut_slice(), Err(Error::NotWritable { mode: ReadWriteMode::ReadOnly })));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
         match &mut self.held {
             None => Err(Error::NoBlock),
@@ -340,7 +341,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Gets a block for writing. On an error, a block that is held stays, unless memory was refused.
-    #[inline(never)]
+    #[inline(always)]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
@@ -349,23 +350,39 @@ impl<U: Element> BlockDescriptor<U> {
         mode: ReadWriteMode,
     ) -> Result<()> {
         self.check_free()?;
-        let is_contiguous = table.borrow_region(&region)?.is_some();
+        if self.held.is_some() {
+            // What is held for reading goes now: a share of the memory would make the lease copy. But not for an error.
+            if table.slice_of(&region, U::TYPE)?.is_some() {
+                self.held = None;
+            }
+        }
+        if table.lend_region(&region, Some(U::TYPE), &mut self.lease)? {
+            self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
+            return Ok(());
+        }
+        self.lease_converted(table, region, kind, mode)
+    }
+
+    #[inline(never)]
+    fn lease_converted<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &mut N,
+        region: Region,
+        kind: BlockKind,
+        mode: ReadWriteMode,
+    ) -> Result<()> {
         let count = region.shape().element_count_of(U::TYPE)?;
-        let in_place = is_contiguous && U::TYPE == table.element_type();
-        if !in_place && mode.is_readable() {
+        if mode.is_readable() {
             self.read_buffer(table, &region)?;
-        } else if !in_place {
+        } else {
             self.buffer.clear(count)?;
         }
-        // A block that is held for reading goes now: its share of the memory would make the lease copy.
         self.held = None;
-        table.lend_region(&region, in_place, &mut self.lease)?;
-        let place = if in_place { Place::Leased } else { Place::Buffer(count) };
-        self.held = Some(Held { table: table.id(), kind, mode, region, place });
+        table.lend_region(&region, None, &mut self.lease)?;
+        self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())
     }
 
-    /// Gets a block for reading, which needs the table only shared. On an error, a block that is held stays.
     // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
     #[inline(always)]
     pub(super) fn read<N: NumericTable + ?Sized>(
@@ -376,12 +393,11 @@ impl<U: Element> BlockDescriptor<U> {
     ) -> Result<()> {
         self.check_free()?;
         let region = Region { rows: rows.clone(), columns: columns.clone() };
-        if U::TYPE == table.element_type()
-            && let Some((array, range)) = table.array_of_region(&region)?
-            && let Some(array) = array.downcast()
+        if let Some((array, range)) = table.array_of(&region, U::TYPE)?
+            && let Some(array) = array.downcast::<U>()
         {
-            if range.start > range.end || range.end > array.count() {
-                return Err(Error::ElementsOutOfRange { range, count: array.count() });
+            if range.start > range.end || range.end > array.len() {
+                return Err(Error::ElementsOutOfRange { range, count: array.len() });
             }
             check_count(&array[range.clone()], region.shape().element_count()?)?;
             self.hold(table, Region { rows, columns }, kind, Place::Shared(array.part(range)));

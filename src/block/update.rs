@@ -3,20 +3,22 @@
 //! Borrowing calls, whose blocks live as long as the caller likes, are in `access`.
 //! Invariant: when a call returns an error, or its closure panics, no value that was edited through a copy is in the table.
 
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::RangeBounds;
 
 use super::access::one_column;
 #[cfg(feature = "rayon")]
 use super::cuts::BlocksMut;
 use super::cuts::Cuts;
 use super::values::Buffer;
-use super::{BlockAccess, ColumnBlockMut, RowBlockMut};
+use super::{BlockAccess, BlockMut};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region};
+use crate::table::{NumericTable, Region, rows_of};
 use crate::window::AnySlice;
 
 /// Writing through a closure, on every kind of table, `dyn NumericTable` included: what it edits is written back when it
@@ -98,10 +100,10 @@ pub trait BlockUpdate: NumericTable {
     fn update_rows<U: Element, R>(
         &mut self,
         rows: impl RangeBounds<usize>,
-        edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<R>,
+        edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let region = Region { rows: rows_of(self, &rows)?, columns: 0..self.column_count() };
-        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut RowBlockMut::staged(values, region.clone())))
+        let region = Region { rows: rows_of(self.shape(), rows)?, columns: 0..self.column_count() };
+        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
     }
 
     /// Edits consecutive rows in the table's own memory, without a copy, if that holds `U`: edits that were made before an
@@ -128,9 +130,9 @@ pub trait BlockUpdate: NumericTable {
     fn update_rows_in_place<U: Element, R>(
         &mut self,
         rows: impl RangeBounds<usize>,
-        edit: impl FnOnce(&mut RowBlockMut<'_, U>) -> Result<R>,
+        edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let rows = rows_of(self, &rows)?;
+        let rows = rows_of(self.shape(), rows)?;
         let mut block = self.rows_mut(rows)?;
         match edit(&mut block) {
             Ok(result) => block.release().map(|()| result),
@@ -166,12 +168,10 @@ pub trait BlockUpdate: NumericTable {
         &mut self,
         column: usize,
         rows: impl RangeBounds<usize>,
-        edit: impl FnOnce(&mut ColumnBlockMut<'_, U>) -> Result<R>,
+        edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let region = Region { rows: rows_of(self, &rows)?, columns: one_column(self, column)? };
-        update_copy(self, &mut Buffer::new(), &region, |values| {
-            edit(&mut ColumnBlockMut::staged(values, region.clone()))
-        })
+        let region = Region { rows: rows_of(self.shape(), rows)?, columns: one_column(self, column)? };
+        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
     }
 
     /// Edits consecutive values of one column in the table's own memory, without a copy, if they lie there one after
@@ -199,9 +199,9 @@ pub trait BlockUpdate: NumericTable {
         &mut self,
         column: usize,
         rows: impl RangeBounds<usize>,
-        edit: impl FnOnce(&mut ColumnBlockMut<'_, U>) -> Result<R>,
+        edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let rows = rows_of(self, &rows)?;
+        let rows = rows_of(self.shape(), rows)?;
         let mut block = self.column_mut(column, rows)?;
         match edit(&mut block) {
             Ok(result) => block.release().map(|()| result),
@@ -243,20 +243,19 @@ pub trait BlockUpdate: NumericTable {
     fn update_row_blocks<U: Element>(
         &mut self,
         rows_per_block: usize,
-        mut edit: impl FnMut(&mut RowBlockMut<'_, U>) -> Result<()>,
+        mut edit: impl FnMut(&mut BlockMut<'_, U>) -> Result<()>,
     ) -> Result<()> {
         let whole = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
         let cuts = Cuts::new(whole.rows.len(), rows_per_block)?;
-        self.borrow_region(&whole)?; // so that a table that cannot be read is one error, and not one for each block
+        self.piece(0, 0)?; // so that a table that cannot be read is one error, and not one for each block
         if whole.columns.is_empty() {
             return Ok(()); // rows without values may be too many to count
         }
         let (mut buffer, mut outcome) = (Buffer::new(), Ok(()));
         for index in 0..cuts.count() {
             let region = Region { rows: cuts.block(index), ..whole.clone() };
-            let updated = update_copy(self, &mut buffer, &region, |values| {
-                edit(&mut RowBlockMut::staged(values, region.clone()))
-            });
+            let updated =
+                update_copy(self, &mut buffer, &region, |values| edit(&mut BlockMut::staged(values, region.clone())));
             outcome = outcome.and(updated);
         }
         outcome
@@ -287,7 +286,7 @@ pub trait BlockUpdate: NumericTable {
     fn par_update_row_blocks<U: Element>(
         &mut self,
         rows_per_block: usize,
-        edit: impl Fn(&mut RowBlockMut<'_, U>) -> Result<()> + Send + Sync,
+        edit: impl Fn(&mut BlockMut<'_, U>) -> Result<()> + Send + Sync,
     ) -> Result<()> {
         let has_values = self.column_count() > 0;
         let blocks = BlocksMut::new(self, rows_per_block)?;
@@ -315,22 +314,4 @@ fn update_copy<U: Element, R>(
     let result = edit(values)?;
     table.write_region(region, AnySlice::new(values), WRITE_BACK)?;
     Ok(result)
-}
-
-/// The rows that a range means; whether the table has them, is found out where they are used.
-fn rows_of(table: &(impl NumericTable + ?Sized), rows: &impl RangeBounds<usize>) -> Result<Range<usize>> {
-    let row_count = table.row_count();
-    // A row after the last number that there is, is in no table.
-    let after = |row: usize| row.checked_add(1).ok_or(Error::RowsOutOfRange { rows: row..row, row_count });
-    let start = match rows.start_bound() {
-        Bound::Unbounded => 0,
-        Bound::Included(&start) => start,
-        Bound::Excluded(&before) => after(before)?,
-    };
-    let end = match rows.end_bound() {
-        Bound::Unbounded => row_count,
-        Bound::Included(&last) => after(last)?,
-        Bound::Excluded(&end) => end,
-    };
-    Ok(start..end)
 }

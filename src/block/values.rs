@@ -4,7 +4,7 @@ use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, RegionMut};
+use crate::table::{NumericTable, Region, RegionMut, Target, copy_of};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory that is never shared, and only grows: a converted block lives in it.
@@ -40,6 +40,10 @@ impl<U: Element> Buffer<U> {
         &mut self.array
     }
 
+    pub(super) fn into_array(self) -> Array<U> {
+        self.array.into_array()
+    }
+
     /// Makes the first `count` values those of a region, and no more memory than needed. On an error they are what they
     /// were, if they are `needed`.
     #[inline(always)]
@@ -53,12 +57,10 @@ impl<U: Element> Buffer<U> {
     ) -> Result<()> {
         if self.capacity() >= count {
             let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
-            return match needed {
-                true => table.read_region(region, target, policy),
-                false => table.read_region_over(region, target, policy),
-            };
+            let target = Target::new(target, region.shape(), policy)?;
+            return table.read_region(region, if needed { target } else { target.over() });
         }
-        *self = Self::from_any(table.copy_region(region, U::TYPE, policy)?, count)?;
+        *self = Self::from_any(copy_of(table, region, U::TYPE, policy)?, count)?;
         Ok(())
     }
 
@@ -87,16 +89,12 @@ pub(super) enum Values<'t, U> {
 }
 
 impl<'t, U: Element> Values<'t, U> {
-    /// Borrows the region's memory, if it holds values of `U` one after another.
+    /// Borrows the region's memory, if it holds values of `U`, contiguous row by row.
     #[inline(always)]
     pub(super) fn borrow<N: NumericTable + ?Sized>(table: &'t N, region: &Region) -> Result<Option<&'t [U]>> {
-        if U::TYPE == table.element_type()
-            && let Some(values) = table.borrow_region(region)?.and_then(AnySlice::downcast::<U>)
-        {
-            check_count(values, region.shape().element_count()?)?;
-            return Ok(Some(values));
-        }
-        Ok(None)
+        let Some(values) = table.slice_of(region, U::TYPE)?.and_then(AnySlice::downcast) else { return Ok(None) };
+        check_count(values, region.shape().element_count()?)?;
+        Ok(Some(values))
     }
 
     pub(super) fn convert<N: NumericTable + ?Sized>(
@@ -104,7 +102,7 @@ impl<'t, U: Element> Values<'t, U> {
         region: &Region,
         policy: ConversionPolicy,
     ) -> Result<Self> {
-        let copy = table.copy_region(region, U::TYPE, policy)?;
+        let copy = copy_of(table, region, U::TYPE, policy)?;
         Ok(Self::Converted(Buffer::from_any(copy, region.shape().element_count()?)?))
     }
 
@@ -116,63 +114,107 @@ impl<'t, U: Element> Values<'t, U> {
     }
 }
 
+/// Writes the values of a block into its table.
+type WriteTable<'t> = dyn FnMut(AnySlice<'_>, WriteRule) -> Result<()> + Send + Sync + 't;
+
+/// Where a converted block is written back to.
+pub(super) enum Origin<'t> {
+    /// Memory of the table.
+    Region(RegionMut<'t>),
+    /// A table whose values for the block are not in one piece of memory.
+    Table(Box<WriteTable<'t>>),
+}
+
+impl Origin<'_> {
+    fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        match self {
+            Self::Region(region) => region.write(values, rule),
+            Self::Table(write) => write(values, rule),
+        }
+    }
+}
+
 /// The values of a block that borrows its table for writing.
 pub(super) enum ValuesMut<'t, U: Element> {
     Borrowed(&'t mut [U]),
-    /// A copy, which whoever made it writes back.
+    /// A copy, which whoever made it writes back, if anybody does.
     Staged(&'t mut [U]),
-    Converted {
-        values: Buffer<U>,
-        region: Box<dyn RegionMut<'t> + 't>,
-        policy: ConversionPolicy,
-        /// Whether dropping writes back.
-        is_pending: bool,
-    },
+    Converted(Box<Converted<'t, U>>),
+}
+
+/// A converted block, in a box: those in place are small, and travel in registers.
+pub(super) struct Converted<'t, U: Element> {
+    values: Buffer<U>,
+    origin: Origin<'t>,
+    policy: ConversionPolicy,
+    /// Whether dropping writes back.
+    is_pending: bool,
+}
+
+impl<U: Element> Converted<'_, U> {
+    #[inline(never)]
+    fn write_back(&mut self) -> Result<()> {
+        let rule = WriteRule { policy: self.policy, keep_unchanged: true };
+        self.origin.write(AnySlice::new(self.values.as_slice()), rule)
+    }
 }
 
 impl<'t, U: Element> ValuesMut<'t, U> {
-    /// Borrows a region of a table for writing: its memory if it is of the type, and row by row without a gap.
+    /// Borrows a region of a table for writing: its memory if it is of the type, and contiguous row by row.
     #[inline(always)]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
-        if U::TYPE == table.element_type() && table.borrow_region(region)?.is_some() {
-            return Self::in_place(table.borrow_region_mut(region)?, region);
+        if table.slice_of(region, U::TYPE)?.is_some() {
+            let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
+            let values = values.ok_or(Error::NotContiguous)?;
+            check_count(values, region.shape().element_count()?)?;
+            return Ok(Self::Borrowed(values));
         }
-        Self::of_region(table.region_mut(region)?)
+        Self::convert(table, region)
     }
 
-    #[inline(always)]
-    fn in_place(values: AnySliceMut<'t>, region: &Region) -> Result<Self> {
-        let mismatch = Error::element_type_mismatch(U::TYPE, values.element_type());
-        let values = values.downcast::<U>().ok_or(mismatch)?;
-        check_count(values, region.shape().element_count()?)?;
-        Ok(Self::Borrowed(values))
+    #[inline(never)]
+    fn convert<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        region.check(table.shape())?;
+        let (row, column) = (region.rows.start, region.columns.start);
+        let is_one = table.piece(row, column)?.is_some_and(|piece| piece.region().place_of(region).is_some());
+        if is_one {
+            let piece = table.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
+            return Self::of_region(RegionMut::of_piece(piece, region).ok_or(Error::NotContiguous)?);
+        }
+        table.check_writable()?;
+        let values = copy_of(table, region, U::TYPE, ConversionPolicy::Saturate)?;
+        let values = Buffer::from_any(values, region.shape().element_count()?)?;
+        let region = region.clone();
+        let write = move |values: AnySlice<'_>, rule| table.write_region(&region, values, rule);
+        Ok(Self::converted(values, Origin::Table(Box::new(write))))
     }
 
-    pub(super) fn of_region(region: Box<dyn RegionMut<'t> + 't>) -> Result<Self> {
-        let place = region.region();
-        let region = if region.element_type() == U::TYPE {
-            match region.into_slice() {
-                Ok(slice) => return Self::in_place(slice, &place),
-                Err(region) => region,
-            }
-        } else {
-            region
+    fn converted(values: Buffer<U>, origin: Origin<'t>) -> Self {
+        Self::Converted(Box::new(Converted { values, origin, policy: ConversionPolicy::Checked, is_pending: true }))
+    }
+
+    pub(super) fn of_region(region: RegionMut<'t>) -> Result<Self> {
+        let region = match region.into_slice::<U>() {
+            Ok(values) => return Ok(Self::Borrowed(values)),
+            Err(region) => region,
         };
-        let count = place.shape().element_count()?;
+        let count = region.region().shape().element_count()?;
         let values = Buffer::from_any(region.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
-        Ok(Self::Converted { values, region, policy: ConversionPolicy::Checked, is_pending: true })
+        let origin = Origin::Region(region);
+        Ok(Self::converted(values, origin))
     }
 
     pub(super) fn set_policy(&mut self, new: ConversionPolicy) {
-        if let Self::Converted { policy, .. } = self {
-            *policy = new;
+        if let Self::Converted(converted) = self {
+            converted.policy = new;
         }
     }
 
+    #[inline]
     pub(super) fn as_slice(&self) -> &[U] {
         match self {
             Self::Borrowed(values) | Self::Staged(values) => values,
-            Self::Converted { values, .. } => values.as_slice(),
+            Self::Converted(converted) => converted.values.as_slice(),
         }
     }
 
@@ -180,7 +222,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
         match self {
             Self::Borrowed(values) | Self::Staged(values) => values,
-            Self::Converted { values, .. } => values.as_mut_slice(),
+            Self::Converted(converted) => converted.values.as_mut_slice(),
         }
     }
 
@@ -188,36 +230,34 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         matches!(self, Self::Borrowed(_))
     }
 
+    #[inline(always)]
     pub(super) fn write_back(&mut self) -> Result<()> {
         match self {
             Self::Borrowed(_) | Self::Staged(_) => Ok(()),
-            Self::Converted { values, region, policy, .. } => {
-                let rule = WriteRule { policy: *policy, keep_unchanged: true };
-                region.write(AnySlice::new(values.as_slice()), rule)
-            }
+            Self::Converted(converted) => converted.write_back(),
         }
     }
 
+    #[inline(always)]
     pub(super) fn release(mut self) -> Result<()> {
         let result = self.write_back();
         self.discard();
         result
     }
 
+    #[inline(always)]
     pub(super) fn discard(mut self) {
-        if let Self::Converted { is_pending, .. } = &mut self {
-            *is_pending = false;
+        if let Self::Converted(converted) = &mut self {
+            converted.is_pending = false;
         }
     }
 }
 
 /// Writes back and lets errors go, as `BufWriter` does: use `release` to see them. A panic writes nothing: the values may
 /// be half-edited.
-impl<U: Element> Drop for ValuesMut<'_, U> {
+impl<U: Element> Drop for Converted<'_, U> {
     fn drop(&mut self) {
-        if let Self::Converted { is_pending: true, .. } = self
-            && !std::thread::panicking()
-        {
+        if self.is_pending && !std::thread::panicking() {
             let _ = self.write_back();
         }
     }

@@ -78,6 +78,11 @@ impl Columns {
         self.try_map(|feature| Ok(Feature { element_type, ..feature.try_clone()? }))
     }
 
+    pub(super) fn uniform_type(&self) -> Option<ElementType> {
+        let first = self.features.first()?.feature.element_type;
+        self.are_all(first).then_some(first)
+    }
+
     pub(super) fn are_all(&self, element_type: ElementType) -> bool {
         self.features.iter().all(|shared| shared.feature.element_type == element_type)
     }

@@ -215,6 +215,36 @@ impl DataDictionary {
         Ok(Self { features })
     }
 
+    /// Returns the element type of all columns, if it is one. Cost: O(different features).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let (float, count) = (Feature::new(ElementType::F64), Feature::new(ElementType::U32));
+    /// assert_eq!(DataDictionary::uniform(float.clone(), 3).uniform_type(), Some(ElementType::F64));
+    /// assert_eq!(DataDictionary::from_features([float, count]).uniform_type(), None);
+    /// ```
+    pub fn uniform_type(&self) -> Option<ElementType> {
+        match &self.features {
+            Features::Equal(feature, _) => Some(feature.element_type),
+            Features::Each(columns) => columns.uniform_type(),
+        }
+    }
+
+    /// Returns the element type of all columns.
+    ///
+    /// # Errors
+    /// [`Error::MixedElementTypes`] if it is not one.
+    pub(crate) fn one_type(&self) -> Result<ElementType> {
+        if let Some(element) = self.uniform_type() {
+            return Ok(element);
+        }
+        let first = self.feature(0)?.element_type;
+        let mut types = self.iter().map(|feature| feature.element_type).enumerate();
+        let (column, found) = types.find(|&(_, found)| found != first).unwrap_or((0, first));
+        Err(Error::MixedElementTypes { column, first, found })
+    }
+
     /// The features as files list them: one if uniform, also of no columns; else one per column.
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };

@@ -9,7 +9,7 @@ pub(crate) use grid::{Grid, cut_rows, name_of};
 
 use std::fmt;
 
-use crate::base::element::{Element, match_element};
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::base::text::DOTS;
@@ -219,7 +219,8 @@ impl<N: NumericTable + ?Sized> DisplaySource for &N {
     }
 
     fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shape, element_type) = (NumericTable::shape(*self), self.element_type());
+        let (shape, element_type) =
+            (NumericTable::shape(*self), self.uniform_type().map_or("mixed", ElementType::name));
         write!(f, "{shape} {element_type}, {}", self.data_layout())?;
         // Some kinds of table have values and no memory.
         let has_none = || shape.columns == 0 || matches!(self.number(0, 0), Err(Error::NotAllocated));
@@ -230,7 +231,7 @@ impl<N: NumericTable + ?Sized> DisplaySource for &N {
     }
 
     fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
-        match_element!(self.element_type(), T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
+        match_element!(self.column_type(column)?, T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
     }
 }
 
@@ -249,7 +250,7 @@ impl<T: Element> DisplaySource for TableView<'_, T> {
 
     fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
         let value = self.rows(row..row + 1)?.columns(column..column + 1)?;
-        Ok(DisplayNumber::new(value.get(0, 0).unwrap_or_default()))
+        Ok(DisplayNumber::new(value.value(0, 0).unwrap_or_default()))
     }
 }
 
@@ -274,7 +275,7 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-impl dyn NumericTable {
+impl dyn NumericTable + '_ {
     /// Makes text of a table of any kind, with choices: how many rows, how wide.
     ///
     /// # Examples
@@ -313,7 +314,7 @@ impl<T: Element> fmt::Display for HomogenNumericTable<T> {
 }
 
 /// As [`TableDisplay`] without choices.
-impl fmt::Display for dyn NumericTable {
+impl fmt::Display for dyn NumericTable + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display().fmt(f)
     }

@@ -145,21 +145,21 @@ impl<T: Element> Container<T> for Array<T> {
     }
 
     fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
-        if self.count() == 0 {
+        if self.is_empty() {
             return Ok(&mut []);
         }
         Ok(self.need_mutable_data()?)
     }
 
     fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
-        if self.count() < count || (!self.has_mutable_data() && self.count() > 0) {
+        if self.len() < count || (!self.has_mutable_data() && !self.is_empty()) {
             *self = Array::zeros(count)?;
         }
         Ok(())
     }
 
     fn truncate(&mut self, count: usize) {
-        if count < self.count() {
+        if count < self.len() {
             *self = self.part(0..count);
         }
     }

@@ -1,12 +1,13 @@
 //! An array on one side only: nothing is copied unless a call says so.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Error;
+use crate::base::range::resolve;
 
 /// An array in a device's memory. Every copy to and from the program's memory is a call; nothing is lazy, nothing cached.
 ///
@@ -153,7 +154,9 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// See the type.
-    pub fn copy_to_host(&self, range: Range<usize>, target: &mut [T]) -> Result<(), HandleError> {
+    pub fn copy_to_host(&self, range: impl RangeBounds<usize>, target: &mut [T]) -> Result<(), HandleError> {
+        let count = self.len();
+        let range = resolve(range, count, |range| Error::ElementsOutOfRange { range, count })?;
         self.check(range.clone())?;
         if range.len() != target.len() {
             return Err(HandleError::LengthMismatch { have: range.len(), want: target.len() });

@@ -1,7 +1,7 @@
 //! Tables on a device: there, worked on, and back, a range of rows at a time.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::Array;
@@ -9,7 +9,7 @@ use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, rows_of};
 
 /// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary, which travels with it.
 ///
@@ -147,7 +147,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// assert_eq!(there.layout(), DataLayout::RowMajor);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn layout(&self) -> DataLayout {
+    pub fn data_layout(&self) -> DataLayout {
         self.layout
     }
 
@@ -239,7 +239,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// assert_eq!(device.stats().downloads.bytes, 2); // converted there
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pull_rows<U: Element>(&self, rows: Range<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
+    pub fn pull_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
         self.pull_rows_with(rows, ConversionPolicy::Saturate)
     }
 
@@ -260,9 +260,10 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// ```
     pub fn pull_rows_with<U: Element>(
         &self,
-        rows: Range<usize>,
+        rows: impl RangeBounds<usize>,
         policy: ConversionPolicy,
     ) -> Result<HomogenNumericTable<U>, HandleError> {
+        let rows = rows_of(self.shape, rows)?;
         let all = Region { rows: rows.clone(), columns: 0..self.shape.columns };
         all.check(self.shape)?;
         let shape = all.shape();

@@ -135,11 +135,11 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
     type ViewMut<'a, T: Element> = DeviceViewMut<'a, T, X>;
 
     fn count<T: Element>(view: &Self::View<'_, T>) -> usize {
-        view.count()
+        view.len()
     }
 
     fn count_mut<T: Element>(view: &Self::ViewMut<'_, T>) -> usize {
-        view.count()
+        view.len()
     }
 
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T> {

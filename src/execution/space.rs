@@ -187,7 +187,7 @@ impl<X: Transport> SeparateSpace<X> {
 
     /// Begins to copy bytes into a block.
     pub(super) fn upload_later(&self, source: Array<u8>, block: &mut DeviceBlock<X>) -> Result<(), HandleError> {
-        let bytes = source.count();
+        let bytes = source.len();
         if bytes > 0 {
             self.transport.upload_later(source, &mut block.buffer)?;
             self.counters.uploaded(bytes);
@@ -300,12 +300,20 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         Self { first: self.first + start, count: end - start, ..self }
     }
 
-    /// Counts the values.
+    /// Returns the number of values.
     ///
     /// # Examples
     /// See the type.
-    pub fn count(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether there are no values.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Borrows the device's block.
@@ -345,12 +353,20 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         self.block
     }
 
-    /// Counts the values.
+    /// Returns the number of values.
     ///
     /// # Examples
     /// See the type.
-    pub fn count(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether there are no values.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Borrows the device's block.

@@ -259,7 +259,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// assert_eq!((block.layout(), block.view()), (DataLayout::ColumnMajor, &[1, 3, 2, 4][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn layout(&self) -> DataLayout {
+    pub fn data_layout(&self) -> DataLayout {
         self.layout
     }
 }
@@ -367,7 +367,7 @@ fn pack<T: Element, W: Element, D: Kernels>(
 ) -> Result<(), HandleError> {
     let region = Region { rows: rows.clone(), columns: 0..table.column_count() };
     if options.layout == DataLayout::RowMajor
-        && let Some((array, range)) = table.array_of_region(&region)?
+        && let Some((array, range)) = table.array_of(&region, W::TYPE)?
         && let Some(array) = array.downcast::<W>()
     {
         slot.replace_container(array.slice(range)?);

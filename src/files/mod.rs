@@ -10,8 +10,6 @@
 //! [`crate::interop`]; tables as values in the order of a file are in [`crate::lines`].
 
 #[forbid(unsafe_code)]
-pub(crate) mod block;
-#[forbid(unsafe_code)]
 pub(crate) mod byte_order;
 #[forbid(unsafe_code)]
 pub(crate) mod checksum;

@@ -28,7 +28,7 @@ impl Stored {
     pub(crate) fn room(&mut self, count: usize) -> Result<&mut [u8]> {
         let shape = Shape { rows: count, columns: 1 };
         let bytes = shape.element_count_of(self.element_type)? * self.element_type.size_in_bytes();
-        if self.memory.count() < bytes {
+        if self.memory.len() < bytes {
             self.memory = Array::new(); // first, so that there are never two
             self.memory = Array::zeros(bytes)?;
         }

@@ -1,6 +1,6 @@
 //! Reading a table that is larger than memory, some rows at a time.
 
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 use std::path::Path;
 
 use super::file::TableFile;
@@ -10,11 +10,11 @@ use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
+use crate::block::BlockMut;
 use crate::dictionary::DataDictionary;
-use crate::files::block::FileBlock;
 use crate::files::progress::{Hook, Meter, Progress};
 use crate::files::stored::Stored;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, rows_of};
 use crate::window::AnySliceMut;
 
 /// Bytes of a column-major file that are gathered at once: pieces of all columns, or of as many as there is room for.
@@ -254,12 +254,12 @@ impl TableReader {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6], [7, 8, 9]])?.save(&path)?;
-    /// let rows = TableReader::open(&path)?.read_rows::<f32>(1..3)?;
+    /// let rows = TableReader::open(&path)?.load_rows::<f32>(1..3)?;
     /// assert_eq!(rows.as_slice()?, [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_rows<U: Element>(&self, rows: Range<usize>) -> Result<HomogenNumericTable<U>> {
-        let row_count = self.file.shape.rows;
+    pub fn load_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>> {
+        let (row_count, rows) = (self.file.shape.rows, rows_of(self.file.shape, rows)?);
         if rows.start > rows.end || rows.end > row_count {
             return Err(Error::RowsOutOfRange { rows, row_count });
         }
@@ -410,7 +410,7 @@ impl<U: Element> FileBlocks<'_, U> {
     /// assert_eq!(rows, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn next_block(&mut self) -> Result<Option<FileBlock<'_, U>>> {
+    pub fn next_block(&mut self) -> Result<Option<BlockMut<'_, U>>> {
         let Shape { rows: row_count, columns } = self.reader.shape();
         if self.next_row == row_count {
             return Ok(None);
@@ -421,6 +421,6 @@ impl<U: Element> FileBlocks<'_, U> {
         self.reader.read_into(rows.clone(), values, &mut self.stored, None)?;
         self.next_row = end;
         self.meter.add(self.reader.file.size_of_rows(rows.len()));
-        Ok(Some(FileBlock::new(values, rows, columns)))
+        Ok(Some(BlockMut::staged(values, Region { rows, columns: 0..columns })))
     }
 }

@@ -11,7 +11,7 @@ use crate::files::options::SaveOptions;
 use crate::files::output::Output;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
+use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Saves the table as a file, in place of the one that may be there: shape, layout, dictionary, the values that the
@@ -60,17 +60,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
-        let layout = self.data_layout();
-        let view = self.view()?;
-        let lines = match layout {
-            DataLayout::RowMajor => view,
-            DataLayout::ColumnMajor => view.transposed(),
-        };
-        save::<T>(path.as_ref(), &TableContent { lines: &lines, layout, dictionary: self.dictionary() }, &options)
+        let table: &dyn NumericTable = self;
+        table.save_with(path, options)
     }
 }
 
-impl dyn NumericTable {
+impl dyn NumericTable + '_ {
     /// Saves a table of any kind, as [`HomogenNumericTable::save`] does. A table that is not homogeneous is saved as one,
     /// row by row.
     ///
@@ -108,19 +103,13 @@ impl dyn NumericTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
-        match_element!(self.element_type(), T => {
-            if let Some(table) = self.downcast_ref::<HomogenNumericTable<T>>() {
-                return table.save_with(path, options);
-            }
-            let lines = AnyLines::new(self)?;
-            let content: TableContent<'_, T> =
-                TableContent { lines: &lines, layout: DataLayout::RowMajor, dictionary: self.dictionary() };
-            save(path.as_ref(), &content, &options)
-        })
+        match_element!(self.one_type()?, T => save::<T>(path.as_ref(), self, &options))
     }
 }
 
-fn save<T: Element>(path: &Path, content: &TableContent<'_, T>, options: &SaveOptions) -> Result<()> {
-    let plan = FilePlan::new(content, options.chunk_size()).map_err(|error| error.in_file(path))?;
+fn save<T: Element>(path: &Path, table: &(dyn NumericTable + '_), options: &SaveOptions) -> Result<()> {
+    let lines = AnyLines::in_order(table)?;
+    let content = TableContent { lines: &lines, layout: lines.layout(), dictionary: table.dictionary() };
+    let plan = FilePlan::<T>::new(&content, options.chunk_size()).map_err(|error| error.in_file(path))?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

@@ -16,7 +16,7 @@ pub use column::ColumnStatistics;
 use std::fmt;
 use std::ops::Range;
 
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -24,8 +24,8 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
-use crate::table::{DataLayout, NumericTable, Region, TableView};
-use crate::window::AnySliceMut;
+use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
+use crate::window::{AnySlice, AnySliceMut};
 use block::{BLOCK_ROWS, BlockWorkspace};
 
 /// Rows that one task works on, at least; their blocks are put together first.
@@ -296,13 +296,14 @@ struct TableSource<'t>(&'t dyn NumericTable);
 
 impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        if let Some(values) = self.0.borrow_region(region)?.and_then(|values| values.downcast::<f64>()) {
+        if let Some(values) = self.0.slice_of(region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
             return match values.len() == buffer.len() {
                 true => Ok(values),
                 false => Err(Error::LengthMismatch { expected: buffer.len(), found: values.len() }),
             };
         }
-        self.0.read_region_over(region, AnySliceMut::new(buffer), ConversionPolicy::Saturate)?;
+        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
+        self.0.read_region(region, target.over())?;
         Ok(buffer)
     }
 }

@@ -1,10 +1,19 @@
 //! From any kind of table back to the kind that it is.
 
-use std::any::Any;
+use std::any::TypeId;
 
 use super::NumericTable;
 
+/// What only this module can make: the argument of the one method of [`NumericTable`] that nobody can override.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Token(());
+
 impl dyn NumericTable {
+    fn is<N: NumericTable + 'static>(&self) -> bool {
+        self.concrete_type(Token(())) == TypeId::of::<N>()
+    }
+
     /// Borrows the table as the kind that it is, if that is `N`.
     ///
     /// # Examples
@@ -15,8 +24,10 @@ impl dyn NumericTable {
     /// assert!(table.downcast_ref::<HomogenNumericTable<i32>>().is_none());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn downcast_ref<N: NumericTable>(&self) -> Option<&N> {
-        (self as &dyn Any).downcast_ref()
+    pub fn downcast_ref<N: NumericTable + 'static>(&self) -> Option<&N> {
+        // SAFETY: the type behind the trait object is `N`: `concrete_type` is answered by the default method, since no other
+        // crate can name its argument, and this one does not override it.
+        self.is::<N>().then(|| unsafe { &*std::ptr::from_ref(self).cast::<N>() })
     }
 
     /// Borrows the table mutably as the kind that it is, if that is `N`.
@@ -29,11 +40,12 @@ impl dyn NumericTable {
     /// assert_eq!(table.value::<i16>(0, 0)?, 7);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn downcast_mut<N: NumericTable>(&mut self) -> Option<&mut N> {
-        (self as &mut dyn Any).downcast_mut()
+    pub fn downcast_mut<N: NumericTable + 'static>(&mut self) -> Option<&mut N> {
+        // SAFETY: as in `downcast_ref`.
+        self.is::<N>().then(|| unsafe { &mut *std::ptr::from_mut(self).cast::<N>() })
     }
 
-    /// Gives the table as the kind that it is, if that is `N`, or itself if not.
+    /// Returns the table as the kind that it is, if that is `N`.
     ///
     /// # Errors
     /// The table as it was, if it is of another kind.
@@ -47,14 +59,11 @@ impl dyn NumericTable {
     /// assert_eq!(table.convert::<f32>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn downcast<N: NumericTable>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
-        if self.downcast_ref::<N>().is_none() {
+    pub fn downcast<N: NumericTable + 'static>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
+        if !self.is::<N>() {
             return Err(self);
         }
-        let any: Box<dyn Any> = self;
-        match any.downcast() {
-            Ok(table) => Ok(table),
-            Err(_) => unreachable!("the type was looked at two lines up"),
-        }
+        // SAFETY: as in `downcast_ref`; the box was made for an `N`, and nobody else has it any more.
+        Ok(unsafe { Box::from_raw(Box::into_raw(self).cast::<N>()) })
     }
 }

@@ -110,8 +110,11 @@ impl Lease {
     /// lease.reset(&region);
     /// assert!(lease.is_empty() && lease.region() == &region);
     /// ```
+    #[inline(always)]
     pub fn reset(&mut self, region: &Region) {
-        self.end();
+        if self.array.is_some() {
+            self.end();
+        }
         self.region = region.clone();
         self.in_place = None;
     }
@@ -153,6 +156,14 @@ impl Slot {
         }
     }
 
+    /// Leaves a share for the other tables that wait, when the lender has taken its own.
+    #[cold]
+    fn share(&self, array: AnyArray) {
+        let mut returned = self.lock();
+        self.waiting.fetch_sub(1, Ordering::Release);
+        *returned = Some(array);
+    }
+
     /// Takes the share of one table that waits, if the array is there.
     fn collect(&self, returned: &mut Option<AnyArray>) -> Option<AnyArray> {
         let is_last = self.waiting.load(Ordering::Relaxed) == 1;
@@ -164,11 +175,14 @@ impl Slot {
 
 /// The place of a table's array: here, or out on loan.
 ///
-/// Invariant: `array` is empty only while a lease of `slot` holds it or has left it there. It is filled again by
-/// [`take_back`](Self::take_back), or by the first look after the lease was dropped.
+/// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there; at most
+/// one of them has it. `array` is filled again by [`take_back`](Self::take_back), `returned` by the first look after the lease
+/// was dropped.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
-    array: OnceLock<Array<T>>,
+    array: Option<Array<T>>,
+    /// What was found in the slot by somebody who only borrows this.
+    returned: OnceLock<Array<T>>,
     slot: Option<Arc<Slot>>,
     /// Whether the slot is this table's own, and not that of a table which this one is a clone of.
     is_lender: bool,
@@ -178,12 +192,12 @@ pub(super) struct Memory<T> {
 
 impl<T: Element> Memory<T> {
     pub(super) fn new(array: Array<T>) -> Self {
-        Self { array: OnceLock::from(array), slot: None, is_lender: false, lent_rows: 0..0 }
+        Self { array: Some(array), returned: OnceLock::new(), slot: None, is_lender: false, lent_rows: 0..0 }
     }
 
     #[inline(always)]
     pub(super) fn array(&self) -> Result<&Array<T>> {
-        match self.array.get() {
+        match &self.array {
             Some(array) => Ok(array),
             None => self.collect(),
         }
@@ -193,22 +207,25 @@ impl<T: Element> Memory<T> {
     #[cold]
     fn collect(&self) -> Result<&Array<T>> {
         if let Some(slot) = &self.slot {
-            let mut returned = slot.lock();
+            let mut in_slot = slot.lock();
             // Another thread may have been here before this one got the lock.
-            if self.array.get().is_none()
-                && let Some(array) = slot.collect(&mut returned)
+            if self.returned.get().is_none()
+                && let Some(array) = slot.collect(&mut in_slot)
                 && let Ok(array) = array.downcast()
             {
-                let _ = self.array.set(array); // which was empty, under the lock
+                let _ = self.returned.set(array); // which was empty, under the lock
             }
         }
-        self.array.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
+        self.returned.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
     }
 
     #[inline(always)]
     pub(super) fn array_mut(&mut self) -> Result<&mut Array<T>> {
-        self.array()?;
-        self.array.get_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
+        if self.array.is_none() {
+            self.collect()?;
+            self.array = self.returned.take();
+        }
+        self.array.as_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
     }
 
     /// Moves the array into a lease, which is empty or given up.
@@ -217,7 +234,7 @@ impl<T: Element> Memory<T> {
     /// [`Error::BlockOutstanding`].
     #[inline(always)]
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
-        self.array()?;
+        self.array_mut()?;
         lease.reset(region);
         let Some(array) = self.array.take() else { return Err(Error::BlockOutstanding { rows: 0..0 }) };
         let slot = match &mut self.slot {
@@ -241,22 +258,16 @@ impl<T: Element> Memory<T> {
     #[inline(always)]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
-        let array = match lease.array.take().map(AnyArray::downcast) {
-            Some(Ok(array)) => array,
-            Some(Err(other)) => {
-                lease.array = Some(other);
-                return Err(Error::WrongTable);
-            }
-            None => return Err(Error::WrongTable),
-        };
+        if lease.array.as_ref().is_none_or(|array| array.element_type() != T::TYPE) {
+            return Err(Error::WrongTable);
+        }
+        let Some(Ok(array)) = lease.array.take().map(AnyArray::downcast) else { return Err(Error::WrongTable) };
         if slot.waiting.load(Ordering::Acquire) == 1 {
             slot.waiting.store(0, Ordering::Relaxed); // nobody but this table has waited
         } else {
-            let mut returned = slot.lock();
-            slot.waiting.fetch_sub(1, Ordering::Release);
-            *returned = Some(AnyArray::new(array.clone()));
+            slot.share(AnyArray::new(array.clone()));
         }
-        self.array = OnceLock::from(array);
+        self.array = Some(array);
         Ok(())
     }
 
@@ -269,11 +280,15 @@ impl<T: Element> Memory<T> {
         lease.array.as_mut().and_then(AnyArray::downcast_mut).ok_or(Error::WrongTable)
     }
 
+    fn is_out(&self) -> bool {
+        self.array.is_none() && self.returned.get().is_none()
+    }
+
     /// The slot, if what this memory has lent may be in this lease.
     #[inline(always)]
     fn slot_of(&self, lease: &Lease) -> Option<&Slot> {
         let (slot, known) = (self.slot.as_ref()?, lease.slot.as_ref()?);
-        (self.is_lender && Arc::ptr_eq(slot, known) && self.array.get().is_none()).then_some(slot)
+        (self.is_lender && Arc::ptr_eq(slot, known) && self.is_out()).then_some(slot)
     }
 
     /// Another table on the same memory, or waiting for it as this one does.
@@ -283,12 +298,12 @@ impl<T: Element> Memory<T> {
                 return Self::new(array.clone());
             }
             let Some(slot) = &self.slot else { return Self::new(Array::new()) }; // without a slot the array is here
-            let returned = slot.lock();
+            let in_slot = slot.lock();
             // If it comes back right now, there is nothing to wait for any more.
-            if returned.is_none() && self.array.get().is_none() {
+            if in_slot.is_none() && self.is_out() {
                 slot.waiting.fetch_add(1, Ordering::Relaxed);
-                let slot = Some(Arc::clone(slot));
-                return Self { array: OnceLock::new(), slot, is_lender: false, lent_rows: self.lent_rows.clone() };
+                let (slot, lent_rows) = (Some(Arc::clone(slot)), self.lent_rows.clone());
+                return Self { array: None, returned: OnceLock::new(), slot, is_lender: false, lent_rows };
             }
         }
     }
@@ -296,11 +311,11 @@ impl<T: Element> Memory<T> {
 
 impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
-        if let (None, Some(slot)) = (self.array.get(), &self.slot) {
-            let mut returned = slot.lock();
+        if let (None, None, Some(slot)) = (&self.array, self.returned.get(), &self.slot) {
+            let mut in_slot = slot.lock();
             if slot.waiting.fetch_sub(1, Ordering::Release) == 1 {
-                let nobody_waits_for = returned.take();
-                drop(returned);
+                let nobody_waits_for = in_slot.take();
+                drop(in_slot);
                 drop(nobody_waits_for); // without the lock: it may call a user's code
             }
         }
@@ -318,7 +333,7 @@ mod tests {
     }
 
     fn lend_all(memory: &mut Memory<u8>, lease: &mut Lease) {
-        let count = memory.array().unwrap().count();
+        let count = memory.array().unwrap().len();
         memory.lend(&Region { rows: 0..count, columns: 0..1 }, Some(0..count), lease).unwrap();
     }
 

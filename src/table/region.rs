@@ -1,14 +1,11 @@
-//! Rectangles of a table, and exclusive access to one.
+//! Rectangles of a table.
 
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
-use crate::array::AnyArray;
-use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
+use crate::base::range::resolve;
 use crate::base::shape::Shape;
-use crate::base::value::AnyValue;
-use crate::convert::{ConversionPolicy, WriteRule};
-use crate::window::{AnySlice, AnySliceMut};
+use crate::convert::kernel::Origin;
 
 /// Some consecutive rows and columns of a table: what a block shows.
 ///
@@ -61,6 +58,53 @@ impl Region {
         if rows_fit && columns_fit { Ok(()) } else { Err(self.refusal(table)) }
     }
 
+    /// The region of a shape whose first value is at a row and a column.
+    #[inline(always)]
+    pub(crate) fn at(row: usize, column: usize, shape: Shape) -> Self {
+        // What is past the last number that there is, is in no table.
+        Self { rows: row..row.saturating_add(shape.rows), columns: column..column.saturating_add(shape.columns) }
+    }
+
+    /// All of a table.
+    pub(crate) fn whole(shape: Shape) -> Self {
+        Self { rows: 0..shape.rows, columns: 0..shape.columns }
+    }
+
+    #[inline(always)]
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { row: self.rows.start, column: self.columns.start }
+    }
+
+    /// The same region further down and to the right.
+    pub(crate) fn moved(&self, rows: usize, columns: usize) -> Self {
+        let along = |range: &Range<usize>, by: usize| range.start.saturating_add(by)..range.end.saturating_add(by);
+        Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
+    }
+
+    /// What two regions have in common; it may be empty.
+    pub(crate) fn common(&self, other: &Self) -> Self {
+        fn both(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {
+            let start = mine.start.max(theirs.start);
+            start..mine.end.min(theirs.end).max(start)
+        }
+        Self { rows: both(&self.rows, &other.rows), columns: both(&self.columns, &other.columns) }
+    }
+
+    /// Where another region is in this one, if it is inside.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, other: &Self) -> Option<Self> {
+        let is_inside = self.rows.start <= other.rows.start
+            && other.rows.start <= other.rows.end
+            && other.rows.end <= self.rows.end
+            && self.columns.start <= other.columns.start
+            && other.columns.start <= other.columns.end
+            && other.columns.end <= self.columns.end;
+        is_inside.then(|| Self {
+            rows: other.rows.start - self.rows.start..other.rows.end - self.rows.start,
+            columns: other.columns.start - self.columns.start..other.columns.end - self.columns.start,
+        })
+    }
+
     #[cold]
     fn refusal(&self, table: Shape) -> Error {
         if self.rows.start > self.rows.end || self.rows.end > table.rows {
@@ -73,113 +117,14 @@ impl Region {
     }
 }
 
-/// A region of a table, borrowed for writing: what [`RowBlockMut`](crate::RowBlockMut) writes back through.
-///
-/// Made by [`NumericTable::region_mut`](super::NumericTable::region_mut). Splitting it gives disjoint regions, which
-/// may go to different threads.
-pub trait RegionMut<'t>: Send + Sync {
-    /// Gives the rows and columns that this covers.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let region = Region { rows: 1..3, columns: 0..1 };
-    /// assert_eq!(table.region_mut(&region)?.region(), region);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn region(&self) -> Region;
+/// The rows of a table that a range means; whether they are there is found out where they are used.
+#[inline(always)]
+pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
+    resolve(rows, table.rows, |rows| Error::RowsOutOfRange { rows, row_count: table.rows })
+}
 
-    /// Gives the type in which values are stored.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let region = table.region_mut(&Region { rows: 1..3, columns: 0..1 })?;
-    /// assert_eq!(region.element_type(), ElementType::I16);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn element_type(&self) -> ElementType;
-
-    /// Gives the values as one slice, if they lie in memory one after another, row by row.
-    ///
-    /// # Errors
-    /// The region as it was, if they do not.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut rows = table.region_mut(&Region { rows: 1..3, columns: 0..2 })?.into_slice().ok().unwrap();
-    /// rows.downcast::<i16>().unwrap()[0] = 30;
-    /// assert!(table.region_mut(&Region { rows: 0..3, columns: 1..2 })?.into_slice().is_err());
-    /// assert_eq!(table.as_slice()?, [1, 2, 30, 4, 5, 6]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn into_slice(self: Box<Self>) -> Result<AnySliceMut<'t>, Box<dyn RegionMut<'t> + 't>>;
-
-    /// Converts the values, row by row, into new memory.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::ValueNotRepresentable`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let column = table.region_mut(&Region { rows: 0..3, columns: 1..2 })?;
-    /// let copy = column.copy(ElementType::F32, ConversionPolicy::Exact)?;
-    /// assert_eq!(copy.downcast_ref::<f32>().unwrap()[..], [2.0, 4.0, 6.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray>;
-
-    /// Converts values, row by row, into the region: all of them or none.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::ValueNotRepresentable`]; nothing is written.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
-    /// let mut column = table.region_mut(&Region { rows: 0..3, columns: 1..2 })?;
-    /// assert!(column.write(AnySlice::new(&[20.0, 40.0, 1e9]), rule).is_err()); // all or none
-    /// column.write(AnySlice::new(&[20.0, 40.0, 60.0]), rule)?;
-    /// drop(column);
-    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()>;
-
-    /// Writes one value everywhere.
-    ///
-    /// # Errors
-    /// [`Error::ValueNotRepresentable`]; nothing is written. A region without values takes any value.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{AnyValue, prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let column = Region { rows: 0..3, columns: 1..2 };
-    /// table.region_mut(&column)?.fill(AnyValue::from(9.0_f64), ConversionPolicy::Exact)?;
-    /// assert_eq!(table.as_slice()?, [1, 9, 3, 9, 5, 9]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()>;
-
-    /// Cuts into the first `rows` rows and the rest; all rows go to the first part if there are not more.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let all = table.region_mut(&Region { rows: 0..3, columns: 0..2 })?;
-    /// let (head, tail) = all.split_at_row(1);
-    /// assert_eq!((head.region().rows, tail.region().rows), (0..1, 1..3));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn split_at_row(self: Box<Self>, rows: usize) -> (Box<dyn RegionMut<'t> + 't>, Box<dyn RegionMut<'t> + 't>);
+/// As [`rows_of`], of columns.
+#[inline(always)]
+pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Result<Range<usize>> {
+    resolve(columns, table.columns, |columns| Error::ColumnsOutOfRange { columns, column_count: table.columns })
 }

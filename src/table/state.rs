@@ -100,3 +100,39 @@ impl TableId {
         Self(NEXT.fetch_add(1, Ordering::Relaxed)) // 2^64 tables outlast every machine
     }
 }
+
+/// The name of a kind of table, as archives and files have it. Open: a kind that this version does not know is an error that
+/// names it.
+///
+/// # Examples
+/// ```
+/// use numeric_table::table::TableKind;
+/// assert_eq!(TableKind::HOMOGENEOUS.name(), "homogeneous");
+/// assert_eq!(TableKind::new("triangle").to_string(), "triangle");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TableKind(&'static str);
+
+impl TableKind {
+    /// All values of one type, in one block of memory.
+    pub const HOMOGENEOUS: Self = Self("homogeneous");
+
+    /// A kind that files do not know: what is saved is read as a homogeneous table.
+    pub const CUSTOM: Self = Self("custom");
+
+    /// Makes the kind of a name.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// Returns the name.
+    pub const fn name(&self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for TableKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
+}

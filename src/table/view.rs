@@ -4,15 +4,16 @@
 //! `crate::array`'s windows, conversion loops in [`crate::convert`].
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::RangeBounds;
 
+use super::region::{columns_of, rows_of};
 use super::{DataLayout, Region, Shape};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::convert::kernel::{self, Origin};
-use crate::convert::{ConversionPolicy, ConversionReport, WriteRule};
-use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry, Window, WindowMut};
+use crate::convert::{ConversionPolicy, ConversionReport};
+use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 
 /// A table of borrowed values, for reading: shape and strides on somebody's memory. Copying it is free.
 ///
@@ -106,16 +107,16 @@ impl<'t, T: Element> TableView<'t, T> {
         (self.window.geometry().row_stride, self.window.geometry().column_stride)
     }
 
-    /// Looks one value up; `None` outside.
+    /// Returns one value; `None` outside.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{TableView, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
-    /// assert_eq!((table.view()?.get(0, 2), table.view()?.get(0, 3)), (Some(3), None));
+    /// assert_eq!((table.view()?.value(0, 2), table.view()?.value(0, 3)), (Some(3), None));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn get(&self, row: usize, column: usize) -> Option<T> {
+    pub fn value(&self, row: usize, column: usize) -> Option<T> {
         self.window.get(row, column)
     }
 
@@ -173,7 +174,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.rows(1..2)?.get(0, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
+    pub fn rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
+        let rows = rows_of(self.shape(), rows)?;
         self.region(&Region { rows, columns: 0..self.window.columns() })
     }
 
@@ -189,7 +191,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.columns(1..2)?.get(1, 0), Some(4));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(&self, columns: Range<usize>) -> Result<Self> {
+    pub fn columns(&self, columns: impl RangeBounds<usize>) -> Result<Self> {
+        let columns = columns_of(self.shape(), columns)?;
         self.region(&Region { rows: 0..self.window.rows(), columns })
     }
 
@@ -225,14 +228,14 @@ impl<'t, T: Element> TableView<'t, T> {
         kernel::report(AnyWindow::new(self.window), U::TYPE)
     }
 
-    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    #[inline(always)]
     pub(crate) fn window(&self) -> Window<'t, T> {
         self.window
     }
 
     #[inline(always)]
-    pub(crate) fn read(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
-        kernel::read(AnyWindow::new(self.window), target, policy, origin)
+    pub(crate) fn of_window(window: Window<'t, T>) -> Self {
+        Self { window }
     }
 
     /// Reads into memory whose old values nobody needs: on an error it holds anything.
@@ -248,11 +251,6 @@ impl<'t, T: Element> TableView<'t, T> {
         origin: Origin,
     ) -> Result<AnyArray> {
         kernel::to_array(AnyWindow::new(self.window), element_type, policy, origin)
-    }
-
-    /// Makes sure that the values could be written in the place of these, changes alone or all, as the rule says.
-    pub(crate) fn check_write(&self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-        kernel::check_write(AnyWindow::new(self.window), values, rule, origin)
     }
 
     /// Makes sure that the policy permits every value in the target type.
@@ -341,7 +339,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// assert_eq!(table.as_slice()?, [1, 7, 3]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn set(&mut self, row: usize, column: usize, value: T) -> Result<()> {
+    pub fn set_value(&mut self, row: usize, column: usize, value: T) -> Result<()> {
         position(row, column).check(self.shape())?;
         self.window.reborrow().cut(row..row + 1, column..column + 1).fill(value);
         Ok(())
@@ -374,7 +372,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// assert_eq!(table.as_slice()?, [1, 2, 0, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rows(self, rows: Range<usize>) -> Result<Self> {
+    pub fn rows(self, rows: impl RangeBounds<usize>) -> Result<Self> {
+        let rows = rows_of(self.shape(), rows)?;
         let columns = 0..self.window.columns();
         self.region(&Region { rows, columns })
     }
@@ -392,7 +391,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// assert_eq!(table.as_slice()?, [0, 2, 0, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(self, columns: Range<usize>) -> Result<Self> {
+    pub fn columns(self, columns: impl RangeBounds<usize>) -> Result<Self> {
+        let columns = columns_of(self.shape(), columns)?;
         let rows = 0..self.window.rows();
         self.region(&Region { rows, columns })
     }
@@ -439,7 +439,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// assert_eq!(table.as_slice()?, [4, 3, 2, 1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn into_slice(self) -> Result<&'t mut [T], Self> {
+    pub fn try_into_slice(self) -> Result<&'t mut [T], Self> {
         self.window.into_slice().map_err(|window| Self { window })
     }
 
@@ -465,13 +465,9 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
-    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    #[inline(always)]
     pub(crate) fn into_window(self) -> WindowMut<'t, T> {
         self.window
-    }
-
-    pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-        kernel::write(AnyWindowMut::new(self.window.reborrow()), values, rule, origin)
     }
 }
 

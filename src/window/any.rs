@@ -1,12 +1,11 @@
 //! Windows whose element type is a value: what goes over them is compiled once, not once for each type.
 //!
-//! They are made from typed ones, keep their borrow, and only ever get smaller. Nothing is ever read through [`AnyRows`],
-//! which may be uninitialised.
+//! They are made from typed ones, keep their borrow, and only ever get smaller.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::slice::{AnyRoom, AnySlice};
+use super::slice::{AnySlice, AnySliceMut};
 use super::typed::{Geometry, Window, WindowMut};
 use crate::base::element::{Element, ElementType};
 use crate::base::parallel;
@@ -28,48 +27,57 @@ pub(crate) struct AnyWindowMut<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
-/// Rows of uninitialised elements, each a slice, `row_stride` elements from one to the next.
-pub(crate) struct AnyRows<'a> {
-    start: *mut u8,
-    rows: usize,
-    columns: usize,
-    row_stride: usize,
-    element: ElementType,
-    borrow: PhantomData<&'a mut [u8]>,
-}
-
 // SAFETY: a `Window`, and every element type is `Sync`.
 unsafe impl Send for AnyWindow<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for AnyWindow<'_> {}
 // SAFETY: a `WindowMut`, and every element type is `Send`.
 unsafe impl Send for AnyWindowMut<'_> {}
-// SAFETY: disjoint `&mut [MaybeUninit<T>]`, and every element type is `Send`.
-unsafe impl Send for AnyRows<'_> {}
+// SAFETY: `&AnyWindowMut` gives an `AnyWindow` only.
+unsafe impl Sync for AnyWindowMut<'_> {}
 
 impl<'a> AnyWindow<'a> {
+    #[inline(always)]
     pub(crate) fn new<T: Element>(window: Window<'a, T>) -> Self {
         let (start, geometry) = (window.as_ptr().cast(), window.geometry());
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
     }
 
+    /// Remembers the type, if it is `T`.
+    #[inline(always)]
+    pub(crate) fn downcast<T: Element>(self) -> Option<Window<'a, T>> {
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of `T`, or
+        // from a slice that was.
+        (T::TYPE == self.element).then(|| unsafe { Window::from_raw_parts(self.start.cast(), self.geometry) })
+    }
+
+    #[inline(always)]
     pub(crate) fn geometry(&self) -> Geometry {
         self.geometry
     }
 
+    #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.geometry.rows
     }
 
+    #[inline(always)]
     pub(crate) fn columns(&self) -> usize {
         self.geometry.columns
     }
 
+    #[inline(always)]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
 
+    /// Swaps rows and columns.
+    pub(crate) fn transposed(self) -> Self {
+        Self { geometry: self.geometry.transposed(), ..self }
+    }
+
     /// Sees values as dense rows. Panics if there are not as many as positions: callers have checked.
+    #[inline(always)]
     pub(crate) fn of_rows(values: AnySlice<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
         let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
@@ -125,7 +133,8 @@ impl<'a> AnyWindow<'a> {
         self.start
     }
 
-    /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    #[inline(always)]
     pub(crate) fn as_slice(&self) -> Option<AnySlice<'a>> {
         let count = self.rows() * self.columns();
         // SAFETY: contiguous means that the first `rows * columns` elements are the window, all borrowed for `'a`.
@@ -135,6 +144,7 @@ impl<'a> AnyWindow<'a> {
     }
 
     /// Cuts a smaller window out. Panics if it is not inside: callers have checked.
+    #[inline(always)]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
         // SAFETY: the offset is that of an element of this window, or zero.
@@ -152,7 +162,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> AnyWindowMut<'a> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new<T: Element>(mut window: WindowMut<'a, T>) -> Self {
         let (start, geometry) = (window.as_mut_ptr().cast(), window.geometry());
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
@@ -162,6 +172,7 @@ impl<'a> AnyWindowMut<'a> {
         self.geometry
     }
 
+    #[inline(always)]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
@@ -178,7 +189,34 @@ impl<'a> AnyWindowMut<'a> {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
+    /// Remembers the type, if it is `T`.
+    ///
+    /// # Errors
+    /// The window as it was, if it is not.
+    #[inline(always)]
+    pub(crate) fn downcast<T: Element>(self) -> Result<WindowMut<'a, T>, Self> {
+        if T::TYPE != self.element {
+            return Err(self);
+        }
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of `T`. Its
+        // positions are injective, and this window, which names them alone, is consumed.
+        Ok(unsafe { WindowMut::from_raw_parts(self.start.cast(), self.geometry) })
+    }
+
+    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    #[inline(always)]
+    pub(crate) fn into_slice(self) -> Result<AnySliceMut<'a>, Self> {
+        if !self.geometry.is_row_major_contiguous() {
+            return Err(self);
+        }
+        let count = self.geometry.rows * self.geometry.columns;
+        // SAFETY: contiguous means that the first `rows * columns` elements are the window, all of the element type, and
+        // borrowed for `'a` by this window alone, which is consumed.
+        Ok(unsafe { AnySliceMut::from_raw_parts(self.start, count, self.element) })
+    }
+
     /// Cuts a part out. Panics if it is not inside: callers have checked.
+    #[inline(always)]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
         // SAFETY: the offset is that of an element of this window, or zero.
@@ -195,6 +233,33 @@ impl<'a> AnyWindowMut<'a> {
             (head.cut(0..length, 0..columns), self.cut(length..rows, 0..columns))
         } else {
             (head.cut(0..rows, 0..length), self.cut(0..rows, length..columns))
+        }
+    }
+
+    /// Copies a window of the same type and shape. Panics if it is another: callers have checked.
+    pub(crate) fn copy_from(self, other: AnyWindow<'_>) {
+        fn copy<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, other: AnyWindow<'_>) {
+            assert!(
+                window.element == other.element && window.element.size_in_bytes() == size_of::<Bits>(),
+                "the width"
+            );
+            // SAFETY: elements of that width, which is their alignment; any bits of an element are an integer. Positions
+            // stay those of the two borrows.
+            let (window, other) = unsafe {
+                let window = WindowMut::from_raw_parts(window.start.cast::<Bits>(), window.geometry);
+                (window, Window::from_raw_parts(other.start.cast::<Bits>(), other.geometry))
+            };
+            window.copy_from(other);
+        }
+        if let Some(values) = other.as_slice() {
+            return self.copy_from_slice(values);
+        }
+        match self.element.size_in_bytes() {
+            1 => copy::<u8>(self, other),
+            2 => copy::<u16>(self, other),
+            4 => copy::<u32>(self, other),
+            8 => copy::<u64>(self, other),
+            size => unreachable!("no element type has {size} bytes"),
         }
     }
 
@@ -235,78 +300,5 @@ fn write_as<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, values: AnySlice
     match is_marked {
         None => window.copy_from_slice(values),
         Some(is_marked) => window.copy_marked(values, is_marked),
-    }
-}
-
-impl<'a> AnyRows<'a> {
-    /// Sees a slice as rows of `columns` elements. Panics if it is not as long as they are: callers have checked.
-    pub(crate) fn new(mut room: AnyRoom<'a>, rows: usize, columns: usize) -> Self {
-        assert_eq!(rows.checked_mul(columns), Some(room.len()), "as many elements as positions");
-        Self {
-            start: room.as_mut_ptr(),
-            rows,
-            columns,
-            row_stride: columns,
-            element: room.element_type(),
-            borrow: PhantomData,
-        }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub(crate) fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// Tells whether the rows lie one after another without gaps.
-    pub(crate) fn is_contiguous(&self) -> bool {
-        self.row_stride == self.columns || self.rows <= 1
-    }
-
-    /// Lends some elements of consecutive rows. Panics if they are not inside: callers have checked.
-    pub(crate) fn cut(&mut self, rows: Range<usize>, columns: Range<usize>) -> AnyRows<'_> {
-        assert!(rows.start <= rows.end && rows.end <= self.rows, "the rows are inside");
-        assert!(columns.start <= columns.end && columns.end <= self.columns, "the columns are inside");
-        let (rows_left, columns_left) = (rows.len(), columns.len());
-        let is_empty = rows_left == 0 || columns_left == 0;
-        let offset = if is_empty { 0 } else { rows.start * self.row_stride + columns.start };
-        // SAFETY: the offset is that of an element of these rows, or zero.
-        let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
-        AnyRows { start, rows: rows_left, columns: columns_left, borrow: PhantomData, ..*self }
-    }
-
-    /// Lends all elements of rows that lie one after another. Panics if they do not: callers have checked.
-    pub(crate) fn as_slice_mut(&mut self) -> AnyRoom<'_> {
-        assert!(self.is_contiguous(), "the rows lie one after another");
-        let count = self.rows * self.columns;
-        // SAFETY: contiguous rows are one slice, borrowed as long as `self` is.
-        unsafe { AnyRoom::from_raw_parts(self.start, count, self.element) }
-    }
-
-    /// Lends one row. Panics if there is no such row: callers have checked.
-    pub(crate) fn row(&mut self, row: usize) -> AnyRoom<'_> {
-        assert!(row < self.rows, "the row is inside");
-        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may lie anywhere
-        // SAFETY: the offset is that of the first element of a row of these, or zero.
-        let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
-        // SAFETY: a row is a slice of so many elements, borrowed as long as `self` is.
-        unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
-    }
-
-    /// Cuts in two after so many rows (`by_rows`), or columns. Panics if there are fewer: callers have checked.
-    pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
-        let (rows, columns) = (self.rows, self.columns);
-        assert!(length <= if by_rows { rows } else { columns }, "the cut is inside");
-        let (head, tail, offset) = if by_rows {
-            ((length, columns), (rows - length, columns), length * self.row_stride)
-        } else {
-            ((rows, length), (rows, columns - length), length)
-        };
-        let offset = if tail.0 == 0 || tail.1 == 0 { 0 } else { offset }; // an empty part may lie anywhere
-        // SAFETY: the offset is that of an element of these rows, or zero.
-        let middle = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
-        (Self { rows: head.0, columns: head.1, ..self }, Self { start: middle, rows: tail.0, columns: tail.1, ..self })
     }
 }

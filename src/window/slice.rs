@@ -225,6 +225,13 @@ impl<'a> AnySliceMut<'a> {
         self.count == 0
     }
 
+    /// # Safety
+    /// `start` and `count` must be those of a slice of the type of `element`, mutably borrowed for `'a`.
+    #[inline(always)]
+    pub(super) unsafe fn from_raw_parts(start: *mut u8, count: usize, element: ElementType) -> Self {
+        Self { start, count, element, borrow: PhantomData }
+    }
+
     /// The same memory, to be overwritten by whole values.
     #[inline(always)]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {

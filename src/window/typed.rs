@@ -54,6 +54,13 @@ impl Geometry {
             || ((self.column_stride == 1 || self.columns == 1) && (self.row_stride == self.columns || self.rows == 1))
     }
 
+    /// Swaps rows and columns.
+    #[inline(always)]
+    pub(crate) fn transposed(self) -> Self {
+        let Self { rows, columns, row_stride, column_stride } = self;
+        Self { rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
+    }
+
     /// Names the same elements in the same order as fewer and longer rows, where their places in memory allow it.
     #[inline]
     pub(crate) fn in_long_rows(self) -> Self {
@@ -71,13 +78,13 @@ impl Geometry {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn offset(&self, row: usize, column: usize) -> usize {
         row * self.row_stride + column * self.column_stride
     }
 
     /// Cuts rows and columns out; gives the offset of the new first element as well.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
@@ -98,19 +105,23 @@ macro_rules! define_window {
         }
 
         impl<'a, T> $Window<'a, T> {
+            #[inline(always)]
             pub(crate) fn geometry(&self) -> Geometry {
                 self.geometry
             }
 
+            #[inline(always)]
             pub(crate) fn rows(&self) -> usize {
                 self.geometry.rows
             }
 
+            #[inline(always)]
             pub(crate) fn columns(&self) -> usize {
                 self.geometry.columns
             }
 
             /// Cuts a smaller window out. Panics if it is not inside: callers have checked.
+            #[inline(always)]
             pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
                 let (offset, geometry) = self.geometry.cut(&rows, &columns);
                 // SAFETY: the offset is that of an element of this window, or zero.
@@ -119,10 +130,7 @@ macro_rules! define_window {
 
             /// Swaps rows and columns.
             pub(crate) fn transposed(self) -> Self {
-                let Geometry { rows, columns, row_stride, column_stride } = self.geometry;
-                let geometry =
-                    Geometry { rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride };
-                Self { start: self.start, geometry, borrow: PhantomData }
+                Self { start: self.start, geometry: self.geometry.transposed(), borrow: PhantomData }
             }
         }
     };
@@ -148,7 +156,15 @@ unsafe impl<T: Send> Send for WindowMut<'_, T> {}
 unsafe impl<T: Sync> Sync for WindowMut<'_, T> {}
 
 impl<'a, T: Copy> Window<'a, T> {
+    /// # Safety
+    /// All positions must name elements of memory that is borrowed for `'a`, counted from `start`.
+    #[inline(always)]
+    pub(super) unsafe fn from_raw_parts(start: *const T, geometry: Geometry) -> Self {
+        Self { start, geometry, borrow: PhantomData }
+    }
+
     /// Looks at a slice; `None` if the geometry reaches outside of it.
+    #[inline(always)]
     pub(crate) fn new(values: &'a [T], geometry: Geometry) -> Option<Self> {
         geometry.fits(values.len()).then_some(Self { start: values.as_ptr(), geometry, borrow: PhantomData })
     }
@@ -160,6 +176,7 @@ impl<'a, T: Copy> Window<'a, T> {
     }
 
     /// The address of the first element; the geometry holds from here.
+    #[inline(always)]
     pub(crate) fn as_ptr(&self) -> *const T {
         self.start
     }
@@ -179,6 +196,7 @@ impl<'a, T: Copy> Window<'a, T> {
     }
 
     /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    #[inline(always)]
     pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
         let count = self.rows() * self.columns();
         // SAFETY: contiguous means that the first `rows * columns` elements are the window, all in the borrowed slice.
@@ -199,12 +217,14 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// Looks at a slice; `None` if the geometry reaches outside of it, or names an element twice.
+    #[inline(always)]
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
         fits.then_some(Self { start: values.as_mut_ptr(), geometry, borrow: PhantomData })
     }
 
     /// The address of the first element; the geometry holds from here.
+    #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }

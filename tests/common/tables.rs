@@ -52,7 +52,7 @@ pub fn numbers<T: SmallNumber>(columns: usize, rows: Range<usize>) -> Vec<T> {
 pub fn values_of<T: Element>(table: &HomogenNumericTable<T>) -> Vec<T> {
     let view = table.view().unwrap();
     let Shape { rows, columns } = view.shape();
-    (0..rows).flat_map(|row| (0..columns).map(move |column| view.get(row, column).unwrap())).collect()
+    (0..rows).flat_map(|row| (0..columns).map(move |column| view.value(row, column).unwrap())).collect()
 }
 
 /// What must not change when a call fails: sizes, status, layout, values, and where they are.

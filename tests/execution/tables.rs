@@ -34,7 +34,7 @@ fn pairs<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D, layout: DataLay
         let there = table.to_device::<T, D>(device).unwrap();
         let uploads = (device.stats() - before).uploads;
         assert_eq!(uploads.bytes, least_bytes::<S, T, D>(ROWS * COLUMNS));
-        assert_eq!((there.shape(), there.layout()), (table.shape(), layout));
+        assert_eq!((there.shape(), there.data_layout()), (table.shape(), layout));
         for rows in [0..ROWS, 2..7, 8..9, 5..5] {
             let before = device.stats();
             let pulled = there.pull_rows::<S>(rows.clone()).unwrap();
@@ -137,7 +137,7 @@ fn streamed<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D) {
                 let mut stream = table.stream_rows::<T, D>(device, options).unwrap();
                 let (mut next, mut copy) = (0, ArrayHandle::<T, D>::empty(device));
                 while let Some(block) = stream.next().unwrap() {
-                    assert_eq!((block.rows().start, block.layout()), (next, block_layout));
+                    assert_eq!((block.rows().start, block.data_layout()), (next, block_layout));
                     next = block.rows().end;
                     let count = block.shape().element_count().unwrap();
                     let to = copy.prepare_for_output(count).unwrap();

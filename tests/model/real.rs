@@ -79,7 +79,7 @@ impl<T: Typed> RealTable for HomogenNumericTable<T> {
         let Shape { rows, columns } = view.shape();
         let rows = if columns == 0 { 0 } else { rows }; // too many to walk over, maybe
         let positions = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-        Ok(positions.map(|(row, column)| view.get(row, column).expect("inside").number()).collect())
+        Ok(positions.map(|(row, column)| view.value(row, column).expect("inside").number()).collect())
     }
 
     fn array(&self) -> Result<AnyArray> {
@@ -325,7 +325,7 @@ pub(crate) fn set_value(
 }
 
 pub(crate) fn assign(table: &mut dyn NumericTable, element: ElementType, value: Number) -> Result<()> {
-    with_type!(element, U => table.assign(U::from_number(value)))
+    with_type!(element, U => table.fill(U::from_number(value)))
 }
 
 fn columns_of(cut: Cut, count: usize) -> Range<usize> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::execution::{Detached, Kernels, Rayon, Serial, StreamOptions};
-use numeric_table::table::{Lease, Region};
+use numeric_table::table::{Lease, Region, Target};
 use numeric_table::{
     AnySlice, AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any,
     load_any, load_npy_any, prelude::*, verify,
@@ -131,7 +131,7 @@ calls! {
         let feature = Feature::new(T::TYPE).named("all").categorical(3);
         table.set_dictionary(DataDictionary::uniform(feature.clone(), columns)).unwrap();
         assert!(table.set_dictionary(DataDictionary::uniform(feature, columns ^ 1)).is_err());
-        table.reset_dictionary();
+        table.reset_dictionary().unwrap();
     }
 
     fn debug(table, _folder) {
@@ -167,7 +167,7 @@ calls! {
         let clone = table.clone();
         black_box(clone == *table);
         black_box(*table == Table::<T>::default());
-        black_box(clone.compact().is_ok());
+        black_box(clone.to_compact().is_ok());
     }
 
     fn sliced(table, _folder) {
@@ -192,7 +192,7 @@ calls! {
         for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
             let _ = black_box(table.to_layout(layout));
         }
-        let _ = black_box(table.compact());
+        let _ = black_box(table.to_compact());
     }
 
     fn resized(table, _folder) {
@@ -252,7 +252,7 @@ calls! {
         if let Ok(view) = table.view() {
             black_box((view.shape(), view.strides(), view.transposed().shape(), view.as_slice().map(<[T]>::len)));
             for index in [0, 1, usize::MAX] {
-                black_box((view.get(index, 0), view.get(0, index), view.row(index).is_some(), view.column(index).is_some()));
+                black_box((view.value(index, 0), view.value(0, index), view.row(index).is_some(), view.column(index).is_some()));
             }
             for range in row_ranges(shape.rows) {
                 let _ = black_box(view.rows(range));
@@ -270,8 +270,8 @@ calls! {
         let shape = table.shape();
         if let Ok(mut view) = table.view_mut() {
             view.fill(T::default());
-            let _ = black_box(view.set(0, 0, T::default()));
-            let _ = black_box(view.set(usize::MAX, usize::MAX, T::default()));
+            let _ = black_box(view.set_value(0, 0, T::default()));
+            let _ = black_box(view.set_value(usize::MAX, usize::MAX, T::default()));
             for range in row_ranges(shape.rows) {
                 let _ = black_box(view.reborrow().rows(range.clone()));
                 let _ = black_box(view.reborrow().split_at_row(range.end));
@@ -279,7 +279,7 @@ calls! {
             for range in row_ranges(shape.columns) {
                 let _ = black_box(view.reborrow().columns(range));
             }
-            let _ = black_box(view.into_slice());
+            let _ = black_box(view.try_into_slice());
         }
         let other = table.clone();
         if let (Ok(mut view), Ok(other)) = (table.view_mut(), other.view()) {
@@ -339,15 +339,13 @@ calls! {
         let Shape { rows, columns } = table.shape();
         for rows in row_ranges(rows) {
             let (region, mut lease) = (Region { rows, columns: 0..columns }, Lease::new());
-            for in_place in [false, true] {
-                if table.lend_region(&region, in_place, &mut lease).is_ok() {
+            for in_place in [None, Some(T::TYPE), Some(ElementType::I64)] {
+                if table.lend_region(&region, in_place, &mut lease).is_ok_and(|is_in_place| is_in_place == in_place.is_some()) {
                     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
                     let _ = black_box(table.write_lent(&mut lease, AnySlice::new(&[1.0_f32]), rule));
                     table.take_back(&mut lease).unwrap();
                 }
             }
-            let _ = black_box(table.region_mut(&region).map(|region| region.element_type()));
-            let _ = black_box(table.borrow_region_mut(&region).map(|values| values.len()));
         }
     }
 
@@ -451,8 +449,8 @@ calls! {
     }
 
     fn assigned(table, _folder) {
-        let _ = black_box(table.assign(1.0));
-        let _ = black_box(table.assign(1e300));
+        let _ = black_box(table.fill(1.0));
+        let _ = black_box(table.fill(1e300));
     }
 
     fn regions(table, _folder) {
@@ -461,11 +459,29 @@ calls! {
             for columns in row_ranges(columns) {
                 let region = Region { rows: rows.clone(), columns };
                 let _ = black_box((region.shape(), region.check(table.shape())));
-                let _ = black_box(table.copy_region(&region, ElementType::F64, ConversionPolicy::Saturate));
-                let mut target = [0.0_f64; 4];
-                let _ = black_box(table.read_region(&region, AnySliceMut::new(&mut target), ConversionPolicy::Exact));
+                let mut values = [0.0_f64; 4];
+                let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+                let _ = black_box(table.write_region(&region, AnySlice::new(&values), rule));
+                for shape in [region.shape(), Shape { rows: 2, columns: 2 }] {
+                    let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Exact);
+                    let _ = black_box(target.and_then(|target| table.read_region(&region, target)));
+                    let target = Target::new(AnySliceMut::new(&mut []  as &mut [u8]), shape, ConversionPolicy::Exact);
+                    let _ = black_box(target.and_then(|target| table.read_region(&region, target.over())));
+                    let target = Target::new(AnySliceMut::new(&mut []  as &mut [u8]), shape, ConversionPolicy::Exact);
+                    let _ = black_box(target.and_then(|target| target.fill_with(&region, |row, column| (row ^ column) as u64)));
+                }
             }
         }
+    }
+
+    fn pieces(table, _folder) {
+        let Shape { rows, columns } = table.shape();
+        for (row, column) in [(0, 0), (rows, columns), (usize::MAX, 0), (0, usize::MAX)] {
+            let _ = black_box(table.piece(row, column).map(|piece| piece.map(|piece| piece.moved(row, column).region().shape())));
+            let _ = black_box(table.piece_mut(row, column).map(|piece| piece.map(|piece| piece.moved(row, column).region().shape())));
+        }
+        let _ = black_box((table.pieces_mut().map(|pieces| pieces.len()), table.check_writable()));
+        let _ = black_box((table.uniform_type(), columns_of(columns).map(|column| table.column_type(column))));
     }
 
     fn archived(table, _folder) {
@@ -512,7 +528,7 @@ calls! {
         assert_eq!(reader.shape(), table.shape());
         let _ = black_box((reader.verify(), reader.load::<T>(), reader.load_as::<f64>(), reader.load_any()));
         for range in row_ranges(table.row_count()) {
-            let _ = black_box(reader.read_rows::<f64>(range));
+            let _ = black_box(reader.load_rows::<f64>(range));
         }
         for rows in [0, 1, 1000, usize::MAX] {
             if let Ok(mut blocks) = reader.row_blocks::<f64>(rows) {

@@ -17,13 +17,12 @@ mod tiles;
 mod transpose;
 mod write;
 
-pub(crate) use read::{check, read, read_over, read_rows_over, read_slice};
+pub(crate) use read::{OldValues, check, read, read_over, read_rows, read_slice};
 pub(crate) use report::report;
-pub(crate) use write::{check_write, write};
+pub(crate) use write::{check_write, write, write_checked};
 
 use std::mem::MaybeUninit;
 
-use self::read::Target;
 use super::ConversionPolicy;
 use crate::array::{AnyArray, Array, assume_init_mut};
 use crate::base::element::{Element, ElementType, match_element};
@@ -69,7 +68,7 @@ pub(crate) fn to_array(
 ) -> Result<AnyArray> {
     match_element!(target, D => {
         let array = Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
-            read::read_into(window, AnyRoom::new(target), policy, origin, Target::Private)?;
+            read::read_into(window, AnyRoom::new(target), policy, origin, OldValues::Lost)?;
             // SAFETY: `read_into` has written every element.
             Ok(unsafe { assume_init_mut(target) })
         })?;

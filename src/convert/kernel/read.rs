@@ -11,13 +11,13 @@ use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, AnySliceMut, AnyWindow};
 
-/// What the target is to the caller.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
-    /// Memory that others see: if a value is refused it stays as it was, so that all are looked at before any is written.
-    Visible,
-    /// Memory that nobody looks at after an error: values are looked at as they are converted, in one pass.
-    Private,
+/// What the old values of a target are to the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldValues {
+    /// They stay if a value is refused, so that all are looked at before any is written.
+    Kept,
+    /// Nobody looks at them after an error: values are looked at as they are converted, in one pass.
+    Lost,
 }
 
 /// Converts a window, row by row, into a slice of as many values.
@@ -31,7 +31,7 @@ pub(crate) fn read(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    read_into(window, target.into_room(), policy, origin, Target::Visible)
+    read_into(window, target.into_room(), policy, origin, OldValues::Kept)
 }
 
 /// As [`read`], into a slice whose old values nobody needs: on an error it holds anything.
@@ -45,7 +45,7 @@ pub(crate) fn read_over(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    read_into(window, target.into_room(), policy, origin, Target::Private)
+    read_into(window, target.into_room(), policy, origin, OldValues::Lost)
 }
 
 /// As [`read`], into a target that may be uninitialised; all of it is initialised then.
@@ -58,7 +58,7 @@ pub(super) fn read_into(
     target: AnyRoom<'_>,
     policy: ConversionPolicy,
     origin: Origin,
-    kind: Target,
+    old: OldValues,
 ) -> Result<()> {
     let pair = Pair::of(window.element_type(), target.element_type());
     match window.as_slice() {
@@ -67,7 +67,7 @@ pub(super) fn read_into(
             unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
             Ok(())
         }
-        _ => read_window(window, target, pair, policy, origin, kind),
+        _ => read_room(window, target, pair, policy, origin, old),
     }
 }
 
@@ -97,48 +97,60 @@ fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> b
 #[inline(never)]
 fn read_column(values: AnySlice<'_>, target: AnyRoom<'_>, policy: ConversionPolicy) -> Result<()> {
     let column = AnyWindow::of_rows(values, values.len(), 1);
-    read_into(column, target, policy, Origin::default(), Target::Visible)
+    read_into(column, target, policy, Origin::default(), OldValues::Kept)
 }
 
-/// As [`read_over`], of dense rows of so many values.
+/// Converts a window into rows of its shape.
 ///
 /// # Errors
-/// As [`read_over`].
+/// The first value in row-major order that the policy refuses.
 #[inline(always)]
-pub(crate) fn read_rows_over(
-    values: AnySlice<'_>,
-    columns: usize,
-    target: AnySliceMut<'_>,
+pub(crate) fn read_rows(
+    window: AnyWindow<'_>,
+    target: AnyRows<'_>,
     policy: ConversionPolicy,
     origin: Origin,
+    old: OldValues,
 ) -> Result<()> {
-    let target = target.into_room();
-    let pair = Pair::of(values.element_type(), target.element_type());
-    if is_simple(values, &target) && !pair.needs_check(policy) {
-        // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
-        unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
-        return Ok(());
+    let pair = Pair::of(window.element_type(), target.element_type());
+    if let Some(values) = window.as_slice()
+        && target.is_contiguous()
+    {
+        let target = target.into_room();
+        if is_simple(values, &target) && !pair.needs_check(policy) {
+            // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+            unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
+            return Ok(());
+        }
+        return read_contiguous(window, values, target, pair, policy, origin, old);
     }
-    read_rows(values, columns, target, pair, policy, origin)
+    read_window(window, target, pair, policy, origin, old)
 }
 
 #[inline(never)]
-fn read_rows(
+fn read_contiguous(
+    window: AnyWindow<'_>,
     values: AnySlice<'_>,
-    columns: usize,
     mut target: AnyRoom<'_>,
     pair: &Pair,
     policy: ConversionPolicy,
     origin: Origin,
+    old: OldValues,
 ) -> Result<()> {
     if is_simple(values, &target) {
         let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
-        if store.put(values, target.reborrow()) {
+        let is_put = match old {
+            OldValues::Lost => store.put(values, target.reborrow()),
+            OldValues::Kept => {
+                permits_slice(pair, policy, values)
+                    && Store { policy: ConversionPolicy::Saturate, ..store }.put(values, target.reborrow())
+            }
+        };
+        if is_put {
             return Ok(());
         }
     }
-    let rows = values.len().checked_div(columns).unwrap_or(0);
-    read_window(AnyWindow::of_rows(values, rows, columns), target, pair, policy, origin, Target::Private)
+    read_room(window, target, pair, policy, origin, old)
 }
 
 /// Whether there is nothing to cut or to walk over: so are by far the most calls.
@@ -159,21 +171,33 @@ fn permits_slice(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) ->
 }
 
 #[inline(never)]
-fn read_window(
+fn read_room(
     window: AnyWindow<'_>,
     target: AnyRoom<'_>,
     pair: &Pair,
     policy: ConversionPolicy,
     origin: Origin,
-    kind: Target,
+    old: OldValues,
 ) -> Result<()> {
     let expected = window.rows() * window.columns();
     if target.len() != expected {
         return Err(Error::LengthMismatch { expected, found: target.len() });
     }
+    read_window(window, AnyRows::new(target, window.rows(), window.columns()), pair, policy, origin, old)
+}
+
+#[inline(never)]
+fn read_window(
+    window: AnyWindow<'_>,
+    target: AnyRows<'_>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+    origin: Origin,
+    old: OldValues,
+) -> Result<()> {
     if !pair.needs_check(policy) {
         convert_window(window, target, pair, ConversionPolicy::Saturate);
-    } else if kind == Target::Visible {
+    } else if old == OldValues::Kept {
         check_pair(window, pair, policy, origin)?;
         convert_window(window, target, pair, ConversionPolicy::Saturate);
     } else if !convert_window(window, target, pair, policy) {
@@ -201,12 +225,12 @@ fn check_pair(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, orig
 }
 
 /// A window, and the rows that it becomes.
-struct Piece<'s, 't> {
+struct Transfer<'s, 't> {
     source: AnyWindow<'s>,
     target: AnyRows<'t>,
 }
 
-impl<'s, 't> Piece<'s, 't> {
+impl<'s, 't> Transfer<'s, 't> {
     /// Cuts across the longer side.
     fn cut(self, tasks: usize) -> Vec<Self> {
         let (is_tall, length) = (self.source.is_tall(), self.source.length());
@@ -218,26 +242,31 @@ impl<'s, 't> Piece<'s, 't> {
     }
 }
 
-/// Converts a window, row by row, in parallel if it is large. Tells whether the policy permits every value.
-fn convert_window(window: AnyWindow<'_>, target: AnyRoom<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+/// Converts a window into rows of its shape, in parallel if it is large. Returns whether the policy permits every value.
+fn convert_window(window: AnyWindow<'_>, target: AnyRows<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+    assert!(window.rows() == target.rows() && window.columns() == target.columns(), "the shapes are the same");
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
     let bytes = window.size_in_bytes() + result_bytes;
-    let window = window.in_long_rows();
-    let piece = Piece { source: window, target: AnyRows::new(target, window.rows(), window.columns()) };
-    let is_streaming = Store::is_worth_streaming(window.geometry(), result_bytes);
+    let part = if target.is_contiguous() {
+        let source = window.in_long_rows();
+        Transfer { source, target: AnyRows::new(target.into_room(), source.rows(), source.columns()) }
+    } else {
+        Transfer { source: window, target }
+    };
+    let is_streaming = Store::is_worth_streaming(part.source.geometry(), result_bytes);
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
-        1 => convert_piece(piece, &store),
-        tasks => parallel::map(piece.cut(tasks), |piece| convert_piece(piece, &store)).into_iter().all(|fits| fits),
+        1 => transfer_all(part, &store),
+        tasks => parallel::map(part.cut(tasks), |part| transfer_all(part, &store)).into_iter().all(|fits| fits),
     }
 }
 
-fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
-    let Piece { source, mut target } = piece;
+fn transfer_all(part: Transfer<'_, '_>, store: &Store<'_>) -> bool {
+    let Transfer { source, mut target } = part;
     let mut fits = true;
     if let (Some(values), true) = (source.as_slice(), target.is_contiguous()) {
-        fits &= store.put(values, target.as_slice_mut());
+        fits &= store.put(values, target.into_room());
     } else {
         let mut scratch = Scratch::new();
         for tile in tiles(source.geometry(), Scratch::capacity(source.element_type())) {
@@ -249,7 +278,7 @@ fn convert_piece(piece: Piece<'_, '_>, store: &Store<'_>) -> bool {
     fits
 }
 
-/// Tells whether the policy permits every value of a window; in parallel if it is large.
+/// Returns whether the policy permits every value of a window; in parallel if it is large.
 pub(super) fn permits_window(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
     let permits = |part: AnyWindow<'_>| {

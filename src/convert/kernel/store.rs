@@ -18,6 +18,9 @@ const LONG_ROW_BYTES: usize = 64 << 10;
 /// Values that are looked at, and then converted while they are in the first-level cache.
 const CHECK_CHUNK: usize = 1024;
 
+/// Rows of fewer elements than this are converted together, and then copied to their places.
+const NARROW: usize = 8;
+
 /// Bytes of a cache line: what is stored past the cache in one go.
 const LINE: usize = 64;
 
@@ -37,12 +40,15 @@ impl Store<'_> {
         cfg!(target_arch = "x86_64") && is_transposed && has_long_rows && result_bytes >= STREAMING_BYTES
     }
 
-    /// Converts values into consecutive rows of as many elements. Tells whether the policy permits every value.
+    /// Converts values into consecutive rows of as many elements. Returns whether the policy permits every value.
     pub(super) fn put_rows(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {
         if rows.is_contiguous() {
-            return self.put(values, rows.as_slice_mut());
+            return self.put(values, rows.reborrow().into_room());
         }
         let columns = rows.columns();
+        if columns < NARROW {
+            return self.put_narrow(values, rows);
+        }
         let mut fits = true;
         for row in 0..rows.rows() {
             fits &= self.put(values.range(row * columns..(row + 1) * columns), rows.row(row));
@@ -50,7 +56,22 @@ impl Store<'_> {
         fits
     }
 
-    /// Converts values into as many elements. Tells whether the policy permits every value.
+    /// As [`put_rows`](Self::put_rows), for rows that are too short to be converted one by one.
+    fn put_narrow(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {
+        let (columns, mut scratch, mut fits) = (rows.columns().max(1), Scratch::new(), true);
+        let step = Scratch::capacity(rows.element_type()) / columns;
+        for first in (0..rows.rows()).step_by(step) {
+            let part = first..rows.rows().min(first + step);
+            let values = values.range(part.start * columns..part.end * columns);
+            let mut converted = scratch.room(rows.element_type(), values.len());
+            fits &= self.put_in_cache(values, converted.reborrow());
+            // SAFETY: `put_in_cache` has written every element.
+            rows.cut(part, 0..columns).copy_from_slice(unsafe { converted.assume_init() });
+        }
+        fits
+    }
+
+    /// Converts values into as many elements. Returns whether the policy permits every value.
     pub(super) fn put(&self, values: AnySlice<'_>, room: AnyRoom<'_>) -> bool {
         if !self.is_streaming || room.size_in_bytes() < 2 * LINE {
             return self.put_in_cache(values, room);

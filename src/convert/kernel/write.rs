@@ -21,56 +21,84 @@ use crate::window::{AnySlice, AnyWindow, AnyWindowMut, Geometry};
 ///
 /// # Errors
 /// [`Error::LengthMismatch`]; the first changed value in row-major order that the policy refuses.
-pub(crate) fn write(window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     let Geometry { rows, columns, .. } = window.geometry();
-    check_length(rows, columns, source)?;
-    if source.is_empty() {
-        return Ok(());
+    let (expected, found) = (rows * columns, source.len());
+    if found != expected {
+        return Err(Error::LengthMismatch { expected, found });
     }
-    if source.element_type() == window.element_type() {
-        window.copy_from_slice(source); // equal types are byte copies: a NaN keeps its payload
-        return Ok(());
+    if source.len() <= FEW
+        && source.element_type() != window.element_type()
+        && window.geometry().is_row_major_contiguous()
+    {
+        let writer = Writer::new(window.element_type(), source.element_type(), rule);
+        if writer.write_few(window.reborrow(), source) {
+            return Ok(());
+        }
     }
-    let writer = Writer::new(window.element_type(), source.element_type(), rule);
-    let window = window.in_long_rows();
-    let new = AnyWindow::of_rows(source, window.geometry().rows, window.geometry().columns);
-    writer.check(window.as_window(), new, columns, origin)?;
-    let bytes = new.size_in_bytes() + window.as_window().size_in_bytes();
-    let piece = Piece { new, window };
-    match parallel::task_count(bytes) {
-        1 => writer.write(piece),
-        tasks => drop(parallel::map(piece.cut(tasks), |piece| writer.write(piece))),
-    }
+    let new = AnyWindow::of_rows(source, rows, columns);
+    check_write(window.as_window(), new, rule, origin)?;
+    write_checked(window, new, rule);
     Ok(())
 }
 
-/// Makes sure that [`write`] would write the values.
+/// Makes sure that values may be written into a window of their shape.
 ///
 /// # Errors
-/// As [`write`].
-pub(crate) fn check_write(window: AnyWindow<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
-    let (rows, columns) = (window.rows(), window.columns());
-    check_length(rows, columns, source)?;
-    if source.is_empty() || source.element_type() == window.element_type() {
+/// The first changed value in row-major order that the policy refuses.
+pub(crate) fn check_write(old: AnyWindow<'_>, new: AnyWindow<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
+    assert!(old.rows() == new.rows() && old.columns() == new.columns(), "the shapes are the same");
+    if new.geometry().is_empty() || new.element_type() == old.element_type() {
         return Ok(());
     }
-    let writer = Writer::new(window.element_type(), source.element_type(), rule);
-    let window = window.in_long_rows();
-    writer.check(window, AnyWindow::of_rows(source, window.rows(), window.columns()), columns, origin)
+    let columns = new.columns();
+    let writer = Writer::new(old.element_type(), new.element_type(), rule);
+    let (old, new) = match new.as_slice() {
+        Some(values) => {
+            let old = old.in_long_rows();
+            (old, AnyWindow::of_rows(values, old.rows(), old.columns()))
+        }
+        None => (old, new),
+    };
+    writer.check(old, new, columns, origin)
 }
 
-fn check_length(rows: usize, columns: usize, source: AnySlice<'_>) -> Result<()> {
-    let (expected, found) = (rows * columns, source.len());
-    if found == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found }) }
+/// Converts values into a window of their shape, under `Saturate`: [`check_write`] has permitted them.
+pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: WriteRule) {
+    let Geometry { rows, columns, .. } = window.geometry();
+    assert!(rows == new.rows() && columns == new.columns(), "the shapes are the same");
+    if new.geometry().is_empty() {
+        return;
+    }
+    if new.element_type() == window.element_type() {
+        return window.copy_from(new); // equal types are byte copies: a NaN keeps its payload
+    }
+    let writer = Writer::new(window.element_type(), new.element_type(), rule);
+    let bytes = new.size_in_bytes() + window.as_window().size_in_bytes();
+    let part = match new.as_slice() {
+        Some(values) => {
+            let window = window.in_long_rows();
+            let new = AnyWindow::of_rows(values, window.geometry().rows, window.geometry().columns);
+            Update { new, window }
+        }
+        None => Update { new, window },
+    };
+    match parallel::task_count(bytes) {
+        1 => writer.write(part),
+        tasks => drop(parallel::map(part.cut(tasks), |part| writer.write(part))),
+    }
 }
+
+/// Values that are written without cutting or counting anything: a row, most often.
+const FEW: usize = 64;
 
 /// A window, and the values that are to be written there.
-struct Piece<'w, 's> {
+struct Update<'w, 's> {
     window: AnyWindowMut<'w>,
     new: AnyWindow<'s>,
 }
 
-impl Piece<'_, '_> {
+impl Update<'_, '_> {
     /// Cuts across the longer side.
     fn cut(self, tasks: usize) -> Vec<Self> {
         let (is_tall, length) = (self.new.is_tall(), self.new.length());
@@ -111,6 +139,25 @@ impl Writer<'_> {
     fn new(old_type: ElementType, new_type: ElementType, rule: WriteRule) -> Self {
         let (show, store) = (Pair::of(old_type, new_type), Pair::of(new_type, old_type));
         Self { show, store, level: Level::chosen(), rule }
+    }
+
+    /// Writes a few values into contiguous memory, if the policy is known to permit all of them; returns whether it is.
+    fn write_few(&self, window: AnyWindowMut<'_>, new: AnySlice<'_>) -> bool {
+        if self.store.needs_check(self.rule.policy) && !self.store.permits(self.level, self.rule.policy, new) {
+            return false;
+        }
+        let (mut shown, mut converted, mut is_changed) = (Scratch::new(), Scratch::new(), [false; FEW]);
+        let Some(old) = window.as_window().as_slice() else { return false };
+        let changes = self.mark(old, new, &mut shown, &mut is_changed);
+        if changes > 0 {
+            let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
+            if changes == new.len() {
+                window.copy_from_slice(converted);
+            } else {
+                window.in_long_rows().copy_marked(converted, &is_changed);
+            }
+        }
+        true
     }
 
     /// Makes sure that the policy permits every value that will be written.
@@ -166,9 +213,9 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the changes of one piece.
-    fn write(&self, piece: Piece<'_, '_>) {
-        let Piece { mut window, new } = piece;
+    /// Writes the changes of one part.
+    fn write(&self, part: Update<'_, '_>) {
+        let Update { mut window, new } = part;
         let mut forms = Forms::new();
         let mut converted = Scratch::new();
         for tile in tiles(window.geometry(), Forms::CAPACITY) {
@@ -190,13 +237,7 @@ impl Writer<'_> {
     }
 
     /// Marks the new values that are to be written, and counts them.
-    fn mark(
-        &self,
-        old: AnySlice<'_>,
-        new: AnySlice<'_>,
-        shown: &mut Scratch,
-        is_changed: &mut [bool; Forms::CAPACITY],
-    ) -> usize {
+    fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
             is_changed.fill(true);

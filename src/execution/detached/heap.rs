@@ -114,7 +114,7 @@ impl Transport for DetachedTransport {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
         target.hide(0, &source)?;
-        self.times.upload_later(source.count());
+        self.times.upload_later(source.len());
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView};
+use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shows its
@@ -135,7 +135,7 @@ fn lines<T: Element>(
     }
 }
 
-impl dyn NumericTable {
+impl dyn NumericTable + '_ {
     /// Returns the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does.
     /// Columns of a kind of table that is somebody's own are copied.
     ///
@@ -151,15 +151,15 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
-        fn copy<T: Element>(table: &dyn NumericTable) -> Result<RecordBatch> {
+        fn copy<T: Element>(table: &(dyn NumericTable + '_)) -> Result<RecordBatch> {
             let Shape { rows, columns } = table.shape();
             let schema = to_schema(table.dictionary(), &data_type(T::TYPE)?, columns)?;
             batch(schema, rows, |column| {
                 let region = Region { rows: 0..rows, columns: column..column + 1 };
-                to_arrow::<T>(downcast(table.copy_region(&region, T::TYPE, ConversionPolicy::Saturate)?)?)
+                to_arrow::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?)
             })
         }
-        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+        match_element!(self.one_type()?, T => match HomogenNumericTable::<T>::sharing(self)? {
             Some(table) => table.to_record_batch(),
             None => copy::<T>(self),
         })

@@ -51,7 +51,7 @@ pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
 /// [`Error::UnsupportedElementType`] for `bf16`.
 pub(super) fn to_arrow<T: Element>(values: Array<T>) -> Result<ArrayRef> {
     fn make<P: ArrowPrimitiveType>(bytes: Array<u8>) -> ArrayRef {
-        let count = bytes.count() / size_of::<P::Native>();
+        let count = bytes.len() / size_of::<P::Native>();
         let values = match count {
             0 => ScalarBuffer::from(Vec::new()),
             _ => ScalarBuffer::new(Buffer::from(Bytes::from_owner(bytes)), 0, count),

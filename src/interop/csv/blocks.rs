@@ -8,10 +8,11 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::files::block::FileBlock;
+use crate::block::BlockMut;
 use crate::files::progress::Meter;
+use crate::table::Region;
 
-/// All rows of a CSV file, block by block: see [`CsvSource::blocks`].
+/// All rows of a CSV file, block by block: see [`CsvSource::row_blocks`].
 pub struct CsvBlocks<'s, T> {
     source: &'s CsvSource,
     plan: RowPlan<'s, T>,
@@ -52,20 +53,20 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
     /// ```
     /// # use numeric_table::{CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
-    /// let (mut blocks, mut sum) = (source.blocks::<f64>(2)?, 0.0);
+    /// let (mut blocks, mut sum) = (source.row_blocks::<f64>(2)?, 0.0);
     /// while let Some(block) = blocks.next_block()? {
     ///     sum += block.iter().sum::<f64>();
     /// }
     /// assert_eq!(sum, 21.0);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn next_block(&mut self) -> Result<Option<FileBlock<'_, T>>> {
+    pub fn next_block(&mut self) -> Result<Option<BlockMut<'_, T>>> {
         if std::mem::take(&mut self.is_done) {
             self.first_row += self.rows;
             self.rows = 0;
         }
         let (source, width) = (self.source, self.plan.width);
-        let values: &mut [T] = if self.values.count() == 0 { &mut [] } else { self.values.mutable_data()? };
+        let values: &mut [T] = if self.values.is_empty() { &mut [] } else { self.values.mutable_data()? };
         let mut parser = RecordParser::new(source, &self.plan);
         while self.rows < self.rows_per_block && self.batches.fill(&source.syntax, &source.input, source.step)? {
             let (bytes, place) = (self.batches.bytes(&source.input), self.batches.place());
@@ -86,7 +87,8 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         }
         self.is_done = true;
         let rows = self.first_row..self.first_row + self.rows;
-        Ok(Some(FileBlock::new(&values[..self.rows * width], rows, width)))
+        let region = Region { rows, columns: 0..width };
+        Ok(Some(BlockMut::staged(&mut values[..self.rows * width], region)))
     }
 }
 

@@ -144,7 +144,7 @@ fn changed(place: u64) -> Failure {
 /// Moves rows together, where some have been left out. `written` says where rows lie: the first, and how many.
 fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width: usize) -> Result<Array<T>> {
     let total = written.iter().map(|&(_, rows)| rows).sum::<usize>() * width;
-    if total == array.count() {
+    if total == array.len() {
         return Ok(array);
     }
     if total == 0 {
@@ -156,5 +156,5 @@ fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width
         end += rows * width;
     }
     // What is left over is room for further rows; too much of it is given back.
-    if total < array.count() / 2 { Array::copy_of(&array[..total]) } else { Ok(array) }
+    if total < array.len() / 2 { Array::copy_of(&array[..total]) } else { Ok(array) }
 }

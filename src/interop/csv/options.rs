@@ -188,7 +188,7 @@ impl CsvOptions {
     /// Says what columns are. What is said later wins. A column of which nothing is said must not mix numbers and words: see
     /// [`CsvKind::Automatic`].
     ///
-    /// If all columns are stated to be numbers, or their first 100 rows have some, then [`CsvSource::blocks`] reads the file
+    /// If all columns are stated to be numbers, or their first 100 rows have some, then [`CsvSource::row_blocks`] reads the file
     /// once.
     ///
     /// # Examples

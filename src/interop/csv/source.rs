@@ -170,7 +170,7 @@ impl CsvSource {
         Self::new(Input::from_reader(reader)?, options, PIECE_BYTES)
     }
 
-    /// Has `hook` told how far [`load`](Self::load) or [`blocks`](Self::blocks) has got, in bytes of the file whose values
+    /// Has `hook` told how far [`load`](Self::load) or [`row_blocks`](Self::row_blocks) has got, in bytes of the file whose values
     /// have been read: at the beginning, and after some hundred kilobytes each, from whatever thread works on it, but by one
     /// at a time. Looking the file through beforehand is not counted; if the kinds of columns turn out to be others than the
     /// first records made them seem, it begins again at 0.
@@ -244,13 +244,13 @@ impl CsvSource {
     /// ```
     /// # use numeric_table::{CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
-    /// let mut blocks = source.blocks::<f32>(2)?;
+    /// let mut blocks = source.row_blocks::<f32>(2)?;
     /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
     /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
     /// assert!(blocks.next_block()?.is_none());
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn blocks<T: Element>(&self, rows_per_block: usize) -> Result<CsvBlocks<'_, T>> {
+    pub fn row_blocks<T: Element>(&self, rows_per_block: usize) -> Result<CsvBlocks<'_, T>> {
         CsvBlocks::new(self, self.roles()?, rows_per_block)
     }
 

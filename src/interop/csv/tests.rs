@@ -194,7 +194,7 @@ fn check_values(text: &str, width: usize, missing: CsvMissing) {
         assert_eq!(outcome(source(step).load::<f64>().map(values)), expected, "cut after {step} bytes");
         let source = source(step);
         let blocks = || -> Result<Vec<f64>> {
-            let (mut blocks, mut values) = (source.blocks::<f64>(step)?, Vec::new());
+            let (mut blocks, mut values) = (source.row_blocks::<f64>(step)?, Vec::new());
             while let Some(block) = blocks.next_block()? {
                 assert_eq!(block.rows().start * width, values.len());
                 values.extend_from_slice(&block);
@@ -221,7 +221,7 @@ fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, Strin
     let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
     let in_blocks = || -> Result<Vec<f64>> {
         let (source, mut values) = (open()?, Vec::new());
-        let mut blocks = source.blocks::<f64>(3)?;
+        let mut blocks = source.row_blocks::<f64>(3)?;
         while let Some(block) = blocks.next_block()? {
             values.extend_from_slice(&block);
         }
@@ -395,7 +395,7 @@ fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
         CsvSource::new(Input::memory(text.as_bytes().to_vec()), options().max_record_bytes(20), step)
     };
     let in_blocks = |source: CsvSource| -> Result<usize> {
-        let (mut blocks, mut rows) = (source.blocks::<f64>(2)?, 0);
+        let (mut blocks, mut rows) = (source.row_blocks::<f64>(2)?, 0);
         while let Some(block) = blocks.next_block()? {
             rows += block.rows().len();
         }
@@ -426,7 +426,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
             let source = open(CsvOptions::new().kind(.., kind));
             let expected = "line 6, column 1 (b): \"n\" is one category more than 3, the most that the options permit";
             assert_eq!(source.load::<u8>().unwrap_err().to_string(), expected);
-            assert_eq!(source.blocks::<u8>(1).unwrap_err().to_string(), expected);
+            assert_eq!(source.row_blocks::<u8>(1).unwrap_err().to_string(), expected);
             assert_eq!(source.categories(0).unwrap_err().to_string(), expected);
         }
         // One column has words too many from the first record on, the other one a word among numbers at the end.

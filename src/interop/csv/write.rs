@@ -71,7 +71,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        to_file(path.as_ref(), &Text::<T>::new(&self.view()?, self.dictionary(), &options)?, &options)
+        let table: &dyn NumericTable = self;
+        table.write_csv_with(path, options)
     }
 
     /// As [`write_csv_with`](Self::write_csv_with), into any writer. After an error, some of the table may have been
@@ -89,12 +90,13 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        write(&mut writer, &Text::<T>::new(&self.view()?, self.dictionary(), &options)?, Path::new(WRITER))
+    pub fn write_csv_to(&self, writer: impl Write, options: CsvWriteOptions) -> Result<()> {
+        let table: &dyn NumericTable = self;
+        table.write_csv_to(writer, options)
     }
 }
 
-impl dyn NumericTable {
+impl dyn NumericTable + '_ {
     /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does.
     ///
     /// # Errors
@@ -133,12 +135,9 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.write_csv_with(path, options),
-            None => {
-                let lines = AnyLines::new(self)?;
-                to_file(path.as_ref(), &Text::<T>::new(&lines, self.dictionary(), &options)?, &options)
-            }
+        let (path, lines) = (path.as_ref(), AnyLines::by_rows(self)?);
+        match_element!(self.one_type()?, T => {
+            to_file(path, &Text::<T>::new(&lines, self.dictionary(), &options)?, &options)
         })
     }
 
@@ -158,12 +157,9 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.write_csv_to(writer, options),
-            None => {
-                let lines = AnyLines::new(self)?;
-                write(&mut writer, &Text::<T>::new(&lines, self.dictionary(), &options)?, Path::new(WRITER))
-            }
+        let lines = AnyLines::by_rows(self)?;
+        match_element!(self.one_type()?, T => {
+            write(&mut writer, &Text::<T>::new(&lines, self.dictionary(), &options)?, Path::new(WRITER))
         })
     }
 }

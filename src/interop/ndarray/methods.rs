@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::base::element::Element;
 use crate::base::error::Result;
-use crate::block::{RowBlock, RowBlockMut};
+use crate::block::{Block, BlockMut};
 use crate::table::{HomogenNumericTable, TableView, TableViewMut};
 
 impl<'t, T: Element> TableView<'t, T> {
@@ -53,7 +53,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     }
 }
 
-impl<U: Element> RowBlock<'_, U> {
+impl<U: Element> Block<'_, U> {
     /// Looks at the same values as an `ndarray` view. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayView2::try_from(&block)`, with feature `ndarray-016`.
@@ -74,7 +74,7 @@ impl<U: Element> RowBlock<'_, U> {
     }
 }
 
-impl<U: Element> RowBlockMut<'_, U> {
+impl<U: Element> BlockMut<'_, U> {
     /// Looks at the same values as an `ndarray` view. O(1), no copy.
     ///
     /// # Errors

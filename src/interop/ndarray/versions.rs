@@ -4,7 +4,7 @@ use super::source::Source;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
-use crate::block::{RowBlock, RowBlockMut};
+use crate::block::{Block, BlockMut};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut};
 
 /// An array that others share, as the owner of an [`Array`].
@@ -74,28 +74,28 @@ macro_rules! define_doors {
                 }
             }
 
-            impl<'b, U: Element> TryFrom<&'b RowBlock<'_, U>> for ArrayView2<'b, U> {
+            impl<'b, U: Element> TryFrom<&'b Block<'_, U>> for ArrayView2<'b, U> {
                 type Error = Error;
 
-                fn try_from(block: &'b RowBlock<'_, U>) -> Result<Self> {
+                fn try_from(block: &'b Block<'_, U>) -> Result<Self> {
                     let (rows, columns) = (block.row_count(), block.column_count());
                     Self::from_shape((rows, columns), block).map_err(|_| overflow::<U>(Shape { rows, columns }))
                 }
             }
 
-            impl<'b, U: Element> TryFrom<&'b RowBlockMut<'_, U>> for ArrayView2<'b, U> {
+            impl<'b, U: Element> TryFrom<&'b BlockMut<'_, U>> for ArrayView2<'b, U> {
                 type Error = Error;
 
-                fn try_from(block: &'b RowBlockMut<'_, U>) -> Result<Self> {
+                fn try_from(block: &'b BlockMut<'_, U>) -> Result<Self> {
                     let (rows, columns) = (block.row_count(), block.column_count());
                     Self::from_shape((rows, columns), block).map_err(|_| overflow::<U>(Shape { rows, columns }))
                 }
             }
 
-            impl<'b, U: Element> TryFrom<&'b mut RowBlockMut<'_, U>> for ArrayViewMut2<'b, U> {
+            impl<'b, U: Element> TryFrom<&'b mut BlockMut<'_, U>> for ArrayViewMut2<'b, U> {
                 type Error = Error;
 
-                fn try_from(block: &'b mut RowBlockMut<'_, U>) -> Result<Self> {
+                fn try_from(block: &'b mut BlockMut<'_, U>) -> Result<Self> {
                     let (rows, columns) = (block.row_count(), block.column_count());
                     Self::from_shape((rows, columns), block).map_err(|_| overflow::<U>(Shape { rows, columns }))
                 }
@@ -258,7 +258,7 @@ macro_rules! define_doors {
                 let count = array.len();
                 let (values, offset) = array.into_raw_vec_and_offset();
                 let (values, first) = (Array::from(values), offset.unwrap_or(0));
-                if values.count() == count { values } else { values.part(first..first + count) }
+                if values.len() == count { values } else { values.part(first..first + count) }
             }
 
             fn copy<S: Data<Elem: Element>>(array: &ArrayBase<S, Ix2>) -> Result<Array<S::Elem>> {

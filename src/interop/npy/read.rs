@@ -104,7 +104,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn from_npy(bytes: impl Into<Array<u8>>, policy: CopyPolicy) -> Result<Self> {
         let bytes = bytes.into();
         let header = NpyHeader::read(&mut &bytes[..], &in_stream)?;
-        header.check_file_length(bytes.count() as u64)?;
+        header.check_file_length(bytes.len() as u64)?;
         header.check_type(T::TYPE, None)?;
         let values = bytes.slice(header.length..)?;
         match policy.copies(header.copy_reason(values.as_ptr().addr()))? {

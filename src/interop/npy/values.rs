@@ -145,7 +145,7 @@ pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read
         })?;
         turn(bytes, header);
         swap_if_big_endian(bytes, size);
-        have += part.count();
+        have += part.len();
         parts.push(part);
     }
     let array = match <[Array<T>; 1]>::try_from(parts) {
@@ -154,7 +154,7 @@ pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read
             let mut whole = Array::<T>::zeros(count)?;
             let mut rest = whole.mutable_data()?;
             for part in parts {
-                let (now, later) = rest.split_at_mut(part.count());
+                let (now, later) = rest.split_at_mut(part.len());
                 now.copy_from_slice(&part);
                 rest = later;
             }

@@ -11,7 +11,7 @@ use crate::files::output::{Lines, Output, PayloadWriter, for_each_piece};
 use crate::files::progress::Meter;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableView};
+use crate::table::{HomogenNumericTable, NumericTable};
 
 /// What goes into a file.
 struct NpyContent<'a, T> {
@@ -62,8 +62,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
-        let lines = self.lines()?;
-        save(path.as_ref(), &self.content(&lines)?, &options)
+        let table: &dyn NumericTable = self;
+        table.save_npy_with(path, options)
     }
 
     /// Writes the table into a stream, as [`save_npy`](Self::save_npy) does into a file. Several tables may follow each other.
@@ -84,23 +84,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn write_npy(&self, sink: impl Write) -> Result<()> {
-        let lines = self.lines()?;
-        write(sink, &self.content(&lines)?)
-    }
-
-    fn lines(&self) -> Result<TableView<'_, T>> {
-        match self.data_layout() {
-            DataLayout::RowMajor => self.view(),
-            DataLayout::ColumnMajor => Ok(self.view()?.transposed()),
-        }
-    }
-
-    fn content<'a>(&self, lines: &'a TableView<'_, T>) -> Result<NpyContent<'a, T>> {
-        Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, self.data_layout(), self.shape())? })
+        let table: &dyn NumericTable = self;
+        table.write_npy(sink)
     }
 }
 
-impl dyn NumericTable {
+impl dyn NumericTable + '_ {
     /// Saves a table of any kind as a NumPy file, as [`HomogenNumericTable::save_npy`] does. A table that is not homogeneous
     /// is saved as one, row by row.
     ///
@@ -140,10 +129,8 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
-        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.save_npy_with(path, options),
-            None => save(path.as_ref(), &content::<T>(&AnyLines::new(self)?)?, &options),
-        })
+        let lines = AnyLines::in_order(self)?;
+        match_element!(self.one_type()?, T => save(path.as_ref(), &content::<T>(&lines)?, &options))
     }
 
     /// Writes a table of any kind into a stream, as [`HomogenNumericTable::write_npy`] does.
@@ -162,16 +149,13 @@ impl dyn NumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn write_npy(&self, sink: impl Write) -> Result<()> {
-        match_element!(self.element_type(), T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.write_npy(sink),
-            None => write(sink, &content::<T>(&AnyLines::new(self)?)?),
-        })
+        let lines = AnyLines::in_order(self)?;
+        match_element!(self.one_type()?, T => write(sink, &content::<T>(&lines)?))
     }
 }
 
 fn content<'a, T: Element>(lines: &'a AnyLines<'_>) -> Result<NpyContent<'a, T>> {
-    let shape = Lines::<T>::shape(lines);
-    Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, DataLayout::RowMajor, shape)? })
+    Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, lines.layout(), lines.table_shape())? })
 }
 
 /// The number of values and their size in bytes.

@@ -1,42 +1,29 @@
-//! The homogeneous table as a [`NumericTable`]: sizes, dictionary, and the primitives of block access.
+//! The homogeneous table as a [`NumericTable`]: sizes, dictionary, its one piece, and lending.
 
 use std::ops::Range;
 
-use super::region::HomogenRegion;
-use crate::array::{AnyArray, AnyArrayRef, Array};
+use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
-use crate::convert::{ConversionPolicy, WriteRule, kernel};
+use crate::convert::{WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
-    DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Region, RegionMut, Shape, TableId, TableViewMut,
+    DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId,
+    TableKind, TableViewMut, Target, tiling,
 };
-use crate::window::{AnySlice, AnySliceMut};
+use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Gives where in the array the values of a region lie, if they lie one after another, row by row.
+    /// Where in the array the values of a region are, if they are contiguous row by row.
     #[inline(always)]
-    fn range_in_array(&self, region: &Region) -> Result<Option<Range<usize>>> {
-        region.check(self.shape)?;
-        self.memory.array()?;
-        self.check_allocated()?;
+    fn range_in_array(&self, region: &Region) -> Option<Range<usize>> {
         let columns = self.shape.columns;
         if self.placement.layout == DataLayout::RowMajor && region.columns.start == 0 && region.columns.end == columns {
             // Whole rows, in the table: the array holds them, so that the products do not overflow.
-            let rows = region.rows.start * columns..region.rows.end * columns;
-            return Ok(Some(rows));
+            return Some(region.rows.start * columns..region.rows.end * columns);
         }
-        self.range_of_part(region)
-    }
-
-    fn range_of_part(&self, region: &Region) -> Result<Option<Range<usize>>> {
-        let Some(values) = self.view()?.region(region)?.as_slice() else { return Ok(None) };
-        if values.is_empty() {
-            return Ok(Some(0..0));
-        }
-        let geometry = self.geometry();
-        let first = region.rows.start * geometry.row_stride + region.columns.start * geometry.column_stride;
-        Ok(Some(first..first + values.len()))
+        let (first, part) = self.geometry().cut(&region.rows, &region.columns);
+        part.is_row_major_contiguous().then(|| first..first + part.rows * part.columns)
     }
 
     /// Makes the rows that were cut off, and appear again in `shape`, zero. Returns `false` if the memory must not be
@@ -52,15 +39,6 @@ impl<T: Element> HomogenNumericTable<T> {
         view.rows(cut_rows)?.fill(T::default());
         Ok(true)
     }
-
-    /// Borrows the values of a region, if they lie one after another, row by row.
-    #[inline(always)]
-    fn slice_of_region(&self, region: &Region) -> Result<Option<&[T]>> {
-        match self.range_in_array(region)? {
-            Some(range) => Ok(self.memory.array()?.get(range)),
-            None => Ok(None),
-        }
-    }
 }
 
 impl<T: Element> NumericTable for HomogenNumericTable<T> {
@@ -69,9 +47,13 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         self.shape
     }
 
+    fn kind(&self) -> TableKind {
+        TableKind::HOMOGENEOUS
+    }
+
     #[inline(always)]
-    fn element_type(&self) -> ElementType {
-        T::TYPE
+    fn uniform_type(&self) -> Option<ElementType> {
+        Some(T::TYPE)
     }
 
     fn data_layout(&self) -> DataLayout {
@@ -92,8 +74,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(())
     }
 
-    fn reset_dictionary(&mut self) {
+    fn reset_dictionary(&mut self) -> Result<()> {
         self.dictionary = Self::default_dictionary(self.shape.columns);
+        Ok(())
     }
 
     fn resize(&mut self, rows: usize) -> Result<()> {
@@ -113,87 +96,91 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Result<Vec<u8>> {
-        HomogenNumericTable::to_bytes(self)
-    }
-
+    #[inline(always)]
     fn id(&self) -> TableId {
         self.id
     }
 
     #[inline(always)]
-    fn borrow_region(&self, region: &Region) -> Result<Option<AnySlice<'_>>> {
-        Ok(self.slice_of_region(region)?.map(AnySlice::new))
+    fn piece(&self, _: usize, _: usize) -> Result<Option<Piece<'_>>> {
+        Ok(Some(Piece::of_array(0, 0, self.view()?, self.memory.array()?, 0)))
     }
 
     #[inline(always)]
-    fn array_of_region(&self, region: &Region) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        match self.range_in_array(region)? {
-            Some(range) => Ok(Some((AnyArrayRef::new(self.memory.array()?), range))),
-            None => Ok(None),
-        }
-    }
-
-    #[inline(always)]
-    fn read_region(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-        self.view()?.region(region)?.read(target, policy, region.origin())
-    }
-
-    #[inline(always)]
-    fn read_region_over(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-        match self.slice_of_region(region)? {
-            Some(values) => {
-                kernel::read_rows_over(AnySlice::new(values), region.columns.len(), target, policy, region.origin())
-            }
-            None => self.view()?.region(region)?.read_over(target, policy, region.origin()),
-        }
-    }
-
-    fn copy_region(&self, region: &Region, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        let array = self.memory.array()?;
+        self.check_allocated()?;
         region.check(self.shape)?;
-        region.shape().element_count_of(element_type)?;
-        self.view()?.region(region)?.to_array(element_type, policy, region.origin())
-    }
-
-    fn region_mut(&mut self, region: &Region) -> Result<Box<dyn RegionMut<'_> + '_>> {
-        region.check(self.shape)?;
-        Ok(Box::new(HomogenRegion::new(self.view_mut()?, region.clone())?))
+        if element != T::TYPE {
+            return Ok(None);
+        }
+        Ok(self.range_in_array(region).and_then(|range| array.get(range)).map(AnySlice::new))
     }
 
     #[inline(always)]
-    fn borrow_region_mut(&mut self, region: &Region) -> Result<AnySliceMut<'_>> {
-        let mut range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?;
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        let is_mutable = self.memory.array()?.has_mutable_data();
+        self.check_allocated()?;
+        region.check(self.shape)?;
+        let range = self.range_in_array(region);
+        let Some(mut range) = range.filter(|_| element == T::TYPE) else { return Ok(None) };
         if self.shape.is_empty() {
-            return Ok(AnySliceMut::new::<T>(&mut []));
+            return Ok(Some(AnySliceMut::new::<T>(&mut [])));
         }
-        if !self.memory.array()?.has_mutable_data() {
+        if !is_mutable {
             self.detach()?;
-            range = self.range_in_array(region)?.ok_or(Error::NotContiguous)?; // copying may have moved the region
+            range = self.range_in_array(region).unwrap_or_default(); // copying may have moved the region
         }
-        let values = self.memory.array_mut()?.mutable_data()?;
-        values.get_mut(range).map(AnySliceMut::new).ok_or(Error::NotAllocated)
-    }
-
-    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        region.check(self.shape)?;
-        if !self.memory.array()?.has_mutable_data() {
-            // What is refused copies nothing.
-            self.view()?.region(region)?.check_write(values, rule, region.origin())?;
-        }
-        self.view_mut()?.region(region)?.write(values, rule, region.origin())
+        Ok(self.memory.array_mut()?.mutable_data()?.get_mut(range).map(AnySliceMut::new))
     }
 
     #[inline(always)]
-    fn lend_region(&mut self, region: &Region, in_place: bool, lease: &mut Lease) -> Result<()> {
-        let mut range = self.range_in_array(region)?;
-        if in_place && range.is_none() {
-            return Err(Error::NotContiguous);
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        let array = self.memory.array()?;
+        self.check_allocated()?;
+        region.check(self.shape)?;
+        if element != T::TYPE {
+            return Ok(None);
         }
-        if !self.shape.is_empty() && !self.memory.array()?.has_mutable_data() {
+        Ok(self.range_in_array(region).map(|range| (AnyArrayRef::new(array), range)))
+    }
+
+    #[inline(always)]
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        match self.slice_of(region, T::TYPE)? {
+            Some(values) => target.read_rows(region, values),
+            None => tiling::read(self, region, target),
+        }
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        Ok(vec![PieceMut::new(0, 0, self.view_mut()?)])
+    }
+
+    #[inline(always)]
+    fn piece_mut(&mut self, _: usize, _: usize) -> Result<Option<PieceMut<'_>>> {
+        Ok(Some(PieceMut::new(0, 0, self.view_mut()?)))
+    }
+
+    #[inline(always)]
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape)?;
+        let is_mutable = self.memory.array()?.has_mutable_data();
+        self.check_allocated()?;
+        let mut range = None;
+        if let Some(wanted) = in_place {
+            range = self.range_in_array(region).filter(|_| wanted == T::TYPE);
+            if range.is_none() {
+                return Ok(false);
+            }
+        }
+        if !is_mutable && !self.shape.is_empty() {
             self.detach()?;
-            range = self.range_in_array(region)?; // copying may have moved the region
+            range = range.and_then(|_| self.range_in_array(region)); // copying may have moved the region
         }
-        self.memory.lend(region, range.filter(|_| in_place), lease)
+        let is_in_place = range.is_some();
+        self.memory.lend(region, range, lease)?;
+        Ok(is_in_place)
     }
 
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
@@ -202,7 +189,8 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         // `lend_region` has made the array this table's own, and nobody could share it since.
         let values_of_table = if self.shape.is_empty() { &mut [] } else { array.mutable_data()? };
         let view = TableViewMut::with_geometry(values_of_table, self.geometry()).ok_or(Error::NotAllocated)?;
-        view.region(&region)?.write(values, rule, region.origin())
+        let window = view.region(&region)?.into_window();
+        kernel::write(AnyWindowMut::new(window), values, rule, region.origin())
     }
 
     #[inline(always)]

@@ -1,12 +1,14 @@
 //! Every way to make a homogeneous table: the initialisation scenarios of the seed.
 
+use std::ops::RangeBounds;
+
 use super::{Placement, check_spare_rows};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::lease::Memory;
-use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId};
+use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId, rows_of};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Makes a row-major table; if allocated, its values are zero.
@@ -121,7 +123,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn from_array_in(array: impl Into<Array<T>>, shape: Shape, layout: DataLayout) -> Result<Self> {
         let array = array.into();
-        shape.check_length::<T>(array.count())?;
+        shape.check_length::<T>(array.len())?;
         Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
     }
 
@@ -210,7 +212,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert!(tail.array()?.shares_memory_with(table.array()?));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn slice_rows(&self, rows: std::ops::Range<usize>) -> Result<Self> {
+    pub fn slice_rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
+        let rows = rows_of(self.shape, rows)?;
         if rows.start > rows.end || rows.end > self.shape.rows {
             return Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows });
         }
@@ -239,10 +242,10 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::with_memory(array, shape, layout, MemoryStatus::InternallyAllocated)
     }
 
-    fn with_memory(array: Array<T>, shape: Shape, layout: DataLayout, status: MemoryStatus) -> Self {
+    pub(super) fn with_memory(array: Array<T>, shape: Shape, layout: DataLayout, status: MemoryStatus) -> Self {
         Self {
             id: TableId::new(),
-            placement: Placement::dense(layout, shape, array.count()),
+            placement: Placement::dense(layout, shape, array.len()),
             memory: Memory::new(array),
             status,
             shape,

@@ -1,13 +1,11 @@
 //! The homogeneous numeric table: all values of one type, in one shared block of memory.
 //!
 //! Here is what it consists of and its life cycle; constructors are in `construct`, conversion and layout in
-//! `transform`, the primitives of block access in `access`, regions that are borrowed for writing in `region`. The place of
-//! its array is in `lease`.
+//! `transform`, its piece and what it lends in `access`. The place of its array is in `lease`.
 //! Semantics: DAAL `HomogenNumericTable`; seed "Generic Interfaces".
 
 mod access;
 mod construct;
-mod region;
 mod transform;
 
 use std::fmt;
@@ -15,11 +13,12 @@ use std::ops::Range;
 
 use super::lease::Memory;
 use super::view::{TableView, TableViewMut};
-use super::{DataLayout, MemoryStatus, Shape, TableId, describe};
+use super::{DataLayout, MemoryStatus, Shape, TableId};
 use crate::array::Array;
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
+use crate::table::numeric_table::describe;
 use crate::window::Geometry;
 
 /// A table of numbers of one element type, in one shared block of memory. The default type is `f32`, as in DAAL.
@@ -98,7 +97,33 @@ impl Placement {
     }
 }
 
+/// Short for [`HomogenNumericTable`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table: Table<f64> = Table::from_rows(&[[1.0, 2.0]])?;
+/// assert_eq!(table.shape(), Shape { rows: 1, columns: 2 });
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub type Table<T = f32> = HomogenNumericTable<T>;
+
 impl<T: Element> HomogenNumericTable<T> {
+    /// Returns the type in which values are stored: `T`'s.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.element_type(), ElementType::I16);
+    /// assert_eq!(table.convert::<f64>()?.element_type(), ElementType::F64);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub const fn element_type(&self) -> ElementType {
+        T::TYPE
+    }
+
     /// Borrows the array that holds the values, with whatever room for further rows it has.
     ///
     /// Source: DAAL `getArray`.
@@ -123,7 +148,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for some rows of a larger
-    /// column-major table ([`compact`](Self::compact) copies them together).
+    /// column-major table ([`compact`](Self::to_compact) copies them together).
     ///
     /// # Examples
     /// ```
@@ -226,7 +251,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn set_array(&mut self, array: impl Into<Array<T>>, rows: usize) -> Result<()> {
         let (array, shape) = (array.into(), Shape { rows, ..self.shape });
         self.memory.array()?;
-        shape.check_length::<T>(array.count())?;
+        shape.check_length::<T>(array.len())?;
         self.replace_memory(array, shape, MemoryStatus::UserAllocated);
         Ok(())
     }
@@ -277,10 +302,10 @@ impl<T: Element> HomogenNumericTable<T> {
         self.array()?;
         let count = self.shape.element_count()?;
         if self.as_slice().is_err() {
-            self = self.compact()?;
+            self = self.to_compact()?;
         }
         let array = std::mem::take(self.memory.array_mut()?);
-        if array.count() == count { Ok(array) } else { array.slice(..count) }
+        if array.len() == count { Ok(array) } else { array.slice(..count) }
     }
 
     /// Takes the `Vec` that the table was made from, if its memory is one and nobody shares it; else it is as it was.
@@ -352,7 +377,7 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Installs a dense array that has been checked to be long enough.
     fn replace_memory(&mut self, array: Array<T>, shape: Shape, status: MemoryStatus) {
-        self.placement = Placement::dense(self.placement.layout, shape, array.count());
+        self.placement = Placement::dense(self.placement.layout, shape, array.len());
         let old = std::mem::replace(&mut self.memory, Memory::new(array));
         self.shape = shape;
         self.status = status;
@@ -378,12 +403,10 @@ impl<T: Element> HomogenNumericTable<T> {
 /// Makes sure that an array holds every value of a shape, and then whole spare rows, if the layout has room for any.
 fn check_spare_rows<T: Element>(array: &Array<T>, shape: Shape, layout: DataLayout) -> Result<()> {
     let rows = match layout {
-        DataLayout::RowMajor => {
-            array.count().checked_div(shape.columns).map_or(shape.rows, |rows| rows.max(shape.rows))
-        }
+        DataLayout::RowMajor => array.len().checked_div(shape.columns).map_or(shape.rows, |rows| rows.max(shape.rows)),
         DataLayout::ColumnMajor => shape.rows,
     };
-    Shape { rows, ..shape }.check_length::<T>(array.count()).map(drop)
+    Shape { rows, ..shape }.check_length::<T>(array.len()).map(drop)
 }
 
 /// Shares the memory: O(1). The first write through either table copies.
@@ -417,8 +440,9 @@ impl<T: Element> PartialEq for HomogenNumericTable<T> {
         match (self.view(), other.view()) {
             (Ok(mine), Ok(theirs)) => match (mine.as_slice(), theirs.as_slice()) {
                 (Some(mine), Some(theirs)) => mine == theirs,
-                _ => (0..self.shape.rows)
-                    .all(|row| (0..self.shape.columns).all(|column| mine.get(row, column) == theirs.get(row, column))),
+                _ => (0..self.shape.rows).all(|row| {
+                    (0..self.shape.columns).all(|column| mine.value(row, column) == theirs.value(row, column))
+                }),
             },
             (Err(Error::NotAllocated), Err(Error::NotAllocated)) => true,
             _ => false,

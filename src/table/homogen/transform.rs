@@ -6,7 +6,9 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport};
-use crate::table::{DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableView, TableViewMut};
+use crate::table::{
+    DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, TableView, TableViewMut, copy_of,
+};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Converts the table under [`ConversionPolicy::Saturate`]. One pass into new memory; shares if `U` is `T`.
@@ -126,19 +128,56 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let large = HomogenNumericTable::full(Shape { rows: 1000, columns: 4 }, 1.0_f32)?;
-    /// let row = large.slice_rows(7..8)?.compact()?;
+    /// let row = large.slice_rows(7..8)?.to_compact()?;
     /// assert!(!row.array()?.shares_memory_with(large.array()?));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn compact(&self) -> Result<Self> {
+    pub fn to_compact(&self) -> Result<Self> {
         let array = self.memory.array()?;
         if self.status == MemoryStatus::NotAllocated {
             return Ok(self.clone());
         }
-        if array.is_whole_block() && array.count() == self.shape.element_count()? {
+        if array.is_whole_block() && array.len() == self.shape.element_count()? {
             return Ok(self.clone());
         }
         Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())
+    }
+
+    /// Makes a homogeneous table of a table of any kind: shares its memory if that is one array of `T` in one of the two
+    /// layouts, and copies the values if not.
+    ///
+    /// # Errors
+    /// As reading all of the table; [`Error::OutOfMemory`].
+    pub(crate) fn of_table(table: &(dyn NumericTable + '_)) -> Result<Self> {
+        if let Some(shared) = Self::sharing(table)? {
+            return Ok(shared);
+        }
+        let shape = table.shape();
+        let dictionary = table.dictionary().with_element_type(T::TYPE)?;
+        let array = copy_of(table, &Region::whole(shape), T::TYPE, ConversionPolicy::Saturate)?;
+        let array = array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))?;
+        Self::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+    }
+
+    /// As [`of_table`](Self::of_table), without a copy; `None` if one were needed.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub(crate) fn sharing(table: &(dyn NumericTable + '_)) -> Result<Option<Self>> {
+        let (shape, whole) = (table.shape(), Region::whole(table.shape()));
+        shape.element_count_of(T::TYPE)?;
+        let Some(piece) = table.piece(0, 0)? else { return Ok(None) };
+        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            if let Some((array, range)) = piece.any_array_of(&whole, T::TYPE, layout)
+                && let Some(array) = array.downcast::<T>()
+            {
+                let array = array.slice(range)?;
+                let dictionary = table.dictionary().with_element_type(T::TYPE)?;
+                let shared = Self::with_memory(array, shape, layout, table.data_memory_status());
+                return shared.described_by(dictionary).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, no copy is made.

@@ -23,7 +23,7 @@ macro_rules! with_element {
 }
 
 /// The table behind the trait.
-pub fn table_of<T: Element>(table: &dyn NumericTable) -> &HomogenNumericTable<T> {
+pub fn table_of<'t, T: Element>(table: &'t (dyn NumericTable + 'static)) -> &'t HomogenNumericTable<T> {
     table.downcast_ref().expect("a homogeneous table of the type that it says it has")
 }
 

@@ -26,7 +26,7 @@ const SHAPES: [(usize, usize); 13] = [
 fn converted<S: Element, D: Element>(view: TableView<'_, S>, layout: DataLayout) -> Vec<D> {
     let view = if layout == RowMajor { view } else { view.transposed() };
     let Shape { rows, columns } = view.shape();
-    let value = |(row, column)| super::super::super::cast(view.get(row, column).unwrap());
+    let value = |(row, column)| super::super::super::cast(view.value(row, column).unwrap());
     positions(shape(rows, columns, 0, 0)).map(value).collect()
 }
 
@@ -36,7 +36,8 @@ fn test_table<S: Element, D: Element>(table: &HomogenNumericTable<S>) {
         let case = format!("{rows} x {columns} {} in {} to {}, {layout}", S::TYPE, table.data_layout(), D::TYPE);
         let at_once = table.convert_to::<D>(layout, policy);
         let in_steps = table.convert_with::<D>(policy).and_then(|table| table.to_layout(layout));
-        let is_refused = |&(row, column): &(usize, usize)| !policy.permits((pair.loss)(view.get(row, column).unwrap()));
+        let is_refused =
+            |&(row, column): &(usize, usize)| !policy.permits((pair.loss)(view.value(row, column).unwrap()));
         let refused = positions(shape(rows, columns, 0, 0)).find(is_refused);
         match (refused, at_once, in_steps) {
             (None, Ok(at_once), Ok(in_steps)) => {

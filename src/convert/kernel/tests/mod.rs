@@ -25,7 +25,7 @@ use super::*;
 use crate::base::number;
 use crate::convert::level::{Level, with_level};
 use crate::convert::{ConversionReport, WriteRule};
-use crate::window::{AnyWindowMut, Geometry, WindowMut};
+use crate::window::{AnyRows, AnyWindowMut, Geometry, WindowMut};
 
 /// A small generator whose whole state is its seed: xorshift64*.
 struct Random(u64);
@@ -183,6 +183,10 @@ impl<S: Element> Answers<S> {
         let (count, strided) = (rows * columns, offsets(geometry));
         let (sources, places): (Vec<usize>, Vec<usize>) = match call {
             Call::Write { .. } => ((start..start + count).collect(), strided.map(|offset| at + offset).collect()),
+            Call::ReadRows { gap, .. } => {
+                let target = shape(rows, columns, columns + gap, 1);
+                (strided.map(|offset| start + offset).collect(), offsets(target).map(|o| at + gap / 2 + o).collect())
+            }
             _ => (strided.map(|offset| start + offset).collect(), (at..at + count).collect()),
         };
         let origin = Origin { row: 100, column: 10 };
@@ -192,9 +196,9 @@ impl<S: Element> Answers<S> {
         let result = match call {
             Call::Read => S::read(window(), memory.room(at..at + count), self.policy, origin),
             Call::ReadOver => S::read_over(window(), memory.room(at..at + count), self.policy, origin),
-            Call::ReadRowsOver => {
-                let room = memory.room(at..at + count);
-                S::read_rows_over(&values[..count], columns, room, self.policy, origin)
+            Call::ReadRows { old, gap } => {
+                let room = memory.room(at..at + rows * (columns + gap));
+                S::read_rows(window(), (room, gap), self.policy, origin, old)
             }
             Call::ToArray => S::to_array(window(), self.target, self.policy, origin).map(|array| {
                 assert_eq!(array.len(), count, "{}", self.describe(case));
@@ -215,8 +219,8 @@ impl<S: Element> Answers<S> {
                 assert_eq!(value.element_type(), S::TYPE);
                 let value = S::from_any(value, ConversionPolicy::Saturate, origin).unwrap();
                 assert!(value.is_same(self.values[sources[index]]), "{}: {value}", self.describe(case));
-                if matches!(call, Call::ReadOver | Call::ReadRowsOver) {
-                    memory.accept(at..at + count); // whatever is there now
+                if matches!(call, Call::ReadOver | Call::ReadRows { old: OldValues::Lost, .. }) {
+                    places.iter().for_each(|&place| memory.accept(place..place + 1)); // whatever is there now
                 }
             }
             (refused, result) => panic!("{}: {refused:?}, {result:?}", self.describe(case)),
@@ -266,8 +270,11 @@ struct Case {
 enum Call {
     Read,
     ReadOver,
-    /// Of a window without gaps only.
-    ReadRowsOver,
+    /// Into rows that are `gap` elements apart.
+    ReadRows {
+        old: OldValues,
+        gap: usize,
+    },
     ToArray,
     Check,
     Write {

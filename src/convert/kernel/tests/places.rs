@@ -10,6 +10,9 @@ const STRIDES: usize = 10;
 /// Elements around everything that is written.
 const GUARDS: usize = 64;
 
+/// Elements between two rows of a target that is wider than what is read.
+const GAP: usize = 5;
+
 /// One of so many values that are refused stays: most short windows are accepted, most long ones are not.
 const RARITY: usize = 100;
 
@@ -38,6 +41,19 @@ fn lines_of_every_stride(random: &mut Random) -> Vec<Place> {
         .collect()
 }
 
+/// A few columns of a few rows in either layout, with and without gaps.
+fn rectangles(random: &mut Random) -> Vec<Place> {
+    let mut all = Vec::new();
+    for (rows, columns) in [(0, 3), (3, 0), (2, 33), (33, 2), (7, 7), (70, 3), (3, 70)] {
+        for gap in [0, 1, 3] {
+            for geometry in [shape(rows, columns, columns + gap, 1), shape(rows, columns, 1, rows + gap)] {
+                all.push((geometry, random.below(OFFSETS), random.below(OFFSETS)));
+            }
+        }
+    }
+    all
+}
+
 /// Elements at a distance from each other: a column, or a row.
 fn line(length: usize, stride: usize, random: &mut Random) -> Geometry {
     if random.below(2) == 0 { shape(length, 1, stride, 1) } else { shape(1, length, 1, stride) }
@@ -53,7 +69,8 @@ fn test(calls: &[Call], places: impl Fn(&mut Random) -> Vec<Place>, seed: u64) {
         levels: &[Level],
         random: &mut Random,
     ) {
-        let span = places.iter().map(|&(geometry, start, at)| start.max(at) + GUARDS + span(geometry)).max().unwrap();
+        let room = |geometry: Geometry| span(geometry).max(geometry.rows * (geometry.columns + GAP));
+        let span = places.iter().map(|&(geometry, start, at)| start.max(at) + GUARDS + room(geometry)).max().unwrap();
         for (turn, policy) in POLICIES.into_iter().enumerate() {
             let answers = Answers::<S>::random(target, policy, span, RARITY, random);
             let mut memory = memory(target, span + GUARDS);
@@ -76,12 +93,22 @@ fn test(calls: &[Call], places: impl Fn(&mut Random) -> Vec<Place>, seed: u64) {
 
 #[test]
 fn a_value_is_read_alike_at_every_offset_and_in_every_length() {
-    test(&[Call::Read, Call::ReadOver, Call::ReadRowsOver], lines_at_every_offset, 0x5EED_0101);
+    let rows = [OldValues::Lost, OldValues::Kept].map(|old| Call::ReadRows { old, gap: 0 });
+    test(&[Call::Read, Call::ReadOver, rows[0], rows[1]], lines_at_every_offset, 0x5EED_0101);
 }
 
 #[test]
 fn a_value_is_read_alike_at_every_distance_and_in_every_length() {
     test(&[Call::Read, Call::ReadOver, Call::ToArray, Call::Check], lines_of_every_stride, 0x5EED_0102);
+}
+
+#[test]
+fn a_value_is_read_alike_into_part_of_every_row() {
+    let calls = [(OldValues::Lost, 1), (OldValues::Lost, GAP), (OldValues::Kept, 1), (OldValues::Kept, GAP)];
+    let calls = calls.map(|(old, gap)| Call::ReadRows { old, gap });
+    test(&calls, lines_at_every_offset, 0x5EED_0105);
+    test(&calls, lines_of_every_stride, 0x5EED_0106);
+    test(&calls, rectangles, 0x5EED_0107);
 }
 
 #[test]

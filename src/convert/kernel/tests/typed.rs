@@ -16,14 +16,18 @@ pub(super) trait Calls: Element {
         super::super::read_over(AnyWindow::new(window), target, policy, origin)
     }
 
-    fn read_rows_over(
-        values: &[Self],
-        columns: usize,
-        target: AnySliceMut<'_>,
+    /// The target's rows are `gap` elements longer than the window's, which go into the middle of them.
+    fn read_rows(
+        window: Window<'_, Self>,
+        (target, gap): (AnySliceMut<'_>, usize),
         policy: ConversionPolicy,
         origin: Origin,
+        old: OldValues,
     ) -> Result<()> {
-        super::super::read_rows_over(AnySlice::new(values), columns, target, policy, origin)
+        let Geometry { rows, columns, .. } = window.geometry();
+        let mut target = AnyRows::new(target.into_room(), rows, columns + gap);
+        let target = target.cut(0..rows, gap / 2..gap / 2 + columns);
+        super::super::read_rows(AnyWindow::new(window), target, policy, origin, old)
     }
 
     fn to_array(

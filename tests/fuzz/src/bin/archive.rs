@@ -10,7 +10,7 @@ type Table<T> = HomogenNumericTable<T>;
 
 fuzz_target!(|data: &[u8]| {
     match from_bytes_any(data) {
-        Ok(any) => with_element!(any.element_type(), T => check_accepted::<T>(data, table_of(&*any))),
+        Ok(any) => with_element!(any.uniform_type().unwrap(), T => check_accepted::<T>(data, table_of(&*any))),
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
             check_refused::<f32>(data, &reason);

@@ -146,9 +146,10 @@ fn loaded<T: Element>(source: Result<CsvSource, Error>) -> Outcome {
 fn in_blocks<T: Element>(source: Result<CsvSource, Error>, rows: usize) -> Outcome {
     let read = || {
         let source = source?;
-        let (mut blocks, mut values, mut next) = (source.blocks::<T>(rows)?, Vec::new(), 0);
+        let (mut blocks, mut values, mut next) = (source.row_blocks::<T>(rows)?, Vec::new(), 0);
         loop {
-            let block = match blocks.next_block() {
+            let block = blocks.next_block().map(|block| block.map(|block| (block.rows(), bits(&block))));
+            let (rows_of_block, values_of_block) = match block {
                 Ok(Some(block)) => block,
                 Ok(None) => break,
                 Err(error) => {
@@ -156,9 +157,9 @@ fn in_blocks<T: Element>(source: Result<CsvSource, Error>, rows: usize) -> Outco
                     return Err(error);
                 }
             };
-            assert!(block.rows().start == next && block.rows().len() <= rows);
-            next = block.rows().end;
-            values.extend(bits(&block));
+            assert!(rows_of_block.start == next && rows_of_block.len() <= rows);
+            next = rows_of_block.end;
+            values.extend(values_of_block);
         }
         let dictionary = source.dictionary(T::TYPE)?;
         let shape = Shape { rows: next, columns: dictionary.len() };

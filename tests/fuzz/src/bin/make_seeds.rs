@@ -32,7 +32,7 @@ fn main() -> Result {
         if matches!(&*name, "f32_row_major" | "u8_column_major") {
             fs::write(files.join(format!("repaired_{name}.seed")), [&[REPAIRED], &file[..]].concat())?;
         }
-        let archive = with_element!(any.element_type(), T => table_of::<T>(&*any).to_bytes())?;
+        let archive = with_element!(any.uniform_type().unwrap(), T => table_of::<T>(&*any).to_bytes())?;
         fs::write(archives.join(format!("{name}.seed")), archive)?;
     }
     // What the golden files have none of: tables without values, and without a dictionary of their own.

@@ -13,7 +13,9 @@ type Table<T> = HomogenNumericTable<T>;
 fuzz_target!(|data: &[u8]| {
     let mut rest = data;
     match read_npy_any(&mut rest) {
-        Ok(any) => with_element!(any.element_type(), T => check_accepted::<T>(data, rest.len(), table_of(&*any))),
+        Ok(any) => {
+            with_element!(any.uniform_type().unwrap(), T => check_accepted::<T>(data, rest.len(), table_of(&*any)))
+        }
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
             check_refused::<f32>(data, &reason);

@@ -216,11 +216,11 @@ fn check_described<T: Element>(scratch: &Scratch, reader: &TableReader) {
 fn check_rows<T: Element>(table: &Table<T>, reader: &TableReader) {
     let Shape { rows, columns } = table.shape();
     let by_rows = table.to_layout(DataLayout::RowMajor).unwrap();
-    assert_same(&reader.read_rows::<T>(0..rows).unwrap(), &by_rows);
+    assert_same(&reader.load_rows::<T>(0..rows).unwrap(), &by_rows);
     let middle = rows / 3..rows - rows / 3;
     let converted = by_rows.convert::<f64>().unwrap();
     let expected = converted.slice_rows(middle.clone()).unwrap();
-    assert_same(&reader.read_rows::<f64>(middle).unwrap(), &expected);
+    assert_same(&reader.load_rows::<f64>(middle).unwrap(), &expected);
 
     let step = rows.div_ceil(3).max(1);
     let mut blocks = reader.row_blocks::<f64>(step).unwrap();
@@ -234,7 +234,7 @@ fn check_rows<T: Element>(table: &Table<T>, reader: &TableReader) {
     }
     assert_eq!(next, rows);
     if let Some(end) = rows.checked_add(1) {
-        assert!(matches!(reader.read_rows::<T>(0..end), Err(Error::RowsOutOfRange { .. })));
+        assert!(matches!(reader.load_rows::<T>(0..end), Err(Error::RowsOutOfRange { .. })));
     }
 }
 
@@ -251,7 +251,7 @@ fn check_other_types<T: Element>(scratch: &Scratch) {
 }
 
 /// A table that was read is the same after it was saved, also over the file that it is mapped from.
-fn check_saving<T: Element>(scratch: &Scratch, mapped: Table<T>, loaded: &dyn NumericTable) {
+fn check_saving<T: Element>(scratch: &Scratch, mapped: Table<T>, loaded: &(dyn NumericTable + 'static)) {
     loaded.save_with(&scratch.copy, options()).unwrap();
     assert!(verify(&scratch.copy).unwrap());
     assert_same(&Table::<T>::load(&scratch.copy).unwrap(), table_of(loaded));

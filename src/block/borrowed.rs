@@ -1,21 +1,24 @@
-//! Blocks of rows that borrow the table, and the pieces that tables are cut into.
+//! Blocks that borrow their table: what algorithms read and write in Rust's way.
 //!
-//! A block is the table's memory if the asked type is the stored one and the rows lie one after another; otherwise it is
-//! a converted copy. Invariant: a block has `rows * columns` values, row by row.
-//! Semantics: DAAL `getBlockOfRows`, with the borrow checker in the place of release rules.
+//! A block is the table's memory if the asked type is the stored one and the values are contiguous row by row; otherwise it is
+//! a converted copy. A block of rows has all columns of the table, a block of column values one.
+//! Invariant: a block has `rows * columns` values, row by row.
+//! Semantics: DAAL `getBlockOfRows` and `getBlockOfColumnValues`, with the borrow checker in the place of release rules.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
 use super::values::{Values, ValuesMut};
+use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::table::{NumericTable, Region};
+use crate::table::{NumericTable, Region, Shape};
 
-/// Consecutive rows of a table, for reading: row-major values of `U`, whatever the table stores.
+/// Consecutive rows of a table, or values of one column, for reading: row-major values of `U`, whatever the table stores.
 ///
-/// Made by [`BlockAccess::rows`](super::BlockAccess::rows) and the row-block iterators. Dereferences to a slice.
+/// Made by [`BlockAccess::rows`](super::BlockAccess::rows) and the row-block iterators, and of the values of one column by
+/// [`BlockAccess::column`](super::BlockAccess::column). Dereferences to a slice.
 ///
 /// # Examples
 /// ```
@@ -24,14 +27,17 @@ use crate::table::{NumericTable, Region};
 /// let block = table.rows::<f64>(1..3)?;
 /// assert_eq!(&block[..], [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
 /// assert_eq!((block.row(1), block.row_offset(), block.is_zero_copy()), (&[7.0, 8.0, 9.0][..], 1, false));
+/// let column = table.column::<i16>(2, ..)?;
+/// assert_eq!((&column[..], column.columns()), (&[3, 6, 9][..], 2..3));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-pub struct RowBlock<'t, U: Element> {
+pub struct Block<'t, U: Element> {
     values: Values<'t, U>,
     region: Region,
 }
 
-/// Consecutive rows of a table, for reading and writing: row-major values of `U`, whatever the table stores. End it with
+/// Consecutive rows of a table, or values of one column, for reading and writing: row-major values of `U`, whatever the table
+/// stores. End it with
 /// [`release`](Self::release): a converted block that is just dropped writes back if all of its values fit, and otherwise
 /// leaves the table unchanged **and the error unseen**, as `BufWriter` does. A closure, with
 /// [`update_rows`](super::BlockUpdate::update_rows), cannot lose the error.
@@ -53,6 +59,11 @@ pub struct RowBlock<'t, U: Element> {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
+/// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
+/// [`CsvBlocks::next_block`](crate::CsvBlocks::next_block)) has its values in a buffer that the next block uses again. They may be
+/// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and releasing or
+/// dropping such a block does nothing.
+///
 /// Two writable blocks at once do not compile, and no block outlives its table:
 /// ```compile_fail,E0499
 /// # use numeric_table::prelude::*;
@@ -70,15 +81,16 @@ pub struct RowBlock<'t, U: Element> {
 /// drop(block);
 /// ```
 #[must_use = "a converted block that is dropped hides the error of writing back: `release` it, or use `update_rows` or `update_column`"]
-pub struct RowBlockMut<'t, U: Element> {
+pub struct BlockMut<'t, U: Element> {
     values: ValuesMut<'t, U>,
     region: Region,
 }
 
-/// Gives row `row` of row-major values.
+/// Where row `row` is among row-major values.
 ///
 /// # Panics
 /// If there is no such row, as indexing a slice does.
+#[inline]
 pub(super) fn row_range(region: &Region, row: usize) -> Range<usize> {
     let shape = region.shape();
     assert!(row < shape.rows, "row {row} is out of range: the block has {} rows", shape.rows);
@@ -87,7 +99,7 @@ pub(super) fn row_range(region: &Region, row: usize) -> Range<usize> {
 
 macro_rules! block_facts {
     () => {
-        /// Counts the rows.
+        /// Returns the number of rows.
         ///
         /// # Examples
         /// ```
@@ -97,25 +109,27 @@ macro_rules! block_facts {
         /// assert_eq!(table.column::<f32>(1, 0..3)?.row_count(), 3);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
+        #[inline]
         pub fn row_count(&self) -> usize {
             self.region.rows.len()
         }
 
-        /// Counts the columns.
+        /// Returns the number of columns.
         ///
         /// # Examples
         /// ```
         /// # use numeric_table::prelude::*;
         /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
         /// assert_eq!(table.rows::<f32>(0..3)?.column_count(), 2);
-        /// assert_eq!(table.column::<f32>(1, 0..3)?.column_count(), 1);
+        /// assert_eq!(table.column::<f32>(1, ..)?.column_count(), 1);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
+        #[inline]
         pub fn column_count(&self) -> usize {
             self.region.columns.len()
         }
 
-        /// Gives the rows of the table that this shows.
+        /// Returns the rows of the table that this shows.
         ///
         /// # Examples
         /// ```
@@ -125,11 +139,12 @@ macro_rules! block_facts {
         /// assert_eq!(table.column::<f32>(1, 0..2)?.rows(), 0..2);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
+        #[inline]
         pub fn rows(&self) -> Range<usize> {
             self.region.rows.clone()
         }
 
-        /// Gives the first row of the table that this shows. Source: DAAL `getRowsOffset`.
+        /// Returns the first row of the table that this shows. Source: DAAL `getRowsOffset`.
         ///
         /// # Examples
         /// ```
@@ -139,23 +154,115 @@ macro_rules! block_facts {
         /// assert_eq!(table.column::<f32>(0, 1..3)?.row_offset(), 1);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
+        #[inline]
         pub fn row_offset(&self) -> usize {
             self.region.rows.start
         }
+
+        /// Returns the columns of the table that this shows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(1..3)?.columns(), 0..2);
+        /// assert_eq!(table.column::<f32>(1, ..)?.columns(), 1..2);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        #[inline]
+        pub fn columns(&self) -> Range<usize> {
+            self.region.columns.clone()
+        }
+
+        /// Returns the first column of the table that this shows. Source: DAAL `getColumnsOffset`.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.column::<f32>(1, ..)?.column_offset(), 1);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        #[inline]
+        pub fn column_offset(&self) -> usize {
+            self.region.columns.start
+        }
+
+        /// Returns the numbers of rows and columns.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(1..)?.shape(), Shape { rows: 2, columns: 2 });
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        #[inline]
+        pub fn shape(&self) -> Shape {
+            self.region.shape()
+        }
+
+        /// Borrows one row; `row` counts from the first of the block.
+        ///
+        /// # Panics
+        /// If the block has no such row, as indexing a slice does.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(1..3)?.row(0), [3.0, 4.0]); // the table's row 1
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        #[inline]
+        pub fn row(&self, row: usize) -> &[U] {
+            &self[row_range(&self.region, row)]
+        }
+
+        /// Walks over the rows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// let block = table.rows::<i32>(1..3)?;
+        /// let sums: Vec<i32> = block.iter_rows().map(|row| row.iter().sum()).collect();
+        /// assert_eq!(sums, [7, 11]);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        #[inline]
+        pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
+            (0..self.row_count()).map(|row| self.row(row))
+        }
+
+        /// Copies the values into an array.
+        ///
+        /// # Errors
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::prelude::*;
+        /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+        /// assert_eq!(table.rows::<f32>(2..)?.to_array()?[..], [5.0, 6.0]);
+        /// # Ok::<(), numeric_table::Error>(())
+        /// ```
+        pub fn to_array(&self) -> Result<Array<U>> {
+            Array::copy_of(self)
+        }
     };
 }
-pub(super) use block_facts;
 
-impl<'t, U: Element> RowBlock<'t, U> {
+impl<'t, U: Element> Block<'t, U> {
     #[inline(always)]
     pub(super) fn new<N: NumericTable + ?Sized>(
         table: &'t N,
-        rows: Range<usize>,
+        (rows, columns): (Range<usize>, Range<usize>),
         policy: ConversionPolicy,
     ) -> Result<Self> {
-        let columns = 0..table.column_count();
         let region = Region { rows: rows.clone(), columns: columns.clone() };
         if let Some(values) = Values::borrow(table, &region)? {
+            // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
             return Ok(Self { values: Values::Borrowed(values), region: Region { rows, columns } });
         }
         Ok(Self { values: Values::convert(table, &region, policy)?, region })
@@ -163,38 +270,7 @@ impl<'t, U: Element> RowBlock<'t, U> {
 
     block_facts!();
 
-    /// Borrows one row; `row` counts from the first of the block.
-    ///
-    /// # Panics
-    /// If the block has no such row, as indexing a slice does.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(table.rows::<f32>(1..3)?.row(0), [3.0, 4.0]); // the table's row 1
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn row(&self, row: usize) -> &[U] {
-        &self[row_range(&self.region, row)]
-    }
-
-    /// Walks over the rows.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let block = table.rows::<i32>(1..3)?;
-    /// let sums: Vec<i32> = block.iter_rows().map(|row| row.iter().sum()).collect();
-    /// assert_eq!(sums, [7, 11]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
-        (0..self.row_count()).map(|row| self.row(row))
-    }
-
-    /// Tells whether the values are the table's own memory.
+    /// Whether the values are the table's own memory.
     ///
     /// # Examples
     /// ```
@@ -204,26 +280,48 @@ impl<'t, U: Element> RowBlock<'t, U> {
     /// assert!(!table.rows::<f32>(1..3)?.is_zero_copy()); // converted
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn is_zero_copy(&self) -> bool {
         matches!(self.values, Values::Borrowed(_))
     }
+
+    /// Returns the values as an array: without a copy if the block is converted, and copied if it is the table's own memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let column: Array<f64> = table.column::<f64>(0, ..)?.into_array()?;
+    /// assert_eq!(column[..], [1.0, 3.0, 5.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn into_array(self) -> Result<Array<U>> {
+        match self.values {
+            Values::Borrowed(values) => Array::copy_of(values),
+            Values::Converted(buffer) => Ok(buffer.into_array()),
+        }
+    }
 }
 
-impl<U: Element> Deref for RowBlock<'_, U> {
+impl<U: Element> Deref for Block<'_, U> {
     type Target = [U];
 
+    #[inline]
     fn deref(&self) -> &[U] {
         self.values.as_slice()
     }
 }
 
-impl<U: Element> AsRef<[U]> for RowBlock<'_, U> {
+impl<U: Element> AsRef<[U]> for Block<'_, U> {
     fn as_ref(&self) -> &[U] {
         self
     }
 }
 
-impl<'b, U: Element> IntoIterator for &'b RowBlock<'_, U> {
+impl<'b, U: Element> IntoIterator for &'b Block<'_, U> {
     type Item = &'b U;
     type IntoIter = std::slice::Iter<'b, U>;
 
@@ -232,42 +330,24 @@ impl<'b, U: Element> IntoIterator for &'b RowBlock<'_, U> {
     }
 }
 
-impl<U: Element> fmt::Debug for RowBlock<'_, U> {
+impl<U: Element> fmt::Debug for Block<'_, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RowBlock").field("rows", &self.region.rows).field("values", &&self[..]).finish()
+        f.debug_struct("Block").field("region", &self.region).field("values", &&self[..]).finish()
     }
 }
 
-impl<'t, U: Element> RowBlockMut<'t, U> {
+impl<'t, U: Element> BlockMut<'t, U> {
     #[inline(always)]
     pub(super) fn new(values: ValuesMut<'t, U>, region: Region) -> Self {
         Self { values, region }
     }
 
     /// A block on a copy of a region, which whoever made it writes back.
-    pub(super) fn staged(values: &'t mut [U], region: Region) -> Self {
+    pub(crate) fn staged(values: &'t mut [U], region: Region) -> Self {
         Self { values: ValuesMut::Staged(values), region }
     }
 
     block_facts!();
-
-    /// Borrows one row; `row` counts from the first of the block.
-    ///
-    /// # Panics
-    /// If the block has no such row, as indexing a slice does.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut block = table.rows_mut::<f32>(1..3)?;
-    /// block[0] = 30.0;
-    /// assert_eq!((block.row(0), block.row(1)), (&[30.0, 4.0][..], &[5.0, 6.0][..]));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn row(&self, row: usize) -> &[U] {
-        &self[row_range(&self.region, row)]
-    }
 
     /// Borrows one row mutably; `row` counts from the first of the block.
     ///
@@ -289,21 +369,6 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
         &mut self[range]
     }
 
-    /// Walks over the rows.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let block = table.rows_mut::<f32>(1..3)?;
-    /// let firsts: Vec<f32> = block.iter_rows().map(|row| row[0]).collect();
-    /// assert_eq!(firsts, [3.0, 5.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[U]> + DoubleEndedIterator {
-        (0..self.row_count()).map(|row| self.row(row))
-    }
-
     /// Walks over the rows, for writing; a block without columns yields none.
     ///
     /// # Examples
@@ -321,7 +386,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
         self.chunks_exact_mut(columns)
     }
 
-    /// Tells whether the values are the table's own memory.
+    /// Whether the values are the table's own memory.
     ///
     /// # Examples
     /// ```
@@ -331,6 +396,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// assert!(!table.rows_mut::<f32>(1..3)?.is_zero_copy()); // converted
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn is_zero_copy(&self) -> bool {
         self.values.is_borrowed()
     }
@@ -370,6 +436,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// assert_eq!(table.as_slice()?, [1, 200]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn write_back(&mut self) -> Result<()> {
         self.values.write_back()
     }
@@ -390,6 +457,7 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// assert_eq!(table.as_slice()?, [1, 2]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn release(self) -> Result<()> {
         self.values.release()
     }
@@ -406,27 +474,30 @@ impl<'t, U: Element> RowBlockMut<'t, U> {
     /// assert_eq!(table.as_slice()?, [1, 2]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
+    #[inline]
     pub fn discard(self) {
         self.values.discard();
     }
 }
 
-impl<U: Element> Deref for RowBlockMut<'_, U> {
+impl<U: Element> Deref for BlockMut<'_, U> {
     type Target = [U];
 
+    #[inline]
     fn deref(&self) -> &[U] {
         self.values.as_slice()
     }
 }
 
-impl<U: Element> DerefMut for RowBlockMut<'_, U> {
+impl<U: Element> DerefMut for BlockMut<'_, U> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [U] {
         self.values.as_mut_slice()
     }
 }
 
-impl<U: Element> fmt::Debug for RowBlockMut<'_, U> {
+impl<U: Element> fmt::Debug for BlockMut<'_, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RowBlockMut").field("rows", &self.region.rows).field("values", &&self[..]).finish()
+        f.debug_struct("BlockMut").field("region", &self.region).field("values", &&self[..]).finish()
     }
 }

@@ -1,0 +1,28 @@
+//! Ranges as callers write them: `..`, `1..`, `..=3`.
+
+use std::ops::{Bound, Range, RangeBounds};
+
+use crate::base::error::{Error, Result};
+
+/// Resolves a range of `count` things. Whether they exist, and whether the range runs backwards, is found out where it is used.
+///
+/// # Errors
+/// What `refusal` makes of the range, if it begins or ends past the last number that there is.
+#[inline(always)]
+pub(crate) fn resolve(
+    range: impl RangeBounds<usize>,
+    count: usize,
+    refusal: impl Fn(Range<usize>) -> Error,
+) -> Result<Range<usize>> {
+    let start = match range.start_bound() {
+        Bound::Unbounded => 0,
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before.checked_add(1).ok_or_else(|| refusal(before..before))?,
+    };
+    let end = match range.end_bound() {
+        Bound::Unbounded => count,
+        Bound::Included(&last) => last.checked_add(1).ok_or_else(|| refusal(start..last))?,
+        Bound::Excluded(&end) => end,
+    };
+    Ok(start..end)
+}

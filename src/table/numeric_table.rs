@@ -1,0 +1,650 @@
+//! What every kind of table can do.
+
+use std::any::TypeId;
+use std::fmt;
+use std::ops::Range;
+
+use super::downcast::Token;
+use super::tiling::{self, RegionMut};
+use super::{DataLayout, Lease, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
+use crate::array::AnyArrayRef;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::convert::WriteRule;
+use crate::convert::kernel;
+use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::window::{AnySlice, AnySliceMut};
+
+/// Every kind of numeric table.
+///
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Blocks of rows and columns
+/// are in [`BlockAccess`](crate::block::BlockAccess), which every table has; `use numeric_table::prelude::*` brings both.
+///
+/// # Another kind of table
+///
+/// A table is a tiling of typed windows on memory: its [`Piece`]s. A kind of table says what its pieces are, or computes its
+/// values, and has everything else from this trait's default methods and from what is written over them: blocks of rows and
+/// columns in any element type, descriptors, write-back, parallel readers and writers, conversion, statistics, printing,
+/// saving.
+///
+/// | a table that | implements |
+/// | --- | --- |
+/// | is read | [`shape`](Self::shape), [`dictionary`](Self::dictionary), [`id`](Self::id), and [`piece`](Self::piece) if its values are in memory, [`read_region`](Self::read_region) if it computes them |
+/// | is written | [`pieces_mut`](Self::pieces_mut) as well, or [`write_region`](Self::write_region) |
+/// | lends memory, changes its size, ... | the method of that name, whose default refuses |
+///
+/// It may borrow what it shows: `impl NumericTable for Columns<'_>`.
+///
+/// Source: DAAL `NumericTable`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+///
+/// fn column_sums(table: &dyn NumericTable) -> Result<Vec<f64>, numeric_table::Error> {
+///     let mut sums = vec![0.0; table.column_count()];
+///     for block in table.row_blocks::<f64>(256)? {
+///         for row in block?.iter_rows() {
+///             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+///         }
+///     }
+///     Ok(sums)
+/// }
+///
+/// let tables: [Box<dyn NumericTable>; 2] = [
+///     Box::new(HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?),
+///     Box::new(HomogenNumericTable::from_rows(&[[0.5_f32, 0.25]])?),
+/// ];
+/// assert_eq!(column_sums(&*tables[0])?, [4.0, 6.0]);
+/// assert_eq!(column_sums(&*tables[1])?, [0.5, 0.25]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub trait NumericTable: Send + Sync {
+    /// Returns the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn shape(&self) -> Shape;
+
+    /// Returns the number of rows: observations. Source: DAAL `getNumberOfRows`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn row_count(&self) -> usize {
+        self.shape().rows
+    }
+
+    /// Returns the number of columns: features. Source: DAAL `getNumberOfColumns`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.column_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn column_count(&self) -> usize {
+        self.shape().columns
+    }
+
+    /// Borrows the description of the columns, their element types included. Source: DAAL `getDictionary`, which hands out a
+    /// mutable one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.dictionary().len(), 2); // one feature for each column
+    /// assert_eq!(table.dictionary().feature(1)?.element_type, ElementType::I16);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn dictionary(&self) -> &DataDictionary;
+
+    /// Returns what tells this table from every other, for life: a block can be released only where it was taken.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let id = table.id();
+    /// table.resize(5)?;
+    /// assert_eq!(table.id(), id);
+    /// assert_ne!(table.clone().id(), id); // a clone is another table
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn id(&self) -> TableId;
+
+    /// Returns the name of this kind of table, for archives and files.
+    ///
+    /// The default is [`TableKind::CUSTOM`]: what is saved is read as a homogeneous table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::TableKind};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
+    /// assert_eq!(table.kind(), TableKind::HOMOGENEOUS);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn kind(&self) -> TableKind {
+        TableKind::CUSTOM
+    }
+
+    /// Returns the type in which the values of a column are stored.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.column_type(1)?, ElementType::I16);
+    /// assert!(table.column_type(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn column_type(&self, column: usize) -> Result<ElementType> {
+        Ok(self.dictionary().feature(column)?.element_type)
+    }
+
+    /// Returns the type in which the values of all columns are stored, if it is one.
+    ///
+    /// Cost of the default: O(different features).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.uniform_type(), Some(ElementType::I16));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn uniform_type(&self) -> Option<ElementType> {
+        self.dictionary().uniform_type()
+    }
+
+    /// Returns the order in which values are stored: along which side blocks cost less. Source: DAAL `getDataLayout`.
+    ///
+    /// The default is row-major.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.data_layout(), DataLayout::RowMajor);
+    /// assert_eq!(table.to_layout(DataLayout::ColumnMajor)?.data_layout(), DataLayout::ColumnMajor);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn data_layout(&self) -> DataLayout {
+        DataLayout::RowMajor
+    }
+
+    /// Returns whose memory the table uses. Source: DAAL `getDataMemoryStatus`.
+    ///
+    /// The default is the user's.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoAllocate)?;
+    /// assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn data_memory_status(&self) -> MemoryStatus {
+        MemoryStatus::UserAllocated
+    }
+
+    /// Replaces the description of the columns; never their number or type.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] if it describes other columns than these; [`Error::ReadOnlyTable`], which is the default.
+    /// The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone().named("a"), feature.clone().named("b")]))?;
+    /// assert_eq!(table.dictionary().index_of("b"), Some(1));
+    /// assert!(table.set_dictionary(DataDictionary::uniform(feature, 3)).is_err()); // three columns
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        let _ = dictionary;
+        Err(Error::ReadOnlyTable)
+    }
+
+    /// Replaces the description of the columns by the one that is made when none is given: continuous, without names.
+    ///
+    /// # Errors
+    /// As [`set_dictionary`](Self::set_dictionary).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// table.set_dictionary(DataDictionary::uniform(Feature::new(ElementType::I16).ordinal(), 2))?;
+    /// table.reset_dictionary()?;
+    /// assert_eq!(table.feature_type(1)?, FeatureType::Continuous);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn reset_dictionary(&mut self) -> Result<()> {
+        let plain = self.dictionary().iter().map(|feature| Feature::new(feature.element_type)).collect();
+        self.set_dictionary(plain)
+    }
+
+    /// Returns what kind of quantity a column is. Source: DAAL `getFeatureType`.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.ordinal()]))?;
+    /// assert_eq!(table.feature_type(1)?, FeatureType::Ordinal);
+    /// assert!(table.feature_type(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn feature_type(&self, column: usize) -> Result<FeatureType> {
+        Ok(self.dictionary().feature(column)?.feature_type)
+    }
+
+    /// Returns how many categories a column has, if that is known. Source: DAAL `getNumberOfCategories`.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let feature = Feature::new(ElementType::I16);
+    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.categorical(7)]))?;
+    /// assert_eq!((table.category_count(0)?, table.category_count(1)?), (None, Some(7)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn category_count(&self, column: usize) -> Result<Option<usize>> {
+        Ok(self.dictionary().feature(column)?.category_count)
+    }
+
+    /// Changes the number of rows. Values of the rows that stay are kept.
+    ///
+    /// | before | what happens |
+    /// | --- | --- |
+    /// | not allocated | zero rows are allocated |
+    /// | the memory has room for the rows | no copy, unless rows appear that were cut off, in memory that is shared or immutable |
+    /// | the library's memory is too small | new memory |
+    /// | the user's memory is too small | new memory of the library; the user's is let go of, unchanged |
+    ///
+    /// What the rows show that appear depends on nothing but the table's own history: not on who shares the memory, not on
+    /// the layout. They are zero, those that were cut off by an earlier call as well. There is one exception:
+    /// spare rows, which a user has lent
+    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)), show what the user put there when
+    /// they appear for the first time.
+    ///
+    /// Cost: O(1) for fewer rows; for more, the rows that appear, or a copy of the table if one is made.
+    /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::ReadOnlyTable`], which is the
+    /// default. The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?;
+    /// table.resize(3)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6, 0, 0, 0]);
+    /// table.resize(1)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3]);
+    /// table.resize(2)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 0, 0, 0]); // what was cut off is gone
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        let _ = rows;
+        Err(Error::ReadOnlyTable)
+    }
+
+    /// Returns the largest piece around a value: the rectangle that lies in memory as values of one type, with one distance
+    /// from row to row and one from column to column. `None` if the value is not in memory.
+    ///
+    /// Also asked about a place past the end, for a region without values: an error means that nothing can be read now.
+    /// Cost: allocates nothing.
+    ///
+    /// # Errors
+    /// The values cannot be read: [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let piece = table.piece(2, 0)?.unwrap();
+    /// assert_eq!(piece.region().rows, 0..3);
+    /// assert_eq!(piece.view::<i16>().unwrap().get(2, 0), Some(5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        let _ = (row, column);
+        Ok(None)
+    }
+
+    /// Returns all pieces for writing, in any order. Shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// As [`piece`](Self::piece); [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`], which is the default.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let pieces = table.pieces_mut()?;
+    /// assert_eq!((pieces.len(), pieces[0].region().rows.clone()), (1, 0..3));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        Err(Error::ReadOnlyTable)
+    }
+
+    /// Returns the piece around a value, for writing: one of [`pieces_mut`](Self::pieces_mut), without the others.
+    ///
+    /// The default makes all pieces and looks for it.
+    ///
+    /// # Errors
+    /// As [`pieces_mut`](Self::pieces_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(table.piece_mut(2, 0)?.unwrap().region().rows, 0..3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
+        let value = Region::at(row, column, Shape { rows: 1, columns: 1 });
+        Ok(self.pieces_mut()?.into_iter().find(|piece| piece.region().place_of(&value).is_some()))
+    }
+
+    /// Borrows the values of a region as one slice, if they are of a type and contiguous row by row. `None` if they are not.
+    ///
+    /// The default looks at the [`piece`](Self::piece); a table has a method of its own only to save time.
+    ///
+    /// # Errors
+    /// As [`piece`](Self::piece), and [`Region::check`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.slice_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
+    /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // rows lie between
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        region.check(self.shape())?;
+        let piece = self.piece(region.rows.start, region.columns.start)?;
+        Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
+    }
+
+    /// As [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// As [`pieces_mut`](Self::pieces_mut), and [`Region::check`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.slice_of_mut(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// rows.downcast::<i16>().unwrap().fill(9);
+    /// assert_eq!(table.as_slice()?, [1, 2, 9, 9, 9, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        if self.slice_of(region, element)?.is_none() {
+            return Ok(None);
+        }
+        let piece = self.piece_mut(region.rows.start, region.columns.start)?;
+        Ok(piece.and_then(|piece| piece.into_any_slice_of(region, element)))
+    }
+
+    /// As [`slice_of`](Self::slice_of), as the array that the values are in, and where there: a descriptor keeps a share of it.
+    ///
+    /// # Errors
+    /// As [`slice_of`](Self::slice_of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (array, range) = table.array_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// let rows = array.downcast::<i16>().unwrap().slice(range)?;
+    /// assert!(rows[..] == [3, 4, 5, 6] && rows.shares_memory_with(table.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        region.check(self.shape())?;
+        let piece = self.piece(region.rows.start, region.columns.start)?;
+        Ok(piece.and_then(|piece| piece.any_array_of(region, element, DataLayout::RowMajor)))
+    }
+
+    /// Converts the values of a region, row by row, into a target of its shape.
+    ///
+    /// The default reads the pieces that the region lies in. Parts beside each other are read in bands of rows that stay in the
+    /// first-level cache, large regions by several threads.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ShapeMismatch`]; as
+    /// [`piece`](Self::piece); [`Error::NotInMemory`] if there is no piece; [`Error::ValueNotRepresentable`] under a checking
+    /// policy, which names the first such value in row-major order. The target is unchanged, unless nobody needs that
+    /// ([`Target::over`]).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (column, mut values) = (Region { rows: 0..3, columns: 1..2 }, [0.0_f32; 3]);
+    /// table.read_region(&column, Target::new(AnySliceMut::new(&mut values), column.shape(), ConversionPolicy::Exact)?)?;
+    /// assert_eq!(values, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        tiling::read(self, region, target)
+    }
+
+    /// Converts row-major values into a region, all of them or none.
+    ///
+    /// The default writes the pieces that the region lies in. What is refused copies no shared memory.
+    ///
+    /// # Errors
+    /// As [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut); [`Error::LengthMismatch`]. Nothing is
+    /// written.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::Region};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (column, values) = (Region { rows: 0..3, columns: 1..2 }, [20.0_f32, 40.0, 60.0]);
+    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    /// table.write_region(&column, AnySlice::new(&values), rule)?;
+    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape())?;
+        let new = tiling::new_values(region, values)?;
+        let (row, column) = (region.rows.start, region.columns.start);
+        if let Some(piece) = self.piece(row, column)?
+            && let Some(window) = piece.window_of(region)
+        {
+            kernel::check_write(window, new, rule, region.origin())?;
+            if new.geometry().is_empty() {
+                return Ok(());
+            }
+            let piece = self.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
+            let covered = piece.region().clone();
+            let window = piece.into_window_of(region).ok_or_else(|| tiling::misplaced(row, column, &covered))?;
+            kernel::write_checked(window, new, rule);
+            return Ok(());
+        }
+        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        if new.geometry().is_empty() {
+            return Ok(());
+        }
+        RegionMut::of_pieces(self.pieces_mut()?, region)?.write_checked(values, rule)
+    }
+
+    /// Makes sure that values can be written at all: what [`write_region`](Self::write_region) refuses whatever they are.
+    ///
+    /// The default asks for [`pieces_mut`](Self::pieces_mut). A table that writes in another way implements this as well.
+    ///
+    /// # Errors
+    /// As [`pieces_mut`](Self::pieces_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
+    /// assert!(matches!(table.check_writable(), Err(Error::NotAllocated)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn check_writable(&mut self) -> Result<()> {
+        self.pieces_mut().map(drop)
+    }
+
+    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped. Returns
+    /// whether the region is written in place.
+    ///
+    /// With `in_place`, only if the values are of that type and contiguous row by row, so that they can be written in place;
+    /// nothing is lent if not. With `None`, for a block that is converted, and written by [`write_lent`](Self::write_lent).
+    ///
+    /// The default lends nothing: the table can be used while a converted block is out, and nothing is written in place.
+    ///
+    /// # Errors
+    /// As [`pieces_mut`](Self::pieces_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// let rows = Region { rows: 1..3, columns: 0..2 };
+    /// assert!(!table.lend_region(&rows, Some(ElementType::F64), &mut lease)?);
+    /// assert!(table.lend_region(&rows, Some(ElementType::I16), &mut lease)?);
+    /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape())?;
+        self.check_writable()?;
+        if in_place.is_none() {
+            lease.reset(region);
+        }
+        Ok(false)
+    }
+
+    /// Converts row-major values into the region of a lease, all of them or none. The lease goes on.
+    ///
+    /// The default writes into the table, which has lent nothing.
+    ///
+    /// # Errors
+    /// As [`write_region`](Self::write_region); [`Error::WrongTable`] if the lease holds the
+    /// memory of another table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 0..3, columns: 1..2 }, None, &mut lease)?;
+    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    /// table.write_lent(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        if lease.is_empty() { self.write_region(lease.region(), values, rule) } else { Err(Error::WrongTable) }
+    }
+
+    /// Moves the memory back out of a lease, which is empty afterwards.
+    ///
+    /// # Errors
+    /// [`Error::WrongTable`] if the lease holds the memory of another table; it is as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
+    /// let mut other = table.clone(); // which waits for the same memory
+    /// assert!(matches!(other.take_back(&mut lease), Err(Error::WrongTable)));
+    /// table.take_back(&mut lease)?;
+    /// assert!(lease.is_empty());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() { Ok(()) } else { Err(Error::WrongTable) }
+    }
+
+    /// The kind of table as a Rust type. Nobody else can name the argument, so that nobody can answer otherwise.
+    #[doc(hidden)]
+    fn concrete_type(&self, _: Token) -> TypeId
+    where
+        Self: 'static,
+    {
+        TypeId::of::<Self>()
+    }
+}
+
+impl dyn NumericTable + '_ {
+    /// Returns the element type of all columns.
+    ///
+    /// # Errors
+    /// [`Error::MixedElementTypes`] if it is not one.
+    pub(crate) fn one_type(&self) -> Result<ElementType> {
+        self.uniform_type().map_or_else(|| self.dictionary().one_type(), Ok)
+    }
+}
+
+impl fmt::Debug for dyn NumericTable + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("dyn NumericTable", self, f)
+    }
+}
+
+/// Writes what a table is, never its values.
+pub(super) fn describe(name: &str, table: &(impl NumericTable + ?Sized), f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.debug_struct(name)
+        .field("shape", &format_args!("{}", table.shape()))
+        .field("element_type", &format_args!("{}", table.uniform_type().map_or("mixed", ElementType::name)))
+        .field("data_layout", &table.data_layout())
+        .field("data_memory_status", &table.data_memory_status())
+        .finish_non_exhaustive()
+}

@@ -1,0 +1,258 @@
+//! Pieces: the rectangles of memory that a table consists of.
+//!
+//! A table in memory is a tiling of windows, each of one element type with a row stride and a column stride. Everything that
+//! is done to tables is written once over their pieces; `tiling` says how.
+
+use std::ops::Range;
+
+use super::{DataLayout, Region, TableView, TableViewMut};
+use crate::array::{AnyArrayRef, Array};
+use crate::base::element::{Element, ElementType};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+
+/// A rectangle of a table that lies in memory as values of one type, for reading.
+///
+/// [`NumericTable::piece`](super::NumericTable::piece) makes them. One that is made [`of_array`](Self::of_array) lets a
+/// descriptor keep a share of the memory; any other is copied for that.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::Piece};
+/// let values = [1.0_f32, 2.0, 3.0, 4.0];
+/// let view = TableView::new(&values, Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
+/// let piece = Piece::new(10, 0, view); // rows 10 and 11 of a table
+/// assert_eq!((piece.region().rows.clone(), piece.element_type()), (10..12, ElementType::F32));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Piece<'t> {
+    region: Region,
+    window: AnyWindow<'t>,
+    /// The array that the window's values lie in, and where there the first one is.
+    array: Option<(AnyArrayRef<'t>, usize)>,
+}
+
+impl<'t> Piece<'t> {
+    /// Makes a piece whose first value is at a row and a column of the table, and that covers as many as the view has.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Piece};
+    /// let column = TableView::new(&[1_u8, 2, 3], Shape { rows: 3, columns: 1 }, DataLayout::RowMajor)?;
+    /// assert_eq!(Piece::new(0, 4, column).region().columns, 4..5);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn new<T: Element>(row: usize, column: usize, values: TableView<'t, T>) -> Self {
+        let window = AnyWindow::new(values.window());
+        Self { region: Region::at(row, column, values.shape()), window, array: None }
+    }
+
+    /// As [`new`](Self::new), of a view of an array's values from `first` on, which descriptors may share.
+    ///
+    /// A view of other memory is not shared.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Piece};
+    /// let array = Array::from(vec![1_i16, 2, 3, 4]);
+    /// let view = TableView::new(&array[2..], Shape { rows: 1, columns: 2 }, DataLayout::RowMajor)?;
+    /// assert_eq!(Piece::of_array(0, 0, view, &array, 2).element_type(), ElementType::I16);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn of_array<T: Element>(
+        row: usize,
+        column: usize,
+        values: TableView<'t, T>,
+        array: &'t Array<T>,
+        first: usize,
+    ) -> Self {
+        let is_there = array.as_ptr().wrapping_add(first) == values.window().as_ptr();
+        let array = is_there.then(|| (AnyArrayRef::new(array), first));
+        Self { array, ..Self::new(row, column, values) }
+    }
+
+    /// Returns the same piece further down and to the right: a piece of a table of which another table is a part.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Piece};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let piece = table.piece(0, 0)?.unwrap().moved(100, 7);
+    /// assert_eq!((piece.region().rows.clone(), piece.region().columns.clone()), (100..102, 7..9));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn moved(self, rows: usize, columns: usize) -> Self {
+        Self { region: self.region.moved(rows, columns), ..self }
+    }
+
+    /// Returns the rows and columns of the table that the piece covers.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.piece(1, 1)?.unwrap().region(), &Region { rows: 0..2, columns: 0..2 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Returns the type of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.piece(0, 0)?.unwrap().element_type(), ElementType::U8);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn element_type(&self) -> ElementType {
+        self.window.element_type()
+    }
+
+    /// Borrows the values, if they are of type `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let piece = table.piece(0, 0)?.unwrap();
+    /// assert_eq!(piece.view::<u8>().unwrap().row(1), Some(&[3, 4][..]));
+    /// assert!(piece.view::<i8>().is_none());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn view<T: Element>(&self) -> Option<TableView<'t, T>> {
+        self.window.downcast().map(TableView::of_window)
+    }
+
+    /// The window of a region, if the piece covers all of it.
+    #[inline(always)]
+    pub(crate) fn window_of(&self, region: &Region) -> Option<AnyWindow<'t>> {
+        let place = self.region.place_of(region)?;
+        Some(self.window.cut(place.rows, place.columns))
+    }
+
+    /// The values of a region, if the piece covers all of it, they are of a type, and contiguous row by row.
+    #[inline(always)]
+    pub(super) fn any_slice_of(&self, region: &Region, element: ElementType) -> Option<AnySlice<'t>> {
+        self.window_of(region).filter(|window| window.element_type() == element)?.as_slice()
+    }
+
+    /// The array that the values of a region are in, and where there, if the piece covers all of it, they are of a type, and
+    /// contiguous in the order of a layout.
+    #[inline(always)]
+    pub(super) fn any_array_of(
+        &self,
+        region: &Region,
+        element: ElementType,
+        layout: DataLayout,
+    ) -> Option<(AnyArrayRef<'t>, Range<usize>)> {
+        let (array, first) = self.array?;
+        let place = self.region.place_of(region)?;
+        let (offset, geometry) = self.window.geometry().cut(&place.rows, &place.columns);
+        let ordered = match layout {
+            DataLayout::RowMajor => geometry,
+            DataLayout::ColumnMajor => geometry.transposed(),
+        };
+        let (start, end) = (first + offset, first + offset + geometry.rows * geometry.columns);
+        let is_one = ordered.is_row_major_contiguous() && array.element_type() == element;
+        is_one.then_some((array, start..end))
+    }
+}
+
+/// A rectangle of a table that lies in memory as values of one type, for writing.
+///
+/// [`NumericTable::pieces_mut`](super::NumericTable::pieces_mut) makes them.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::PieceMut};
+/// let mut values = [1.0_f32, 2.0, 3.0, 4.0];
+/// let view = TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
+/// assert_eq!(PieceMut::new(10, 0, view).region().rows, 10..12);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct PieceMut<'t> {
+    region: Region,
+    window: AnyWindowMut<'t>,
+}
+
+impl<'t> PieceMut<'t> {
+    /// Makes a piece whose first value is at a row and a column of the table, and that covers as many as the view has.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::PieceMut};
+    /// let mut values = [1_u8, 2, 3];
+    /// let column = TableViewMut::new(&mut values, Shape { rows: 3, columns: 1 }, DataLayout::RowMajor)?;
+    /// assert_eq!(PieceMut::new(0, 4, column).region().columns, 4..5);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn new<T: Element>(row: usize, column: usize, values: TableViewMut<'t, T>) -> Self {
+        Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
+    }
+
+    /// Returns the same piece further down and to the right: a piece of a table of which another table is a part.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::PieceMut};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let pieces: Vec<PieceMut> = table.pieces_mut()?.into_iter().map(|piece| piece.moved(100, 7)).collect();
+    /// assert_eq!(pieces[0].region().rows, 100..102);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn moved(self, rows: usize, columns: usize) -> Self {
+        Self { region: self.region.moved(rows, columns), ..self }
+    }
+
+    /// Returns the rows and columns of the table that the piece covers.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.pieces_mut()?[0].region().columns, 0..2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Returns the type of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// assert_eq!(table.pieces_mut()?[0].element_type(), ElementType::U8);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn element_type(&self) -> ElementType {
+        self.window.element_type()
+    }
+
+    /// The window of a region, if the piece covers all of it.
+    #[inline(always)]
+    pub(crate) fn into_window_of(self, region: &Region) -> Option<AnyWindowMut<'t>> {
+        let place = self.region.place_of(region)?;
+        Some(self.window.cut(place.rows, place.columns))
+    }
+
+    /// The values of a region, if the piece covers all of it, they are of a type, and contiguous row by row.
+    #[inline(always)]
+    pub(super) fn into_any_slice_of(self, region: &Region, element: ElementType) -> Option<AnySliceMut<'t>> {
+        self.into_window_of(region).filter(|window| window.element_type() == element)?.into_slice().ok()
+    }
+}

@@ -1,0 +1,218 @@
+//! Where the values of a region go when they are read.
+
+use super::{Region, Shape, TableView};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::{self, OldValues, Origin};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Geometry, Window};
+
+/// Values that a kind of table computes at a time.
+const COMPUTED: usize = 1024;
+
+/// Where [`NumericTable::read_region`](super::NumericTable::read_region) puts values: memory, its element type, and what
+/// conversion may lose.
+///
+/// Tables whose values lie in memory need not know it. One that computes them writes them by
+/// [`fill_with`](Self::fill_with).
+///
+/// # Examples
+/// ```
+/// use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+/// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+/// let mut values = [0.0_f32; 2];
+/// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 2, columns: 1 }, ConversionPolicy::Exact)?;
+/// table.read_region(&Region { rows: 0..2, columns: 1..2 }, target)?;
+/// assert_eq!(values, [2.0, 4.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct Target<'t> {
+    pub(super) values: AnyRows<'t>,
+    pub(super) policy: ConversionPolicy,
+    pub(super) old: OldValues,
+}
+
+impl<'t> Target<'t> {
+    /// Makes a target of as many values as a shape has, row by row. They keep what they hold until all are known to be
+    /// permitted by the policy.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// let (mut values, shape) = ([0_u8; 5], Shape { rows: 3, columns: 2 });
+    /// assert!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate).is_err());
+    /// ```
+    #[inline(always)]
+    pub fn new(values: AnySliceMut<'t>, shape: Shape, policy: ConversionPolicy) -> Result<Self> {
+        let (expected, found) = (shape.element_count()?, values.len());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        let values = AnyRows::new(values.into_room(), shape.rows, shape.columns);
+        Ok(Self { values, policy, old: OldValues::Kept })
+    }
+
+    /// Says that nobody needs the old values: after an error the memory may hold anything, so that one pass is enough where
+    /// a checking policy otherwise takes two.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// let mut values = [0_u8; 6];
+    /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 3, columns: 2 }, ConversionPolicy::Exact)?;
+    /// assert_eq!(target.over().shape(), Shape { rows: 3, columns: 2 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub fn over(self) -> Self {
+        Self { old: OldValues::Lost, ..self }
+    }
+
+    /// Returns the numbers of rows and columns that are wanted.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// let (mut values, shape) = ([0_u8; 6], Shape { rows: 3, columns: 2 });
+    /// assert_eq!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Exact)?.shape(), shape);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn shape(&self) -> Shape {
+        Shape { rows: self.values.rows(), columns: self.values.columns() }
+    }
+
+    /// Returns the element type that is wanted.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// let mut values = [0_u8; 2];
+    /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 2, columns: 1 }, ConversionPolicy::Exact)?;
+    /// assert_eq!(target.element_type(), ElementType::U8);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn element_type(&self) -> ElementType {
+        self.values.element_type()
+    }
+
+    /// Makes sure that this is the target of a region inside of a table.
+    ///
+    /// # Errors
+    /// As [`Region::check`]; [`Error::ShapeMismatch`].
+    #[inline(always)]
+    pub(super) fn check(&self, region: &Region, table: Shape) -> Result<()> {
+        region.check(table)?;
+        let (expected, found) = (region.shape(), self.shape());
+        if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { expected, found }) }
+    }
+
+    /// Converts the values of a view, which are those of a region.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] names the place in the table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// let (mut values, shape) = ([0_u8; 2], Shape { rows: 2, columns: 1 });
+    /// let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Checked)?;
+    /// let view = TableView::new(&[7.0_f32, 8.0], shape, DataLayout::RowMajor)?;
+    /// target.read(&Region { rows: 10..12, columns: 3..4 }, view)?;
+    /// assert_eq!(values, [7, 8]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn read<T: Element>(self, region: &Region, values: TableView<'_, T>) -> Result<()> {
+        let (expected, found) = (self.shape(), values.shape());
+        if expected != found {
+            return Err(Error::ShapeMismatch { expected, found });
+        }
+        kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
+    }
+
+    /// Converts the values of a region, which are contiguous row by row.
+    #[inline(always)]
+    pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
+        let (expected, found) = (region.shape(), self.shape());
+        if expected != found {
+            return Err(Error::ShapeMismatch { expected, found });
+        }
+        let window = AnyWindow::of_rows(values, expected.rows, expected.columns);
+        kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
+    }
+
+    /// Converts computed values: `value` is asked for each row and column of a region, in any order, by several threads if
+    /// there are many, and twice for each if they are checked before they are written.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// let (mut values, shape) = ([0_u8; 4], Shape { rows: 2, columns: 2 });
+    /// let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Checked)?;
+    /// target.fill_with(&Region { rows: 5..7, columns: 0..2 }, |row, column| (10 * row + column) as f64)?;
+    /// assert_eq!(values, [50, 51, 60, 61]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn fill_with<S: Element>(self, region: &Region, value: impl Fn(usize, usize) -> S + Sync) -> Result<()> {
+        let (expected, found) = (region.shape(), self.shape());
+        if expected != found {
+            return Err(Error::ShapeMismatch { expected, found });
+        }
+        if found.is_empty() {
+            return Ok(()); // rows without columns may be too many to count
+        }
+        let (target_type, policy) = (self.element_type(), self.policy);
+        let tasks = parallel::task_count(self.values.size_in_bytes().saturating_mul(2));
+        if self.old == OldValues::Kept && policy != ConversionPolicy::Saturate {
+            let check = |window: AnyWindow<'_>, _: AnyRows<'_>, at| kernel::check(window, target_type, policy, at);
+            let nothing = AnyRows::new(AnySliceMut::new::<u8>(&mut []).into_room(), 0, 0);
+            compute(region, &value, nothing, &check)?;
+        }
+        let put =
+            |window: AnyWindow<'_>, rows: AnyRows<'_>, at| kernel::read_rows(window, rows, policy, at, OldValues::Lost);
+        let bands = parallel::cut((region.clone(), self.values), found.rows, tasks, |(region, values), rows| {
+            let middle = region.rows.start + rows;
+            let (head, tail) = values.split_at(true, rows);
+            let first = Region { rows: region.rows.start..middle, ..region.clone() };
+            ((first, head), (Region { rows: middle..region.rows.end, ..region }, tail))
+        });
+        let outcomes = parallel::map(bands, |(region, values)| compute(&region, &value, values, &put));
+        outcomes.into_iter().fold(Ok(()), Result::and)
+    }
+}
+
+/// Computes the values of a region, some at a time, and hands each lot on with the rows that it is for, if there are any.
+fn compute<S: Element>(
+    region: &Region,
+    value: &(impl Fn(usize, usize) -> S + Sync),
+    mut target: AnyRows<'_>,
+    put: &dyn Fn(AnyWindow<'_>, AnyRows<'_>, Origin) -> Result<()>,
+) -> Result<()> {
+    let Shape { rows, columns } = region.shape();
+    let (width, height) = (columns.min(COMPUTED), (COMPUTED / columns.max(1)).max(1));
+    let mut values = [S::default(); COMPUTED];
+    for row in (0..rows).step_by(height) {
+        for column in (0..columns).step_by(width.max(1)) {
+            let (band, part) = (row..rows.min(row + height), column..columns.min(column + width));
+            let mut places = band.clone().flat_map(|row| part.clone().map(move |column| (row, column)));
+            for (slot, (row, column)) in values.iter_mut().zip(&mut places) {
+                *slot = value(region.rows.start + row, region.columns.start + column);
+            }
+            let geometry = Geometry { rows: band.len(), columns: part.len(), row_stride: part.len(), column_stride: 1 };
+            let Some(window) = Window::new(&values[..], geometry) else { continue }; // as many as there is room for
+            let origin = Origin { row: region.rows.start + row, column: region.columns.start + column };
+            let rows = if target.rows() == 0 { target.reborrow() } else { target.cut(band, part) };
+            put(AnyWindow::new(window), rows, origin)?;
+        }
+    }
+    Ok(())
+}

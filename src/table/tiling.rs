@@ -1,0 +1,420 @@
+//! Reading and writing over pieces: what every kind of table has for nothing.
+//!
+//! A region is first cut into parts, each inside of one piece. Parts beside each other are walked over in low bands of rows,
+//! so that what is written row by row, or read, stays in the first-level cache while the columns come in; the bands of a
+//! large region go to several threads.
+//! Invariant: all values are looked at before one is written that the caller can see.
+
+use std::ops::Range;
+
+use super::piece::{Piece, PieceMut};
+use super::{NumericTable, Region, Target};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::value::AnyValue;
+use crate::convert::kernel::{self, OldValues};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+
+/// Bytes of a band whose parts lie beside each other: half of a small first-level cache.
+const BAND_BYTES: usize = 16 << 10;
+
+/// Rows that such a band has at least, so that each part of it is worth a call.
+const LEAST_ROWS: usize = 32;
+
+/// A region inside of one piece, for reading.
+struct Part<'t> {
+    region: Region,
+    window: AnyWindow<'t>,
+}
+
+/// A region inside of one piece, for writing.
+struct PartMut<'t> {
+    region: Region,
+    window: AnyWindowMut<'t>,
+}
+
+/// How a table looks up its pieces.
+type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
+
+/// Cuts a region into parts, from top to bottom, and from left to right among those with the same rows.
+fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
+    let mut parts: Vec<Part<'t>> = Vec::new();
+    let mut row = if region.columns.is_empty() { region.rows.end } else { region.rows.start };
+    while row < region.rows.end {
+        let (first, mut end, mut column) = (parts.len(), region.rows.end, region.columns.start);
+        while column < region.columns.end {
+            let piece = look_up(row, column)?.ok_or(Error::NotInMemory { row, column })?;
+            let rest = Region { rows: row..region.rows.end, columns: column..region.columns.end };
+            let common = piece.region().common(&rest);
+            let is_there = common.rows.start == row && common.columns.start == column && !common.shape().is_empty();
+            let window = piece.window_of(&common).filter(|_| is_there);
+            let window = window.ok_or_else(|| misplaced(row, column, piece.region()))?;
+            (end, column) = (end.min(common.rows.end), common.columns.end);
+            parts.push(Part { region: common, window });
+        }
+        for part in &mut parts[first..] {
+            part.region.rows.end = end;
+            part.window = part.window.cut(0..end - row, 0..part.window.columns());
+        }
+        row = end;
+    }
+    Ok(parts)
+}
+
+pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
+    Error::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() }
+}
+
+/// The one of two results that names the earlier value in row-major order; any other error goes before that.
+fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
+    let place = |result: &Result<()>| match result {
+        Err(Error::ValueNotRepresentable { row, column, .. }) => (1, *row, *column),
+        Err(_) => (0, 0, 0),
+        Ok(()) => (2, 0, 0),
+    };
+    if place(&theirs) < place(&mine) { theirs } else { mine }
+}
+
+/// Reads a region of any table that has pieces.
+#[inline(always)]
+pub(super) fn read<N: NumericTable + ?Sized>(table: &N, region: &Region, target: Target<'_>) -> Result<()> {
+    target.check(region, table.shape())?;
+    if let Some(piece) = table.piece(region.rows.start, region.columns.start)?
+        && let Some(window) = piece.window_of(region)
+    {
+        return kernel::read_rows(window, target.values, target.policy, region.origin(), target.old);
+    }
+    read_many(&|row, column| table.piece(row, column), region, target)
+}
+
+/// Reads a region that is not inside of one piece.
+#[inline(never)]
+fn read_many(look_up: LookUp<'_, '_>, region: &Region, target: Target<'_>) -> Result<()> {
+    read_parts(&parts(look_up, region)?, region, target)
+}
+
+fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>) -> Result<()> {
+    let Target { values, policy, old } = target;
+    if region.shape().is_empty() {
+        return Ok(());
+    }
+    let policy = match old {
+        OldValues::Kept => {
+            let check =
+                |part: &Part<'_>| kernel::check(part.window, values.element_type(), policy, part.region.origin());
+            parts.iter().map(check).fold(Ok(()), earlier)?;
+            ConversionPolicy::Saturate
+        }
+        OldValues::Lost => policy,
+    };
+    let tasks = parallel::task_count(values.size_in_bytes().saturating_mul(2)); // what is written is read as well
+    let bands = parallel::cut((region.rows.clone(), values), region.rows.len(), tasks, |(rows, values), count| {
+        let middle = rows.start + count;
+        let (head, tail) = values.split_at(true, count);
+        ((rows.start..middle, head), (middle..rows.end, tail))
+    });
+    let read = |(rows, values)| read_band(parts, &Region { rows, columns: region.columns.clone() }, values, policy);
+    parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
+}
+
+fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
+    let row_bytes = values.columns() * values.element_type().size_in_bytes();
+    let mut outcome = Ok(());
+    for_each_in_band(
+        parts,
+        |part| &part.region,
+        band,
+        row_bytes,
+        |part, common| {
+            let (Some(source), Some(place)) = (part.region.place_of(&common), band.place_of(&common)) else { return };
+            let window = part.window.cut(source.rows, source.columns);
+            let target = values.cut(place.rows, place.columns);
+            let read = kernel::read_rows(window, target, policy, common.origin(), OldValues::Lost);
+            if read.is_err() {
+                outcome = earlier(std::mem::replace(&mut outcome, Ok(())), read);
+            }
+        },
+    );
+    outcome
+}
+
+/// Calls `work` for what each part has in common with each low band of a region. `all` are in the order of [`parts`].
+fn for_each_in_band<'p, P>(
+    all: &'p [P],
+    region_of: impl Fn(&P) -> &Region,
+    band: &Region,
+    row_bytes: usize,
+    mut work: impl FnMut(&'p P, Region),
+) {
+    let is_wide = |part: &P| {
+        let region = region_of(part);
+        region.columns.start <= band.columns.start && region.columns.end >= band.columns.end
+    };
+    let height = match all.iter().all(is_wide) {
+        true => band.rows.len(),
+        false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
+    };
+    let mut first = 0;
+    for row in band.rows.clone().step_by(height.max(1)) {
+        let low = Region { rows: row..band.rows.end.min(row.saturating_add(height)), columns: band.columns.clone() };
+        while all.get(first).is_some_and(|part| region_of(part).rows.end <= low.rows.start) {
+            first += 1;
+        }
+        for part in all[first..].iter().take_while(|part| region_of(part).rows.start < low.rows.end) {
+            let common = region_of(part).common(&low);
+            if !common.shape().is_empty() {
+                work(part, common);
+            }
+        }
+    }
+}
+
+/// Reads a region of any table into new memory.
+pub(crate) fn copy_of<N: NumericTable + ?Sized>(
+    table: &N,
+    region: &Region,
+    element_type: ElementType,
+    policy: ConversionPolicy,
+) -> Result<AnyArray> {
+    region.check(table.shape())?;
+    region.shape().element_count_of(element_type)?;
+    if let Some(piece) = table.piece(region.rows.start, region.columns.start)?
+        && let Some(window) = piece.window_of(region)
+    {
+        return kernel::to_array(window, element_type, policy, region.origin());
+    }
+    new_array(region, element_type, policy, &|target| table.read_region(region, target))
+}
+
+/// Makes an array of a region's values, which `read` supplies.
+fn new_array(
+    region: &Region,
+    element_type: ElementType,
+    policy: ConversionPolicy,
+    read: &dyn Fn(Target<'_>) -> Result<()>,
+) -> Result<AnyArray> {
+    let shape = region.shape();
+    match_element!(element_type, U => {
+        let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
+        read(Target::new(AnySliceMut::new(array.mutable_data()?), shape, policy)?.over())?;
+        Ok(AnyArray::new(array))
+    })
+}
+
+/// Makes sure that row-major values may be written into a region that does not lie in one piece.
+#[inline(never)]
+pub(super) fn check_write(
+    look_up: LookUp<'_, '_>,
+    region: &Region,
+    values: AnySlice<'_>,
+    rule: WriteRule,
+) -> Result<()> {
+    let parts = parts(look_up, region).map_err(|error| match error {
+        Error::NotInMemory { .. } => Error::ReadOnlyTable, // what is not in memory is written by a method of the table's own
+        other => other,
+    })?;
+    check_parts(&parts, region, values, rule)
+}
+
+fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+    let new = new_values(region, values)?;
+    let check = |part: &Part<'_>| match region.place_of(&part.region) {
+        Some(place) => kernel::check_write(part.window, new.cut(place.rows, place.columns), rule, part.region.origin()),
+        None => Ok(()),
+    };
+    parts.iter().map(check).fold(Ok(()), earlier)
+}
+
+/// Sees row-major values as those of a region.
+#[inline]
+pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<AnyWindow<'s>> {
+    let (expected, found) = (region.shape().element_count()?, values.len());
+    if expected != found {
+        return Err(Error::LengthMismatch { expected, found });
+    }
+    Ok(AnyWindow::of_rows(values, region.rows.len(), region.columns.len()))
+}
+
+/// A region of a table, borrowed for writing: its parts. Splitting it gives disjoint regions, which may go to different
+/// threads.
+pub(crate) struct RegionMut<'t> {
+    region: Region,
+    parts: Parts<'t>,
+}
+
+enum Parts<'t> {
+    One(AnyWindowMut<'t>),
+    Many(Vec<PartMut<'t>>),
+}
+
+impl<'t> RegionMut<'t> {
+    /// Cuts a region out of a piece, if it is inside.
+    #[inline(always)]
+    pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
+        Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
+    }
+
+    /// Cuts a region out of the pieces of a table.
+    ///
+    /// # Errors
+    /// [`Error::NotInMemory`] if they do not cover it.
+    pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
+        let (mut parts, mut covered) = (Vec::new(), 0_usize);
+        for piece in pieces {
+            let common = piece.region().common(region);
+            let count = common.shape().element_count()?;
+            if count > 0
+                && let Some(window) = piece.into_window_of(&common)
+            {
+                covered = covered.saturating_add(count);
+                parts.push(PartMut { region: common, window });
+            }
+        }
+        if covered != region.shape().element_count()? {
+            return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
+        }
+        parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
+        Ok(Self::of_parts(region.clone(), parts))
+    }
+
+    fn of_parts(region: Region, mut parts: Vec<PartMut<'t>>) -> Self {
+        let parts = match parts.pop() {
+            Some(PartMut { region: only, window }) if parts.is_empty() && only == region => Parts::One(window),
+            last => {
+                parts.extend(last);
+                Parts::Many(parts)
+            }
+        };
+        Self { region, parts }
+    }
+
+    pub(crate) fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Returns the values as one slice, if they are of type `U` and contiguous row by row.
+    #[inline(always)]
+    pub(crate) fn into_slice<U: Element>(self) -> Result<&'t mut [U], Self> {
+        let Self { region, parts } = self;
+        match parts {
+            Parts::Many(_) if region.shape().is_empty() => Ok(&mut []),
+            Parts::Many(_) => Err(Self { region, parts }),
+            Parts::One(window) => window
+                .downcast::<U>()
+                .and_then(|window| window.into_slice().map_err(AnyWindowMut::new))
+                .map_err(|window| Self { region, parts: Parts::One(window) }),
+        }
+    }
+
+    /// Converts the values, row by row, into new memory.
+    pub(crate) fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        match &self.parts {
+            Parts::One(window) => kernel::to_array(window.as_window(), element_type, policy, self.region.origin()),
+            Parts::Many(parts) => {
+                let parts = as_parts(parts);
+                new_array(&self.region, element_type, policy, &|target| read_parts(&parts, &self.region, target))
+            }
+        }
+    }
+
+    /// Converts values, row by row, into the region: all of them or none.
+    pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        match &mut self.parts {
+            Parts::One(window) => kernel::write(window.reborrow(), values, rule, self.region.origin()),
+            Parts::Many(parts) => {
+                check_parts(&as_parts(parts), &self.region, values, rule)?;
+                self.write_checked(values, rule)
+            }
+        }
+    }
+
+    /// As [`write`](Self::write), of values that have been checked.
+    pub(crate) fn write_checked(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        let (new, region) = (new_values(&self.region, values)?, &self.region);
+        match &mut self.parts {
+            Parts::One(window) => kernel::write_checked(window.reborrow(), new, rule),
+            Parts::Many(parts) => {
+                let row_bytes = new.columns() * new.element_type().size_in_bytes();
+                let is_wide = |part: &PartMut<'_>| part.region.columns == region.columns;
+                let height = match parts.iter().all(is_wide) {
+                    true => region.rows.len().max(1),
+                    false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
+                };
+                let mut first = 0;
+                for row in region.rows.clone().step_by(height) {
+                    let rows = row..region.rows.end.min(row.saturating_add(height));
+                    let low = Region { rows, columns: region.columns.clone() };
+                    while parts.get(first).is_some_and(|part| part.region.rows.end <= row) {
+                        first += 1;
+                    }
+                    for part in parts[first..].iter_mut().take_while(|part| part.region.rows.start < low.rows.end) {
+                        let common = part.region.common(&low);
+                        if let (Some(from), Some(to)) = (region.place_of(&common), part.region.place_of(&common)) {
+                            let window = part.window.reborrow().cut(to.rows, to.columns);
+                            kernel::write_checked(window, new.cut(from.rows, from.columns), rule);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one value everywhere, which every part can hold.
+    pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
+        let fill = |window: AnyWindowMut<'_>, region: &Region| {
+            match_element!(window.element_type(), T => {
+                let value = kernel::value_as::<T>(value, policy, region.origin())?;
+                if let Ok(window) = window.downcast::<T>() {
+                    window.fill(value);
+                }
+                Ok(())
+            })
+        };
+        match &mut self.parts {
+            Parts::One(window) => fill(window.reborrow(), &self.region),
+            Parts::Many(parts) => parts.iter_mut().try_for_each(|part| fill(part.window.reborrow(), &part.region)),
+        }
+    }
+
+    /// Cuts into the first `rows` rows and the rest; all rows go to the first part if there are not more.
+    pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
+        let Self { region, parts } = self;
+        let middle = region.rows.start + rows.min(region.rows.len());
+        let (head, tail) = split_rows(&region, middle);
+        match parts {
+            Parts::One(window) => {
+                let (first, rest) = window.split_at(true, middle - region.rows.start);
+                (Self { region: head, parts: Parts::One(first) }, Self { region: tail, parts: Parts::One(rest) })
+            }
+            Parts::Many(parts) => {
+                let (mut above, mut below) = (Vec::new(), Vec::new());
+                for PartMut { region, window } in parts {
+                    if region.rows.end <= middle {
+                        above.push(PartMut { region, window });
+                    } else if region.rows.start >= middle {
+                        below.push(PartMut { region, window });
+                    } else {
+                        let (first, rest) = window.split_at(true, middle - region.rows.start);
+                        let (upper, lower) = split_rows(&region, middle);
+                        above.push(PartMut { region: upper, window: first });
+                        below.push(PartMut { region: lower, window: rest });
+                    }
+                }
+                (Self::of_parts(head, above), Self::of_parts(tail, below))
+            }
+        }
+    }
+}
+
+fn as_parts<'p>(parts: &'p [PartMut<'_>]) -> Vec<Part<'p>> {
+    parts.iter().map(|part| Part { region: part.region.clone(), window: part.window.as_window() }).collect()
+}
+
+fn split_rows(region: &Region, middle: usize) -> (Region, Region) {
+    let rows = |rows: Range<usize>| Region { rows, columns: region.columns.clone() };
+    (rows(region.rows.start..middle), rows(middle..region.rows.end))
+}

@@ -1,0 +1,145 @@
+//! Rows of elements that are written: where conversions go.
+//!
+//! Nothing is ever read through [`AnyRows`], which may be uninitialised.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::slice::{AnyRoom, AnySlice};
+use crate::base::element::ElementType;
+
+/// Rows of uninitialised elements, each a slice, `row_stride` elements from one to the next.
+pub(crate) struct AnyRows<'a> {
+    start: *mut u8,
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    element: ElementType,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: disjoint `&mut [MaybeUninit<T>]`, and every element type is `Send`.
+unsafe impl Send for AnyRows<'_> {}
+
+impl<'a> AnyRows<'a> {
+    /// Sees a slice as rows of `columns` elements. Panics if it is not as long as they are: callers have checked.
+    #[inline(always)]
+    pub(crate) fn new(mut room: AnyRoom<'a>, rows: usize, columns: usize) -> Self {
+        assert_eq!(rows.checked_mul(columns), Some(room.len()), "as many elements as positions");
+        Self {
+            start: room.as_mut_ptr(),
+            rows,
+            columns,
+            row_stride: columns,
+            element: room.element_type(),
+            borrow: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number of bytes of the elements.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.rows * self.columns * self.element.size_in_bytes() // elements that exist
+    }
+
+    pub(crate) fn reborrow(&mut self) -> AnyRows<'_> {
+        AnyRows { borrow: PhantomData, ..*self }
+    }
+
+    /// Whether the rows follow each other without gaps.
+    #[inline(always)]
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.row_stride == self.columns || self.rows <= 1
+    }
+
+    /// Lends some elements of consecutive rows. Panics if they are not inside: callers have checked.
+    pub(crate) fn cut(&mut self, rows: Range<usize>, columns: Range<usize>) -> AnyRows<'_> {
+        assert!(rows.start <= rows.end && rows.end <= self.rows, "the rows are inside");
+        assert!(columns.start <= columns.end && columns.end <= self.columns, "the columns are inside");
+        let (rows_left, columns_left) = (rows.len(), columns.len());
+        let is_empty = rows_left == 0 || columns_left == 0;
+        let offset = if is_empty { 0 } else { rows.start * self.row_stride + columns.start };
+        // SAFETY: the offset is that of an element of these rows, or zero.
+        let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
+        AnyRows { start, rows: rows_left, columns: columns_left, borrow: PhantomData, ..*self }
+    }
+
+    /// Returns all elements of contiguous rows. Panics if they are not: callers have checked.
+    #[inline(always)]
+    pub(crate) fn into_room(self) -> AnyRoom<'a> {
+        assert!(self.is_contiguous(), "the rows are contiguous");
+        let count = self.rows * self.columns;
+        // SAFETY: contiguous rows are one slice, borrowed for `'a` by these rows alone, which are consumed.
+        unsafe { AnyRoom::from_raw_parts(self.start, count, self.element) }
+    }
+
+    /// Copies values of the same type, row by row. Panics if there are not as many: callers have checked.
+    pub(crate) fn copy_from_slice(&mut self, values: AnySlice<'_>) {
+        fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, values: AnySlice<'_>) {
+            assert!(
+                rows.element == values.element_type() && rows.element.size_in_bytes() == size_of::<Bits>(),
+                "the type"
+            );
+            assert_eq!(rows.rows * rows.columns, values.len(), "as many elements as values");
+            let (columns, stride) = (rows.columns, rows.row_stride);
+            let (from, to) = (values.as_ptr().cast::<Bits>(), rows.start.cast::<Bits>());
+            for row in 0..rows.rows {
+                for column in 0..columns {
+                    // SAFETY: row and column are inside, so that the element is one of these rows, and the value one of as
+                    // many; both pointers are aligned for elements of this width. Any bits of an element may be copied as
+                    // an integer.
+                    unsafe { *to.add(row * stride + column) = *from.add(row * columns + column) }
+                }
+            }
+        }
+        if values.is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        match self.element.size_in_bytes() {
+            1 => copy::<u8>(self, values),
+            2 => copy::<u16>(self, values),
+            4 => copy::<u32>(self, values),
+            8 => copy::<u64>(self, values),
+            size => unreachable!("no element type has {size} bytes"),
+        }
+    }
+
+    /// Lends one row. Panics if there is no such row: callers have checked.
+    pub(crate) fn row(&mut self, row: usize) -> AnyRoom<'_> {
+        assert!(row < self.rows, "the row is inside");
+        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may lie anywhere
+        // SAFETY: the offset is that of the first element of a row of these, or zero.
+        let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
+        // SAFETY: a row is a slice of so many elements, borrowed as long as `self` is.
+        unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
+    }
+
+    /// Cuts in two after so many rows (`by_rows`), or columns. Panics if there are fewer: callers have checked.
+    pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
+        let (rows, columns) = (self.rows, self.columns);
+        assert!(length <= if by_rows { rows } else { columns }, "the cut is inside");
+        let (head, tail, offset) = if by_rows {
+            ((length, columns), (rows - length, columns), length * self.row_stride)
+        } else {
+            ((rows, length), (rows, columns - length), length)
+        };
+        let offset = if tail.0 == 0 || tail.1 == 0 { 0 } else { offset }; // an empty part may lie anywhere
+        // SAFETY: the offset is that of an element of these rows, or zero.
+        let middle = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
+        (Self { rows: head.0, columns: head.1, ..self }, Self { start: middle, rows: tail.0, columns: tail.1, ..self })
+    }
+}
