@@ -101,8 +101,8 @@ fn print_damage() -> Result<()> {
     print_answer(&archive, "one byte too many", &[&archive[..], &[0]].concat())?;
     print_answer(&archive, "bit flipped in the magic", &flipped(0))?;
     print_answer(&archive, "bit flipped in the version", &flipped(8))?;
-    print_answer(&archive, "bit flipped in the type", &flipped(21))?;
-    print_answer(&archive, "bit flipped in the row count", &flipped(38))?;
+    print_answer(&archive, "bit flipped in the type", &flipped(40))?;
+    print_answer(&archive, "bit flipped in the row count", &flipped(57))?;
     print_answer(&archive, "bit flipped in the last value", &flipped(archive.len() - 1))?;
     print_answer(&archive, "JSON instead", &serde_json::to_vec(&table)?)?;
     if let Err(error) = HomogenNumericTable::<f64>::from_bytes(&archive) {

@@ -1,7 +1,8 @@
 //! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde and bincode.
 //!
 //! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header, which
-//! names the format, its version and the element type, and of the table as `serde.rs` writes it.
+//! names the format, its version and the kind of the table, and of what that kind has: the element type of a homogeneous
+//! table, and the table as `serde.rs` writes it. Version 1 has no kind: its tables are homogeneous. It is read for ever.
 //! Decoding borrows: it takes no memory before lengths, types and the shape have been checked against the bytes that
 //! are really there. Files on disk have a format of their own.
 
@@ -14,7 +15,7 @@ use crate::array::{append_copy, vector_with_room};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::serde::take_refusal;
-use crate::table::{HomogenNumericTable, NumericTable};
+use crate::table::{HomogenNumericTable, NumericTable, TableKind};
 
 /// No length in an archive may be larger: one that is, is refused before it is added to anything.
 const LIMIT: usize = isize::MAX as usize;
@@ -23,13 +24,53 @@ const CODEC: Configuration<LittleEndian, Fixint, Limit<LIMIT>> = bincode::config
 
 /// `NUMTABLE`, as the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
-const VERSION: u32 = 1;
+/// The version that is written.
+const VERSION: u32 = 2;
+/// The oldest version that is read; all between are, too.
+const OLDEST_VERSION: u32 = 1;
 
-#[derive(Serialize, Deserialize)]
+/// Where things are in an archive: the version; the length of the kind's name, and its bytes. In version 1, the element type
+/// is where that length is in others.
+const VERSION_AT: usize = 8;
+const KIND_AT: usize = 12;
+const KIND_NAME_AT: usize = KIND_AT + 8;
+
+const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
+
+/// The beginning of the archive of a homogeneous table.
+#[derive(Serialize)]
 struct ArchiveHeader {
     magic: u64,
     version: u32,
+    kind: &'static str,
     element_type: ElementType,
+}
+
+/// What an archive holds. A kind that comes to be written gets a variant here and an arm in [`ArchiveContent::open`]; the
+/// compiler names whoever has to say what it does with the variant.
+enum ArchiveContent {
+    Homogeneous {
+        element_type: ElementType,
+        /// The position of the table.
+        start: usize,
+    },
+}
+
+impl ArchiveContent {
+    /// Reads everything in front of the table.
+    fn open(bytes: &[u8]) -> Result<Self> {
+        let (kind, start) = match read_version(bytes)? {
+            1 => (HOMOGENEOUS, KIND_AT),
+            _ => read_kind(bytes)?,
+        };
+        match kind {
+            HOMOGENEOUS => {
+                let (element_type, consumed) = decode(bytes, start)?;
+                Ok(Self::Homogeneous { element_type, start: start + consumed })
+            }
+            _ => Err(TableKind::unknown(kind, KIND_NAME_AT as u64)),
+        }
+    }
 }
 
 /// An archive that is being written. All values come as one piece, which several threads copy.
@@ -65,7 +106,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let names: usize = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
         let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + names + 256;
         let mut archive = Archive(vector_with_room(room)?);
-        let header = ArchiveHeader { magic: MAGIC, version: VERSION, element_type: T::TYPE };
+        let header = ArchiveHeader { magic: MAGIC, version: VERSION, kind: HOMOGENEOUS, element_type: T::TYPE };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
         written.map_err(|error| Error::format(0, error.to_string()))?;
         Ok(archive.0)
@@ -88,11 +129,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (found, consumed) = read_header(bytes)?;
-        if found != T::TYPE {
-            return Err(Error::element_type_mismatch(T::TYPE, found));
+        let ArchiveContent::Homogeneous { element_type, start } = ArchiveContent::open(bytes)?;
+        if element_type != T::TYPE {
+            return Err(Error::element_type_mismatch(T::TYPE, element_type));
         }
-        Self::from_bytes_after_header(bytes, consumed)
+        Self::from_bytes_after_header(bytes, start)
     }
 
     fn from_bytes_after_header(bytes: &[u8], start: usize) -> Result<Self> {
@@ -141,25 +182,38 @@ impl dyn NumericTable + '_ {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
-    let (found, consumed) = read_header(bytes)?;
-    match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, consumed)?)))
+    let ArchiveContent::Homogeneous { element_type, start } = ArchiveContent::open(bytes)?;
+    match_element!(element_type, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?)))
 }
 
-/// Reads the header; returns the element type and the position behind it.
-fn read_header(bytes: &[u8]) -> Result<(ElementType, usize)> {
+/// Reads the version, which is one of those that are read.
+fn read_version(bytes: &[u8]) -> Result<u32> {
     let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
     if !starts_well {
         return Err(Error::format(0, "this is not an archive of a numeric table"));
     }
-    let version = bytes.get(8..12).and_then(|version| version.try_into().ok()).map(u32::from_le_bytes);
-    if let Some(version) = version
-        && version != VERSION
-    {
-        let reason = format!("the archive has version {version}, and this library reads version {VERSION}");
-        return Err(Error::format(8, reason));
+    let (version, _) = decode(bytes, VERSION_AT)?;
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
+        let advice = if version > VERSION { "; a newer version of the library reads it" } else { "" };
+        let reason = format!(
+            "the archive has version {version}, and this library reads versions {OLDEST_VERSION} to {VERSION}{advice}"
+        );
+        return Err(Error::format(VERSION_AT as u64, reason));
     }
-    let (header, consumed): (ArchiveHeader, usize) = decode(bytes, 0)?;
-    Ok((header.element_type, consumed))
+    Ok(version)
+}
+
+/// Reads the name of the table's kind; returns it and the position behind it.
+fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
+    let (length, _) = decode(bytes, KIND_AT)?;
+    let end = KIND_NAME_AT + TableKind::check_length(length, KIND_AT as u64)?;
+    let name = bytes.get(KIND_NAME_AT..end).ok_or_else(|| cut_off(bytes, end - bytes.len()))?;
+    Ok((TableKind::check_name(name, KIND_NAME_AT as u64)?, end))
+}
+
+/// The error of an archive that ends too early.
+fn cut_off(bytes: &[u8], missing: usize) -> Error {
+    Error::format(bytes.len() as u64, format!("the archive is cut off: missing bytes: {missing} or more"))
 }
 
 /// Decodes from a position on; returns the number of bytes consumed as well.
@@ -169,14 +223,12 @@ fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, u
         if let Some(refusal) = take_refusal() {
             return refusal;
         }
-        let (offset, reason) = match error {
-            DecodeError::UnexpectedEnd { additional } => {
-                (bytes.len(), format!("the archive is cut off: missing bytes: {additional} or more"))
-            }
-            DecodeError::LimitExceeded => (start, "a length is larger than memory can be".to_owned()),
-            DecodeError::OtherString(reason) => (start, reason),
-            other => (start, format!("the archive is damaged: {other}")),
+        let reason = match error {
+            DecodeError::UnexpectedEnd { additional } => return cut_off(bytes, additional),
+            DecodeError::LimitExceeded => "a length is larger than memory can be".to_owned(),
+            DecodeError::OtherString(reason) => reason,
+            other => format!("the archive is damaged: {other}"),
         };
-        Error::format(offset as u64, reason)
+        Error::format(start as u64, reason)
     })
 }

@@ -2,8 +2,12 @@
 //!
 //! Binary formats get values as one `serialize_bytes` of little-endian data, behind the name of their element type;
 //! human-readable formats get numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no such
-//! numbers. Deserialization trusts nothing: counts, products and types are checked before memory is taken, and what is
-//! borrowed from the input is not copied before it has been checked.
+//! numbers. Neither has a version or the name of a table's kind: whoever reads one says the type, and so the kind. What is
+//! written here never changes, because readers refuse members that they do not know, and binary formats do not name any.
+//! Archives put a version and the kind in front of it.
+//!
+//! Deserialization trusts nothing: counts, products and types are checked before memory is taken, and what is borrowed from
+//! the input is not copied before it has been checked.
 
 mod dictionary;
 

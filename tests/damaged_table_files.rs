@@ -80,7 +80,7 @@ impl Fields {
     fn honest() -> Self {
         let payload: Vec<u8> = (1..=6_i16).flat_map(i16::to_le_bytes).collect();
         Self {
-            major: 1,
+            major: 2,
             minor: 0,
             header_length: None,
             payload_offset: 4096,
@@ -93,6 +93,12 @@ impl Fields {
             payload,
             checksum_count: None,
         }
+    }
+
+    /// The same table in a file of version 1, which has no name of a kind.
+    fn version_1() -> Self {
+        let honest = Self::honest();
+        Self { major: 1, header: honest.header[KIND.len()..].to_vec(), ..honest }
     }
 
     fn with_header(header: Vec<u8>) -> Self {
@@ -125,8 +131,11 @@ impl Fields {
     }
 }
 
+/// How the header of a homogeneous table begins.
+const KIND: &[u8] = b"\x0bhomogeneous";
+
 fn header(element: u8, layout: u8, rows: u64, columns: u64, is_uniform: u8, count: u64, features: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = vec![element, layout];
+    let mut bytes = [KIND, &[element, layout]].concat();
     bytes.extend([rows, columns].iter().flat_map(|number| number.to_le_bytes()));
     bytes.push(is_uniform);
     bytes.extend(count.to_le_bytes());
@@ -159,6 +168,8 @@ fn an_honest_file_is_what_the_library_writes() {
     honest_table().save_with(&scratch.path, options).unwrap();
     assert_eq!(fs::read(&scratch.path).unwrap(), Fields::honest().to_bytes());
     assert_eq!(Table::<i16>::load(&scratch.path).unwrap(), honest_table());
+    assert_eq!(read(&scratch.path, &Fields::version_1().to_bytes(), "version 1"), None);
+    assert_eq!(Table::<i16>::load(&scratch.path).unwrap(), honest_table());
 }
 
 // --- damage -------------------------------------------------------------------------------------------------------
@@ -166,8 +177,8 @@ fn an_honest_file_is_what_the_library_writes() {
 #[test]
 fn a_file_that_is_cut_anywhere_is_refused() {
     let scratch = Scratch::new();
-    let bytes = Fields::honest().to_bytes();
-    for length in 0..bytes.len() {
+    let files = [Fields::honest(), Fields::version_1()].map(|fields| fields.to_bytes());
+    for (bytes, length) in files.iter().flat_map(|bytes| (0..bytes.len()).map(move |length| (bytes, length))) {
         let words = match length {
             0 => "empty".to_owned(),
             1..8 => "cut off".to_owned(),
@@ -192,9 +203,11 @@ fn bytes_behind_the_end_are_refused() {
 #[test]
 fn every_flipped_bit_of_preamble_and_header_is_seen() {
     let scratch = Scratch::new();
-    let (bytes, header) = (Fields::honest().to_bytes(), Fields::honest().header.len());
-    for bit in 0..8 * (64 + header) {
-        let mut damaged = bytes.clone();
+    let files = [Fields::honest(), Fields::version_1()];
+    for (fields, bit) in
+        files.iter().flat_map(|fields| (0..8 * (64 + fields.header.len())).map(move |bit| (fields, bit)))
+    {
+        let mut damaged = fields.to_bytes();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let words = match bit / 8 {
             0..8 => "file",
@@ -278,15 +291,17 @@ fn a_missing_file_and_a_folder_are_errors_with_the_path() {
 #[test]
 fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
     let scratch = Scratch::new();
-    let newer = Fields { major: 2, minor: 5, ..Fields::honest() };
-    let words = "version 2.5, and this library reads version 1.0; a newer version";
+    let newer = Fields { major: 3, minor: 5, ..Fields::honest() };
+    let words = "version 3.5, and this library reads versions 1.0 to 2.0; a newer version";
     assert_eq!(refused(&scratch.path, &newer.to_bytes(), "newer", words), 8);
     refused(&scratch.path, &Fields { major: 0, ..Fields::honest() }.to_bytes(), "older", "version 0.0");
-    let minor = Fields { minor: 1, reserved: [5; 12], ..Fields::honest() };
-    assert_eq!(read(&scratch.path, &minor.to_bytes(), "newer minor version"), None);
-    assert_eq!(Table::<i16>::load(&scratch.path).unwrap(), honest_table());
-    let reserved = Fields { reserved: [5; 12], ..Fields::honest() };
-    refused(&scratch.path, &reserved.to_bytes(), "reserved bytes", "reserved bytes are not zero");
+    for honest in [Fields::honest(), Fields::version_1()] {
+        let minor = Fields { minor: 1, reserved: [5; 12], ..honest.clone() };
+        assert_eq!(read(&scratch.path, &minor.to_bytes(), "newer minor version"), None);
+        assert_eq!(Table::<i16>::load(&scratch.path).unwrap(), honest_table());
+        let reserved = Fields { reserved: [5; 12], ..honest };
+        refused(&scratch.path, &reserved.to_bytes(), "reserved bytes", "reserved bytes are not zero");
+    }
 }
 
 // --- lies ---------------------------------------------------------------------------------------------------------
@@ -296,7 +311,7 @@ fn parts_that_overlap_or_reach_outside_are_refused() {
     let scratch = Scratch::new();
     let honest = Fields::honest();
     let end = honest.to_bytes().len() as u64;
-    let lies: [(Fields, &str); 14] = [
+    let lies: [(Fields, &str); 15] = [
         (Fields { payload_offset: 0, ..honest.clone() }, "inside the header"),
         (Fields { payload_offset: 4095, ..honest.clone() }, "no multiple of 4096"),
         (Fields { payload_offset: 64, ..honest.clone() }, "no multiple of 4096"),
@@ -306,7 +321,8 @@ fn parts_that_overlap_or_reach_outside_are_refused() {
         (Fields { payload_length: u64::MAX, ..honest.clone() }, "more than a file holds"),
         (Fields { payload_length: u64::MAX - 4096, ..honest.clone() }, "more than a file holds"),
         (Fields { payload_length: i64::MAX as u64 - 4096, ..honest.clone() }, "more than a file holds"),
-        (Fields { header_length: Some(u32::MAX), ..honest.clone() }, "longer than 16777216"),
+        (Fields { header_length: Some(u32::MAX), ..honest.clone() }, "longer than 16777281"),
+        (Fields { header_length: Some((16 << 20) + 1), ..Fields::version_1() }, "longer than 16777216"),
         (Fields { header_length: Some(5000), ..honest.clone() }, "inside the header"),
         (Fields { file_length: Some(end + 1), ..honest.clone() }, "cut off"),
         (Fields { file_length: Some(u64::MAX), ..honest.clone() }, "should have 18446744073709551615"),
@@ -348,7 +364,7 @@ fn headers_that_lie_are_refused() {
         (header(8, 0, 3, 2, 0, 2, &[&a, &[0, 2, 9]]), "damaged"),
         (header(8, 0, 3, 2, 0, 2, &[&a, &[1, 1, 0, 0, 0, 0, 0, 0, 0, 0xff, 2, 0]]), "damaged"),
         (header(8, 0, 3, 2, 0, 2, &[&a, &long_name]), "ends within"),
-        (header(8, 0, 3, 2, 0, 2, both)[..18].to_vec(), "ends within"),
+        (header(8, 0, 3, 2, 0, 2, both)[..KIND.len() + 18].to_vec(), "ends within"),
         ([&header(8, 0, 3, 2, 0, 2, both)[..], &[0]].concat(), "bytes behind the last feature: 1"),
     ];
     for (header, words) in lies {

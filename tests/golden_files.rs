@@ -1,4 +1,5 @@
-//! Files of version 1, one for each element type and layout: they are read for ever, by the library and by Python.
+//! Files and archives of every version, one of each for each element type and layout: they are read for ever, by the library
+//! and, files, by Python.
 //!
 //! `cargo test --test golden_files -- --ignored` made them. Never again: a change of what is written is a new version.
 
@@ -10,17 +11,23 @@ use std::process::Command;
 use common::bits::{is_nan, is_same, special_values};
 use common::tables::{LAYOUTS, feature, shape, values_of};
 use common::{SmallNumber, for_each_element};
-use numeric_table::{SaveOptions, TableReader, load_any, prelude::*, verify};
+use numeric_table::{
+    SaveOptions, TableReader, TableWriter, from_bytes_any, load_any, prelude::*, table::TableKind, verify,
+};
 
 type Table<T> = HomogenNumericTable<T>;
 
+/// The version of files and archives that is written today.
+const TODAY: u8 = 2;
+
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/golden/v1")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/golden")
 }
 
-fn path<T: Element>(layout: DataLayout) -> PathBuf {
+/// The golden file of a version, or with `archive` in the place of `ntb` the archive.
+fn path_of<T: Element>(version: u8, layout: DataLayout, extension: &str) -> PathBuf {
     let layout = if layout == DataLayout::RowMajor { "row_major" } else { "column_major" };
-    folder().join(format!("{}_{layout}.ntb", T::TYPE))
+    folder().join(format!("v{version}/{}_{layout}.{extension}", T::TYPE))
 }
 
 /// 3 x 3 values, limits among them, and a name, a feature type and categories here and there.
@@ -48,39 +55,118 @@ fn save<T: SmallNumber>(layout: DataLayout, path: &Path) {
 fn make_the_golden_files() {
     fn make<T: SmallNumber>() {
         for layout in LAYOUTS {
-            assert!(!path::<T>(layout).exists());
-            save::<T>(layout, &path::<T>(layout));
+            let [file, archive] = ["ntb", "archive"].map(|extension| path_of::<T>(TODAY, layout, extension));
+            assert!(!file.exists() && !archive.exists());
+            save::<T>(layout, &file);
+            std::fs::write(archive, golden::<T>(layout).to_bytes().unwrap()).unwrap();
         }
     }
     for_each_element!(make);
 }
 
+/// The same shape, layout, dictionary, and bits of all values.
+#[track_caller]
+fn assert_golden<T: SmallNumber>(found: &Table<T>, layout: DataLayout) {
+    let golden = golden::<T>(layout);
+    assert_eq!((found.shape(), found.data_layout()), (golden.shape(), layout));
+    assert_eq!(found.dictionary(), golden.dictionary());
+    let [found, expected] = [found, &golden].map(values_of);
+    assert_eq!(bytemuck::cast_slice::<T, u8>(&found), bytemuck::cast_slice::<T, u8>(&expected));
+}
+
+#[track_caller]
+fn assert_golden_of_any<T: SmallNumber>(found: &(dyn NumericTable + 'static), layout: DataLayout) {
+    assert_eq!((found.kind(), found.uniform_type()), (TableKind::HOMOGENEOUS, Some(T::TYPE)));
+    assert_golden(found.downcast_ref::<Table<T>>().unwrap(), layout);
+}
+
 #[test]
-fn the_golden_files_are_read() {
+fn the_golden_files_of_every_version_are_read_by_every_reader() {
     fn check<T: SmallNumber>() {
-        for layout in LAYOUTS {
-            let (path, golden) = (path::<T>(layout), golden::<T>(layout));
-            let loaded = Table::<T>::load(&path).unwrap();
-            assert_eq!((loaded.shape(), loaded.data_layout()), (golden.shape(), layout));
-            assert_eq!(loaded.dictionary(), golden.dictionary());
-            let [found, expected] = [&loaded, &golden].map(values_of);
-            assert_eq!(bytemuck::cast_slice::<T, u8>(&found), bytemuck::cast_slice::<T, u8>(&expected));
+        for (version, layout) in (1..=TODAY).flat_map(|version| LAYOUTS.map(|layout| (version, layout))) {
+            let path = path_of::<T>(version, layout, "ntb");
+            assert_eq!(std::fs::read(&path).unwrap()[8..12], [version, 0, 0, 0]);
+            assert_golden(&Table::<T>::load(&path).unwrap(), layout);
+            assert_golden(&Table::<T>::load_as(&path).unwrap(), layout);
+            assert_golden_of_any::<T>(&*load_any(&path).unwrap(), layout);
             assert!(verify(&path).unwrap());
-            assert_eq!(load_any(&path).unwrap().uniform_type(), Some(T::TYPE));
-            assert_eq!(TableReader::open(&path).unwrap().load_rows::<T>(1..2).unwrap().column_count(), 3);
+            #[cfg(feature = "mmap")]
+            // SAFETY: nobody writes to the golden files.
+            assert_golden(&unsafe { Table::<T>::map(&path) }.unwrap(), layout);
+
+            let reader = TableReader::open(&path).unwrap();
+            assert_eq!((reader.shape(), reader.element_type(), reader.data_layout()), (shape(3, 3), T::TYPE, layout));
+            assert_eq!(reader.dictionary(), golden::<T>(layout).dictionary());
+            assert!(reader.verify().unwrap());
+            assert_golden(&reader.load::<T>().unwrap(), layout);
+            assert_golden_of_any::<T>(&*reader.load_any().unwrap(), layout);
+            let expected = values_of(&golden::<T>(layout).to_layout(DataLayout::RowMajor).unwrap());
+            let row = reader.load_rows::<T>(1..2).unwrap();
+            assert_eq!(bytemuck::cast_slice::<T, u8>(&values_of(&row)), bytemuck::cast_slice::<T, u8>(&expected[3..6]));
+            let mut blocks = reader.row_blocks::<T>(2).unwrap();
+            for values in expected.chunks(6) {
+                let block = blocks.next_block().unwrap().unwrap();
+                assert_eq!(bytemuck::cast_slice::<T, u8>(&block), bytemuck::cast_slice::<T, u8>(values));
+            }
         }
     }
     for_each_element!(check);
 }
 
 #[test]
-fn what_is_written_today_is_still_version_1() {
+fn the_golden_archives_of_every_version_are_read_by_every_reader() {
+    fn check<T: SmallNumber>() {
+        for (version, layout) in (1..=TODAY).flat_map(|version| LAYOUTS.map(|layout| (version, layout))) {
+            let archive = std::fs::read(path_of::<T>(version, layout, "archive")).unwrap();
+            assert_eq!(archive[8..12], [version, 0, 0, 0]);
+            assert_golden(&Table::<T>::from_bytes(&archive).unwrap(), layout);
+            assert_golden_of_any::<T>(&*from_bytes_any(&archive).unwrap(), layout);
+        }
+    }
+    for_each_element!(check);
+}
+
+#[test]
+fn what_is_written_today_is_still_version_2() {
     fn check<T: SmallNumber>() {
         let folder = tempfile::tempdir().unwrap();
         let new = folder.path().join("new.ntb");
         for layout in LAYOUTS {
             save::<T>(layout, &new);
-            assert_eq!(std::fs::read(&new).unwrap(), std::fs::read(path::<T>(layout)).unwrap());
+            assert_eq!(std::fs::read(&new).unwrap(), std::fs::read(path_of::<T>(2, layout, "ntb")).unwrap());
+            let archive = golden::<T>(layout).to_bytes().unwrap();
+            assert_eq!(archive, std::fs::read(path_of::<T>(2, layout, "archive")).unwrap());
+        }
+        let table = golden::<T>(DataLayout::RowMajor);
+        let options = SaveOptions::new().checksums(Some(16));
+        let mut writer = TableWriter::<T>::create_with(&new, 3, table.dictionary().clone(), options).unwrap();
+        writer.append(&values_of(&table)).unwrap();
+        writer.finish().unwrap();
+        let expected = std::fs::read(path_of::<T>(2, DataLayout::RowMajor, "ntb")).unwrap();
+        assert_eq!(std::fs::read(&new).unwrap(), expected);
+    }
+    for_each_element!(check);
+}
+
+#[test]
+fn what_was_read_from_version_1_is_saved_as_version_2() {
+    fn check<T: SmallNumber>() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.ntb");
+        for layout in LAYOUTS {
+            let old = path_of::<T>(1, layout, "ntb");
+            std::fs::copy(&old, &path).unwrap();
+            // SAFETY: the file is only ever replaced, and nobody else knows it.
+            #[cfg(feature = "mmap")]
+            let table = unsafe { Table::<T>::map(&path) }.unwrap();
+            #[cfg(not(feature = "mmap"))]
+            let table = Table::<T>::load(&path).unwrap();
+            table.save_with(&path, SaveOptions::new().checksums(Some(16))).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(path_of::<T>(2, layout, "ntb")).unwrap());
+
+            let archive = std::fs::read(path_of::<T>(1, layout, "archive")).unwrap();
+            let table = from_bytes_any(&archive).unwrap();
+            assert_eq!(table.to_bytes().unwrap(), std::fs::read(path_of::<T>(2, layout, "archive")).unwrap());
         }
     }
     for_each_element!(check);
@@ -93,9 +179,9 @@ fn python_reads_the_same() {
         return;
     }
     fn check<T: SmallNumber>() {
-        for layout in LAYOUTS {
-            let output =
-                Command::new("python3").arg(folder().join("read_ntb.py")).arg(path::<T>(layout)).output().unwrap();
+        for (version, layout) in (1..=TODAY).flat_map(|version| LAYOUTS.map(|layout| (version, layout))) {
+            let path = path_of::<T>(version, layout, "ntb");
+            let output = Command::new("python3").arg(folder().join("read_ntb.py")).arg(path).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             let text = String::from_utf8(output.stdout).unwrap();
             let lines: Vec<&str> = text.lines().collect();

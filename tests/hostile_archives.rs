@@ -74,7 +74,7 @@ impl Fields {
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = b"NUMTABLE\x01\0\0\0".to_vec();
+        let mut bytes = b"NUMTABLE\x02\0\0\0\x0b\0\0\0\0\0\0\0homogeneous".to_vec();
         bytes.extend(b"\x03\0\0\0\0\0\0\0f32\x03\0\0\0\0\0\0\0f32\0\0\0\0");
         bytes.extend(self.rows.to_le_bytes());
         bytes.extend(self.columns.to_le_bytes());

@@ -503,17 +503,18 @@ fn bytes_that_are_no_whole_number_of_values_are_refused() {
 #[test]
 fn an_archive_has_these_very_bytes() {
     let golden = hex(concat!(
-        "4e554d5441424c45 01000000",         // NUMTABLE, version 1
-        "0300000000000000 693136",           // i16
-        "0300000000000000 693136",           // the table's own element type
-        "01000000",                          // column-major
-        "0200000000000000 0300000000000000", // 2 rows, 3 columns
-        "00 0300000000000000",               // not uniform, 3 features
-        "6000000000000000",                  // 96 bytes of records
+        "4e554d5441424c45 02000000",               // NUMTABLE, version 2
+        "0b00000000000000 686f6d6f67656e656f7573", // homogeneous
+        "0300000000000000 693136",                 // i16
+        "0300000000000000 693136",                 // the table's own element type
+        "01000000",                                // column-major
+        "0200000000000000 0300000000000000",       // 2 rows, 3 columns
+        "00 0300000000000000",                     // not uniform, 3 features
+        "6000000000000000",                        // 96 bytes of records
         "08 02 01 0000000000 0000000000000000 0000000000000000 0200000000000000", // i16, continuous, named
         "08 00 02 0000000000 0300000000000000 0200000000000000 0000000000000000", // categorical, 3 categories
         "08 01 03 0000000000 0700000000000000 0200000000000000 0200000000000000", // ordinal, 7 categories, named
-        "0400000000000000 7831 c3a9",        // names: x1, é
+        "0400000000000000 7831 c3a9",              // names: x1, é
         "0c00000000000000 0100 feff 0201 0400 0000 ff7f", // values, one column after another
     ));
     let values = vec![1_i16, -2, 0x0102, 4, 0, i16::MAX];
@@ -523,6 +524,10 @@ fn an_archive_has_these_very_bytes() {
     table.set_dictionary([feature().named("x1"), feature().categorical(3), last].into_iter().collect()).unwrap();
     assert_eq!(table.to_bytes().unwrap(), golden);
     assert_same(&Table::from_bytes(&golden).unwrap(), &table, is_bitwise_same);
+    // Version 1 says no kind, and is read for ever.
+    let version_1 = [&b"NUMTABLE\x01\0\0\0"[..], &golden[31..]].concat();
+    assert_same(&Table::from_bytes(&version_1).unwrap(), &table, is_bitwise_same);
+    assert_eq!(from_bytes_any(&version_1).unwrap().to_bytes().unwrap(), golden);
 }
 
 // --- JSON ---------------------------------------------------------------------------------------------------------
@@ -699,14 +704,14 @@ fn an_archive_of_another_element_type_is_refused_by_naming_both() {
 }
 
 #[test]
-fn an_archive_of_a_later_version_is_refused_by_naming_both_versions() {
+fn an_archive_of_another_version_is_refused_by_naming_it_and_those_that_are_read() {
     let mut bytes = Table::from_rows(&[[1_u8]]).unwrap().to_bytes().unwrap();
-    bytes[8] = 2;
-    match from_bytes_any(&bytes) {
-        Err(Error::Format { offset: 8, reason, .. }) => {
-            assert!(reason.contains('2') && reason.contains('1'), "{reason}")
+    for (version, advice) in [(3, "; a newer version of the library reads it"), (0, "")] {
+        bytes[8] = version;
+        let expected = format!("the archive has version {version}, and this library reads versions 1 to 2{advice}");
+        for error in [from_bytes_any(&bytes).map(drop), Table::<u8>::from_bytes(&bytes).map(drop)] {
+            assert!(matches!(error, Err(Error::Format { offset: 8, reason, .. }) if reason == expected));
         }
-        other => panic!("{other:?}"),
     }
 }
 

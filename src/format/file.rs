@@ -1,41 +1,29 @@
-//! A table file whose description has been checked against its real length.
+//! A table file whose preamble has been checked against its real length: what files of all kinds of tables share.
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::header::TableFileHeader;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
-use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
-use crate::base::shape::Shape;
 use crate::files::checksum::{RunSums, merge};
 use crate::files::open::{open_regular, read};
 use crate::files::zeroed;
-use crate::table::DataLayout;
 
-/// An open file that keeps all rules, as far as one can tell without its values.
+/// An open file that keeps all rules, as far as one can tell without knowing the kind of its table.
 #[derive(Debug)]
 pub(super) struct TableFile {
     file: File,
     path: PathBuf,
     preamble: Preamble,
-    pub(super) element_type: ElementType,
-    pub(super) layout: DataLayout,
-    pub(super) shape: Shape,
 }
 
 impl TableFile {
-    /// Opens a file and checks everything but its values. Takes as much memory as its header, which the dictionary can be
-    /// built from.
+    /// Opens a file and reads its header, which is as it was written. Takes as much memory as that.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
-    pub(super) fn open(path: &Path) -> Result<(Self, TableFileHeader)> {
-        Self::open_checked(path).map_err(|error| error.in_file(path))
-    }
-
-    fn open_checked(path: &Path) -> Result<(Self, TableFileHeader)> {
+    pub(super) fn open(path: &Path) -> Result<(Self, Vec<u8>)> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let (file, real_length) = open_regular(path).map_err(in_file)?;
 
@@ -50,9 +38,7 @@ impl TableFile {
             let reason = "the checksum of the header does not match: it is damaged";
             return Err(Error::format(PREAMBLE_BYTES as u64, reason));
         }
-        let header = TableFileHeader::decode(header, preamble.payload_length)?;
-        let &TableFileHeader { element_type, layout, shape, .. } = &header;
-        Ok((Self { file, path: path.to_owned(), preamble, element_type, layout, shape }, header))
+        Ok((Self { file, path: path.to_owned(), preamble }, header))
     }
 
     #[cfg(feature = "mmap")]
@@ -60,19 +46,18 @@ impl TableFile {
         &self.file
     }
 
-    #[cfg(feature = "mmap")]
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the header begins with the name of the table's kind. If not, the table is homogeneous.
+    pub(super) fn names_kind(&self) -> bool {
+        self.preamble.names_kind()
     }
 
     /// The size in bytes of all values: of what is in the file, which may be larger than memory.
     pub(super) fn payload_length(&self) -> u64 {
         self.preamble.payload_length
-    }
-
-    /// The size in bytes of so many rows, which are in the file.
-    pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
-        (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64
     }
 
     /// Where the values lie in the file.
@@ -83,19 +68,6 @@ impl TableFile {
 
     pub(super) fn has_checksums(&self) -> bool {
         self.preamble.chunk_size > 0
-    }
-
-    /// Makes sure that the file holds values of one type.
-    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
-        match self.element_type {
-            found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch {
-                expected,
-                found,
-                path: Some(self.path.clone()),
-                converter: Some("load_as"),
-            }),
-        }
     }
 
     /// Reads bytes of the payload, from a position there on.

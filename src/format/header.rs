@@ -1,14 +1,15 @@
-//! The header of a table file: element type, layout, shape, and what the columns mean.
+//! The header of a homogeneous table's file, behind the kind's name: element type, layout, shape, and what the columns mean.
 //!
 //! Bytes as `README.md` lists them, little-endian. Decoding takes no memory; the dictionary, which may be larger in memory
-//! than in the file, is built by [`TableFileHeader::dictionary`] when everything else has turned out to be right.
+//! than in the file, is built by [`HomogeneousHeader::dictionary`] when everything else has turned out to be right.
 
-use super::preamble::{HEADER_LIMIT, PREAMBLE_BYTES};
+use super::kind::append_kind;
+use super::preamble::{HEADER_LIMIT, KIND_LIMIT, PREAMBLE_BYTES};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, FeatureType, FeatureView, from_views};
-use crate::table::DataLayout;
+use crate::table::{DataLayout, TableKind};
 
 /// Bytes in front of the features: element id, layout, rows, columns; whether one feature serves all columns, number of
 /// features.
@@ -16,16 +17,17 @@ const START_BYTES: usize = 1 + 1 + 8 + 8 + 1 + 8;
 
 /// What a table is, but for its values.
 #[derive(Debug)]
-pub(super) struct TableFileHeader {
+pub(super) struct HomogeneousHeader {
     pub(super) element_type: ElementType,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
     is_uniform: bool,
-    /// Invariant: features as long as [`START_BYTES`] are skipped, one if uniform, else one per column, and nothing else.
     bytes: Vec<u8>,
+    /// Invariant: from here on there are features, one if uniform, else one per column, and nothing else.
+    features_at: usize,
 }
 
-/// Encodes a header, of at most [`HEADER_LIMIT`] bytes.
+/// Encodes a header, of at most [`HEADER_LIMIT`] bytes behind the kind's name.
 ///
 /// # Errors
 /// [`Error::Format`] if it would be longer; [`Error::OutOfMemory`].
@@ -43,7 +45,9 @@ pub(super) fn encode(
         return Err(Error::format(PREAMBLE_BYTES as u64, reason));
     }
     let mut bytes = Vec::new();
+    let room = KIND_LIMIT + room;
     bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    append_kind(&mut bytes, TableKind::HOMOGENEOUS);
     bytes.extend([element_type.id(), layout as u8]);
     bytes.extend((shape.rows as u64).to_le_bytes());
     bytes.extend((shape.columns as u64).to_le_bytes());
@@ -72,26 +76,29 @@ fn size_of_record(feature: FeatureView<'_>) -> usize {
     name + 1 + if feature.category_count.is_some() { 1 + 8 } else { 1 }
 }
 
-impl TableFileHeader {
-    /// Decodes a header and makes sure that it fits the length of the payload.
+impl HomogeneousHeader {
+    /// Decodes a header, from `start` on, and makes sure that it fits the length of the payload.
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken.
-    pub(super) fn decode(bytes: Vec<u8>, payload_length: u64) -> Result<Self> {
-        let mut fields = Fields { bytes: &bytes, at: 0 };
+    pub(super) fn decode(bytes: Vec<u8>, start: usize, payload_length: u64) -> Result<Self> {
+        let mut fields = Fields { bytes: &bytes, at: start };
         let (element, layout, rows, columns) = (fields.byte()?, fields.byte()?, fields.number()?, fields.number()?);
         let (is_uniform, count) = (fields.byte()?, fields.number()?);
         let element_type = ElementType::from_id(element)
-            .ok_or_else(|| refusal(0, format!("unknown element type: {element}; a newer library may know it")))?;
+            .ok_or_else(|| refusal(start, format!("unknown element type: {element}; a newer library may know it")))?;
         let layout = match layout {
             0 => DataLayout::RowMajor,
             1 => DataLayout::ColumnMajor,
-            _ => return Err(refusal(1, format!("unknown layout: {layout}"))),
+            _ => return Err(refusal(start + 1, format!("unknown layout: {layout}"))),
         };
         if is_uniform > 1 {
-            return Err(refusal(18, format!("{is_uniform} does not tell whether one feature serves all columns")));
+            return Err(refusal(
+                start + 18,
+                format!("{is_uniform} does not tell whether one feature serves all columns"),
+            ));
         }
-        let is_uniform = is_uniform == 1;
+        let (is_uniform, features_at) = (is_uniform == 1, fields.at);
         let mut records = FeatureRecords { fields, left: if is_uniform { 1 } else { count }, element_type };
         for record in records.by_ref() {
             record?;
@@ -100,11 +107,15 @@ impl TableFileHeader {
         if end < bytes.len() {
             return Err(refusal(end, format!("bytes behind the last feature: {}", bytes.len() - end)));
         }
-        let shape = check_shape(element_type, rows, columns, payload_length)?;
+        let shape =
+            check_shape(element_type, rows, columns, payload_length).map_err(|reason| refusal(start + 2, reason))?;
         if count != columns {
-            return Err(refusal(19, format!("the dictionary describes {count} columns, and there are {columns}")));
+            return Err(refusal(
+                start + 19,
+                format!("the dictionary describes {count} columns, and there are {columns}"),
+            ));
         }
-        Ok(Self { element_type, layout, shape, is_uniform, bytes })
+        Ok(Self { element_type, layout, shape, is_uniform, bytes, features_at })
     }
 
     /// Builds the dictionary, of columns of some element type. It asks for at most 6.5 times as many bytes as the header has.
@@ -113,7 +124,7 @@ impl TableFileHeader {
     /// [`Error::OutOfMemory`].
     pub(super) fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
         let columns = self.shape.columns;
-        let fields = Fields { bytes: &self.bytes, at: START_BYTES };
+        let fields = Fields { bytes: &self.bytes, at: self.features_at };
         let left = if self.is_uniform { 1 } else { columns as u64 };
         let mut records = FeatureRecords { fields, left, element_type };
         if !self.is_uniform {
@@ -121,7 +132,7 @@ impl TableFileHeader {
         }
         match records.next() {
             Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature()?, columns)),
-            None => Err(ends_early(START_BYTES)),
+            None => Err(ends_early(self.features_at)),
         }
     }
 }
@@ -207,18 +218,18 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Makes sure that the values of a shape are the payload.
-fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_length: u64) -> Result<Shape> {
+/// Makes sure that the values of a shape are the payload. The error is a reason.
+fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_length: u64) -> Result<Shape, String> {
     let described = format_args!("{rows} x {columns} {element_type} values").to_string();
     let size = element_type.size_in_bytes() as u64;
     match rows.checked_mul(columns).and_then(|count| count.checked_mul(size)) {
-        None => return Err(refusal(2, format!("{described} are more than can be counted"))),
+        None => return Err(format!("{described} are more than can be counted")),
         Some(need) if need != payload_length => {
-            return Err(refusal(2, format!("{described} take {need} bytes, and the file holds {payload_length}")));
+            return Err(format!("{described} take {need} bytes, and the file holds {payload_length}"));
         }
         Some(_) => {}
     }
-    let too_large = || refusal(2, format!("{described} are too large for this machine"));
+    let too_large = || format!("{described} are too large for this machine");
     let size = |size: u64| usize::try_from(size).map_err(|_| too_large());
     let shape = Shape { rows: size(rows)?, columns: size(columns)? };
     shape.element_count_of(element_type).map_err(|_| too_large())?;
@@ -226,11 +237,11 @@ fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_lengt
 }
 
 /// A refusal of a header that is too short.
-fn ends_early(at: usize) -> Error {
+pub(super) fn ends_early(at: usize) -> Error {
     refusal(at, "the header ends within a field".to_owned())
 }
 
 /// A refusal at a position in the header.
-fn refusal(at: usize, reason: String) -> Error {
+pub(super) fn refusal(at: usize, reason: String) -> Error {
     Error::format((PREAMBLE_BYTES + at) as u64, reason)
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::file::TableFile;
+use super::homogeneous::HomogeneousFile;
+use super::kind::FileContent;
 use super::values::FileValues;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Result;
@@ -31,7 +32,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let (file, header) = TableFile::open(path.as_ref())?;
+        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
         file.check_type(T::TYPE)?;
         load(&file, |element_type| header.dictionary(element_type), None)
     }
@@ -53,7 +54,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_as(path: impl AsRef<Path>) -> Result<Self> {
-        let (file, header) = TableFile::open(path.as_ref())?;
+        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
         load(&file, |element_type| header.dictionary(element_type), None)
     }
 }
@@ -61,7 +62,7 @@ impl<T: Element> HomogenNumericTable<T> {
 /// Loads a table, converted if the file holds another type. The dictionary comes last: only then is it known that the file
 /// deserves the memory.
 pub(super) fn load<T: Element>(
-    file: &TableFile,
+    file: &HomogeneousFile,
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
     meter: Option<&Meter>,
 ) -> Result<HomogenNumericTable<T>> {
@@ -71,7 +72,7 @@ pub(super) fn load<T: Element>(
 
 /// Loads a table of the type that the file holds.
 pub(super) fn load_stored(
-    file: &TableFile,
+    file: &HomogeneousFile,
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
     meter: Option<&Meter>,
 ) -> Result<Box<dyn NumericTable>> {
@@ -94,7 +95,7 @@ pub(super) fn load_stored(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
-    let (file, header) = TableFile::open(path.as_ref())?;
+    let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
     load_stored(&file, |element_type| header.dictionary(element_type), None)
 }
 
@@ -118,6 +119,6 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
-    let (file, _) = TableFile::open(path.as_ref())?;
+    let FileContent::Homogeneous(file, _) = FileContent::open(path.as_ref())?;
     FileValues { file: &file, meter: None }.verify()
 }

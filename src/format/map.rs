@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::file::TableFile;
+use super::kind::FileContent;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::files::map::map_file;
@@ -40,16 +40,16 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
-        let (file, header) = TableFile::open(path.as_ref())?;
+        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
         file.check_type(T::TYPE)?;
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Self::load(path);
         }
         let too_large = Error::SizeOverflow { shape: file.shape, element: Some(T::TYPE) };
-        let Range { start, end } = file.payload();
+        let Range { start, end } = file.parts.payload();
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
         // SAFETY: the caller promises that nobody changes the file. `open` has found that it is as long as it should be.
-        let bytes = unsafe { map_file(file.file(), file.path(), end) }?;
+        let bytes = unsafe { map_file(file.parts.file(), file.parts.path(), end) }?;
         // Values lie at a multiple of 4096 bytes: aligned for every element type.
         let values = bytes.slice(start..end)?.reinterpret::<T>()?;
         let table = Self::from_array_in(values, file.shape, file.layout)?;

@@ -2,7 +2,8 @@
 //!
 //! The format, byte by byte, and the rules for readers are in `README.md` beside this file. Here:
 //! * `preamble` and `header`: what a file says about itself, decoded from hostile bytes; `file`: a file that has been
-//!   checked by it; `plan`: one that is to be written;
+//!   checked by its preamble; `kind`: what a file holds, and `homogeneous`: one of a homogeneous table; `plan`: one that is
+//!   to be written;
 //! * `values`: reading many values;
 //! * `save`, `load`, `map`, `reader`, `writer`: what callers ask for.
 //!
@@ -15,6 +16,10 @@
 mod file;
 #[forbid(unsafe_code)]
 mod header;
+#[forbid(unsafe_code)]
+mod homogeneous;
+#[forbid(unsafe_code)]
+mod kind;
 #[forbid(unsafe_code)]
 mod load;
 #[cfg(feature = "mmap")]

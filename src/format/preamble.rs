@@ -4,15 +4,24 @@
 //! Rules in their order: `README.md`, "Rules for readers".
 
 use crate::base::error::{Error, Result};
+use crate::table::TableKind;
 
 /// Not text, so that nobody takes it for any; the line ends show a transfer that changed them.
 pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";
-pub(super) const MAJOR: u16 = 1;
-pub(super) const MINOR: u16 = 0;
+/// The version that is written.
+const MAJOR: u16 = 2;
+/// The oldest version that is read; all between are, too.
+const OLDEST_MAJOR: u16 = 1;
+/// The newest minor version of every version.
+const MINOR: u16 = 0;
+/// From this version on, a header begins with the name of the table's kind.
+const FIRST_WITH_KIND: u16 = 2;
 /// Size in bytes of the preamble, and the position of the header.
 pub(super) const PREAMBLE_BYTES: usize = 64;
-/// No header takes more bytes than this.
+/// No header takes more bytes than this, without the name of the table's kind.
 pub(super) const HEADER_LIMIT: usize = 16 << 20;
+/// What the name of the table's kind takes at most: its length, and its bytes.
+pub(super) const KIND_LIMIT: usize = 1 + TableKind::NAME_LIMIT;
 /// Values begin at a multiple of this.
 const PAYLOAD_ALIGNMENT: u64 = 4096;
 /// Checksums begin at a multiple of this.
@@ -23,6 +32,7 @@ const CHECKSUM_ALIGNMENT: u64 = 8;
 /// Invariant: the parts are inside the file, in order, do not overlap, and end where the file ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Preamble {
+    major: u16,
     pub(super) header_length: u32,
     pub(super) payload_offset: u64,
     pub(super) payload_length: u64,
@@ -33,7 +43,7 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Lays a file out, with a header of at most [`HEADER_LIMIT`] bytes.
+    /// Lays a file out, with a header of at most [`HEADER_LIMIT`] and [`KIND_LIMIT`] bytes.
     ///
     /// # Errors
     /// [`Error::Format`] if the file would be longer than a file can be.
@@ -43,13 +53,19 @@ impl Preamble {
             Error::format(payload_offset, format!("{payload_length} bytes of values are more than a file can hold"))
         })?;
         Ok(Self {
-            header_length: header.len() as u32, // at most the limit
+            major: MAJOR,
+            header_length: header.len() as u32, // at most the limits
             payload_offset,
             payload_length,
             file_length,
             header_checksum: crc32fast::hash(header),
             chunk_size,
         })
+    }
+
+    /// Whether the header begins with the name of the table's kind. If not, the table is homogeneous.
+    pub(super) fn names_kind(&self) -> bool {
+        self.major >= FIRST_WITH_KIND
     }
 
     pub(super) fn payload_end(&self) -> u64 {
@@ -69,7 +85,7 @@ impl Preamble {
     pub(super) fn encode(&self) -> [u8; PREAMBLE_BYTES] {
         let mut bytes = [0; PREAMBLE_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&MAJOR.to_le_bytes());
+        bytes[8..10].copy_from_slice(&self.major.to_le_bytes());
         bytes[10..12].copy_from_slice(&MINOR.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.header_length.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.payload_offset.to_le_bytes());
@@ -93,10 +109,11 @@ impl Preamble {
             return Err(Error::format(real_length, reason));
         };
         let (major, minor) = (u16_at(bytes, 8), u16_at(bytes, 10));
-        if major != MAJOR {
+        if !(OLDEST_MAJOR..=MAJOR).contains(&major) {
             let advice = if major > MAJOR { "; a newer version of the library reads it" } else { "" };
             let reason = format!(
-                "the file has format version {major}.{minor}, and this library reads version {MAJOR}.{MINOR}{advice}"
+                "the file has format version {major}.{minor}, and this library reads versions {OLDEST_MAJOR}.{MINOR} to \
+                 {MAJOR}.{MINOR}{advice}"
             );
             return Err(Error::format(8, reason));
         }
@@ -104,6 +121,7 @@ impl Preamble {
             return Err(Error::format(60, "the checksum of the first 60 bytes does not match: they are damaged"));
         }
         let found = Self {
+            major,
             header_length: u32_at(bytes, 12),
             payload_offset: u64_at(bytes, 16),
             payload_length: u64_at(bytes, 24),
@@ -137,8 +155,9 @@ impl Preamble {
     fn check_parts(&self) -> Result<()> {
         let &Self { payload_offset, payload_length, file_length, .. } = self;
         let header_length = u64::from(self.header_length);
-        if header_length > HEADER_LIMIT as u64 {
-            return Err(Error::format(12, format!("a header of {header_length} bytes is longer than {HEADER_LIMIT}")));
+        let limit = HEADER_LIMIT + if self.names_kind() { KIND_LIMIT } else { 0 };
+        if header_length > limit as u64 {
+            return Err(Error::format(12, format!("a header of {header_length} bytes is longer than {limit}")));
         }
         if !payload_offset.is_multiple_of(PAYLOAD_ALIGNMENT) {
             return Err(Error::format(16, format!("the values begin at byte {payload_offset}, no multiple of 4096")));

@@ -3,7 +3,8 @@
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
 
-use super::file::TableFile;
+use super::homogeneous::HomogeneousFile;
+use super::kind::FileContent;
 use super::load::{load, load_stored};
 use super::values::FileValues;
 use crate::array::Array;
@@ -53,7 +54,7 @@ const COLUMN_BYTES: usize = 16 << 10;
 /// ```
 #[derive(Debug)]
 pub struct TableReader {
-    file: TableFile,
+    file: HomogeneousFile,
     dictionary: DataDictionary,
     hook: Hook,
 }
@@ -74,7 +75,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let (file, header) = TableFile::open(path.as_ref())?;
+        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
         let dictionary = header.dictionary(file.element_type)?;
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
@@ -308,7 +309,7 @@ impl TableReader {
     }
 
     fn whole_meter(&self) -> Meter {
-        Meter::start(&self.hook, self.file.payload_length())
+        Meter::start(&self.hook, self.file.parts.payload_length())
     }
 
     /// Reads rows, which are in the file, into a target of as many values; `stored` is room for those of the file.
@@ -373,7 +374,7 @@ impl TableReader {
         let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
         for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
             let first = column * row_count + region.rows.start;
-            self.file.read_payload(values, (first * size) as u64)?;
+            self.file.parts.read_payload(values, (first * size) as u64)?;
         }
         stored.convert(shape, AnySliceMut::new(target))
     }

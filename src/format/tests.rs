@@ -135,12 +135,13 @@ fn headers_are_written_as_the_format_says() {
     let shape = Shape { rows: 5, columns: 2 };
     let dictionary = DataDictionary::from_features(features);
     let bytes = header::encode(ElementType::I16, DataLayout::ColumnMajor, shape, &dictionary).unwrap();
-    let mut expected = vec![8, 1, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
+    let mut expected = b"\x0bhomogeneous".to_vec();
+    expected.extend([8, 1, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([0, 2, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0xa9, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([0, 1, 0]);
     assert_eq!(bytes, expected);
-    let found = header::TableFileHeader::decode(bytes, 20).unwrap();
+    let found = header::HomogeneousHeader::decode(bytes, 12, 20).unwrap();
     assert_eq!((found.element_type, found.layout, found.shape), (ElementType::I16, DataLayout::ColumnMajor, shape));
     assert_eq!(found.dictionary(ElementType::I16).unwrap(), dictionary);
 }

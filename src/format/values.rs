@@ -1,7 +1,8 @@
 //! Reading many values: in pieces that stay in the processor's cache while they are read, summed up and converted, and
 //! several runs of pieces at a time if there are many.
 
-use super::file::{Run, TableFile};
+use super::file::Run;
+use super::homogeneous::HomogeneousFile;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
@@ -16,7 +17,7 @@ use crate::window::AnySliceMut;
 
 /// The values of a file, and who wants to know how many of them have been read.
 pub(super) struct FileValues<'a> {
-    pub(super) file: &'a TableFile,
+    pub(super) file: &'a HomogeneousFile,
     pub(super) meter: Option<&'a Meter>,
 }
 
@@ -25,7 +26,7 @@ impl FileValues<'_> {
     pub(super) fn load<T: Element>(&self) -> Result<Array<T>> {
         let mut array = Array::<T>::zeros(self.file.shape.element_count_of(T::TYPE)?)?;
         let runs = self.read_runs(0, array.mutable_data()?, true, &mut Stored::new(self.file.element_type))?;
-        self.file.check_sums(runs)?;
+        self.file.parts.check_sums(runs)?;
         Ok(array)
     }
 
@@ -37,8 +38,8 @@ impl FileValues<'_> {
 
     /// Reads all values and compares their checksums, if there are any. Returns whether there are.
     pub(super) fn verify(&self) -> Result<bool> {
-        let length = self.file.payload_length();
-        if !self.file.has_checksums() {
+        let length = self.file.parts.payload_length();
+        if !self.file.parts.has_checksums() {
             if let Some(meter) = self.meter {
                 meter.add(length); // nothing is left to be done
             }
@@ -49,7 +50,7 @@ impl FileValues<'_> {
         let starts = (0..length.div_ceil(step)).map(|run| run * step);
         let runs = parallel::map(starts.collect(), |start| {
             let end = length.min(start + step);
-            let mut run = self.file.run(start..end, true)?;
+            let mut run = self.file.parts.run(start..end, true)?;
             let mut buffer = zeroed((end - start).min(PIECE_BYTES as u64) as usize)?;
             for at in (start..end).step_by(PIECE_BYTES) {
                 let piece = &mut buffer[..(end - at).min(PIECE_BYTES as u64) as usize];
@@ -57,7 +58,7 @@ impl FileValues<'_> {
             }
             Ok(run.into_sums())
         });
-        self.file.check_sums(runs.into_iter().collect::<Result<_>>()?)?;
+        self.file.parts.check_sums(runs.into_iter().collect::<Result<_>>()?)?;
         Ok(true)
     }
 
@@ -72,7 +73,7 @@ impl FileValues<'_> {
         let length = (run_length(target.len() * size) / size).max(1);
         let read_run = |index: usize, target: &mut [T], stored: &mut Stored| -> Result<RunSums> {
             let start = ((first + index * length) * size) as u64;
-            let mut run = self.file.run(start..start + (target.len() * size) as u64, are_summed)?;
+            let mut run = self.file.parts.run(start..start + (target.len() * size) as u64, are_summed)?;
             for piece in target.chunks_mut(PIECE_BYTES / size) {
                 self.read_converted(&mut run, piece, stored)?;
             }

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::error::{Error, Result};
+use crate::base::text::label;
+
 /// Whether a constructor allocates memory at once. Source: DAAL `NumericTableIface::AllocationFlag`.
 ///
 /// # Examples
@@ -101,8 +104,8 @@ impl TableId {
     }
 }
 
-/// The name of a kind of table, as archives and files have it. Open: a kind that this version does not know is an error that
-/// names it.
+/// The name of a kind of table, as archives and files have it: 1 to 64 lower-case ASCII letters, digits and hyphens. Open: a
+/// kind that this version does not know is an error that names it.
 ///
 /// # Examples
 /// ```
@@ -128,6 +131,52 @@ impl TableKind {
     /// Returns the name.
     pub const fn name(&self) -> &'static str {
         self.0
+    }
+
+    /// No name takes more bytes in an archive or a file.
+    pub(crate) const NAME_LIMIT: usize = 64;
+
+    /// Makes sure that a name may have so many bytes, as somebody's archive or file states at a position.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(crate) fn check_length(length: u64, at: u64) -> Result<usize> {
+        match usize::try_from(length) {
+            Ok(0) => Err(Error::format(at, "the name of the table's kind is empty")),
+            Ok(length @ 1..=Self::NAME_LIMIT) => Ok(length),
+            _ => {
+                let limit = Self::NAME_LIMIT;
+                let reason =
+                    format!("the name of the table's kind has {length} bytes, and at most {limit} are allowed");
+                Err(Error::format(at, reason))
+            }
+        }
+    }
+
+    /// Makes sure that somebody's bytes at a position are a name.
+    ///
+    /// # Errors
+    /// [`Error::Format`] at the first byte that is in no name.
+    pub(crate) fn check_name(name: &[u8], at: u64) -> Result<&str> {
+        let is_allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let valid = name.iter().take_while(|&byte| is_allowed(byte)).count();
+        match (name.get(valid), str::from_utf8(name)) {
+            (None, Ok(name)) => Ok(name),
+            (other, _) => {
+                let other = other.copied().unwrap_or_default();
+                let reason = format!(
+                    "the name of the table's kind has the byte {other:#04x}, which is no lower-case ASCII letter, digit or \
+                     hyphen"
+                );
+                Err(Error::format(at + valid as u64, reason))
+            }
+        }
+    }
+
+    /// The error of a name at a position that is in order, and that nobody here knows.
+    pub(crate) fn unknown(name: &str, at: u64) -> Error {
+        let name = label(name, Self::NAME_LIMIT);
+        Error::format(at, format!("unknown kind of table: {name}; a newer library may know it"))
     }
 }
 

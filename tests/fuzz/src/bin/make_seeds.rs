@@ -6,34 +6,34 @@ use std::fs;
 use std::path::Path;
 
 use numeric_table::{
-    DataDictionary, DataLayout, Element, ElementType, Feature, HomogenNumericTable, NumericTable, Shape, load_any,
+    DataDictionary, DataLayout, Element, ElementType, Feature, HomogenNumericTable, NumericTable, Shape,
 };
-use numeric_table_fuzz::{table_of, with_element};
+use numeric_table_fuzz::with_element;
 
 type Table<T> = HomogenNumericTable<T>;
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// First bytes of inputs of `table_file`: all is repaired; a file is made, with chunks of 16 bytes.
+/// First bytes of inputs of `table_file`: all is repaired; a file of version 1 or 2 is made, with chunks of 16 bytes.
 const REPAIRED: u8 = 31;
-const LAID_OUT: u8 = 32 + 16;
+const LAID_OUT: [u8; 2] = [32 + 16, 80 + 16];
 
 fn main() -> Result {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (files, archives) = (root.join("corpus/table_file"), root.join("corpus/archive"));
-    for entry in fs::read_dir(root.join("../../data/golden/v1"))? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "ntb") {
-            continue;
+    for (version, ending) in [("v1", ""), ("v2", "_v2")] {
+        for entry in fs::read_dir(root.join("../../data/golden").join(version))? {
+            let path = entry?.path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + ending;
+            let bytes = fs::read(&path)?;
+            if path.extension().is_some_and(|extension| extension == "archive") {
+                fs::write(archives.join(format!("{name}.seed")), bytes)?;
+                continue;
+            }
+            fs::write(files.join(format!("laid_out_{name}.seed")), laid_out(&bytes))?;
+            if name.starts_with("f32_row_major") || name.starts_with("u8_column_major") {
+                fs::write(files.join(format!("repaired_{name}.seed")), [&[REPAIRED], &bytes[..]].concat())?;
+            }
         }
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let file = fs::read(&path)?;
-        let any = load_any(&path)?;
-        fs::write(files.join(format!("laid_out_{name}.seed")), laid_out(&file))?;
-        if matches!(&*name, "f32_row_major" | "u8_column_major") {
-            fs::write(files.join(format!("repaired_{name}.seed")), [&[REPAIRED], &file[..]].concat())?;
-        }
-        let archive = with_element!(any.uniform_type().unwrap(), T => table_of::<T>(&*any).to_bytes())?;
-        fs::write(archives.join(format!("{name}.seed")), archive)?;
     }
     // What the golden files have none of: tables without values, and without a dictionary of their own.
     let shape = |rows, columns| Shape { rows, columns };
@@ -116,5 +116,6 @@ fn laid_out(file: &[u8]) -> Vec<u8> {
     let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| file[at + i])) as usize;
     let header = &file[64..64 + (number(8) >> 32)]; // the upper half of bytes 8 to 16
     let values = &file[number(16)..number(16) + number(24)];
-    [&[LAID_OUT], &(header.len() as u16).to_le_bytes()[..], header, values].concat()
+    let first = LAID_OUT[usize::from(file[8]) - 1]; // by version
+    [&[first], &(header.len() as u16).to_le_bytes()[..], header, values].concat()
 }

@@ -5,7 +5,8 @@
 //! | first byte | the rest is |
 //! | --- | --- |
 //! | 0 to 31 | a file; its bits say what is made right before use: see [`Repair`] |
-//! | 32 to 127 | a header and values, of which a file is made; chunks of as many bytes as the first byte says, less 32 |
+//! | 32 to 79 | a header and values, of which a file of version 1 is made; chunks of as many bytes as the first byte says, less 32 |
+//! | 80 to 127 | the same for version 2; less 80 |
 //! | others | together with the first byte, a file as it is |
 
 #![no_main]
@@ -79,18 +80,20 @@ fn file_of(data: &[u8]) -> Vec<u8> {
             Repair(*repair).apply(&mut file);
             file
         }
-        [chunk_size @ 32..128, low, high, rest @ ..] => {
+        [first @ 32..128, low, high, rest @ ..] => {
             let (header, values) = rest.split_at(rest.len().min(u16::from_le_bytes([*low, *high]).into()));
-            lay_out(header, values, u32::from(chunk_size - 32))
+            let (version, chunk_size) = if *first < 80 { (1, first - 32) } else { (2, first - 80) };
+            lay_out(version, header, values, chunk_size.into())
         }
         file => file.to_vec(),
     }
 }
 
 /// Makes a file whose preamble and checksums are right.
-fn lay_out(header: &[u8], values: &[u8], chunk_size: u32) -> Vec<u8> {
+fn lay_out(version: u8, header: &[u8], values: &[u8], chunk_size: u32) -> Vec<u8> {
     let payload_offset = (PREAMBLE_BYTES + header.len()).next_multiple_of(4096);
-    let mut file = b"\x89NTB\r\n\x1a\n\x01\0\0\0".to_vec();
+    let mut file = b"\x89NTB\r\n\x1a\n".to_vec();
+    file.extend([version, 0, 0, 0]);
     file.extend((header.len() as u32).to_le_bytes());
     file.extend([payload_offset, values.len(), 0].iter().flat_map(|&number| (number as u64).to_le_bytes()));
     file.extend(0_u32.to_le_bytes());

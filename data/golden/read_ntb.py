@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a table file (.ntb, version 1) with nothing but Python: python3 read_ntb.py FILE
+"""Reads a table file (.ntb, versions 1 and 2) with nothing but Python: python3 read_ntb.py FILE
 
 The format is described in src/format/README.md. This reader shares no code with the library.
 """
@@ -24,17 +24,22 @@ def read(data):
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)
-    check(major == 1, f"version {major}")
+    check(major in (1, 2), f"version {major}")
     check(zlib.crc32(data[:60]) == struct.unpack_from("<I", data, 60)[0], "the preamble is damaged")
     check(len(data) == file_length, "cut off, or bytes behind the end")
     check(at % 4096 == 0 and 64 + header_length <= at and at + length <= file_length, "parts overlap")
     header = data[64:64 + header_length]
     check(zlib.crc32(header) == header_sum, "the header is damaged")
 
-    element, layout, rows, columns, is_uniform, count = struct.unpack_from("<BBQQBQ", header)
+    start = 0
+    if major > 1:
+        start = 1 + header[0]
+        kind = header[1:start].decode("ascii")
+        check(kind == "homogeneous", f"unknown kind of table: {kind}")
+    element, layout, rows, columns, is_uniform, count = struct.unpack_from("<BBQQBQ", header, start)
     name, letter = ELEMENTS[element]
     check(count == columns and rows * columns * struct.calcsize("<" + letter) == length, "the shape does not fit")
-    position, features = struct.calcsize("<BBQQBQ"), []
+    position, features = start + struct.calcsize("<BBQQBQ"), []
 
     def take(form):
         nonlocal position

@@ -1,0 +1,43 @@
+//! The file of a homogeneous table, and what its header says of the values.
+
+use super::file::TableFile;
+use super::header::HomogeneousHeader;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::table::DataLayout;
+
+/// An open file of values of one type.
+#[derive(Debug)]
+pub(super) struct HomogeneousFile {
+    pub(super) parts: TableFile,
+    pub(super) element_type: ElementType,
+    pub(super) layout: DataLayout,
+    pub(super) shape: Shape,
+}
+
+impl HomogeneousFile {
+    /// Joins a file with what its header says.
+    pub(super) fn new(parts: TableFile, header: &HomogeneousHeader) -> Self {
+        let &HomogeneousHeader { element_type, layout, shape, .. } = header;
+        Self { parts, element_type, layout, shape }
+    }
+
+    /// The size in bytes of so many rows, which are in the file.
+    pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
+        (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64
+    }
+
+    /// Makes sure that the file holds values of one type.
+    pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
+        match self.element_type {
+            found if found == expected => Ok(()),
+            found => Err(Error::ElementTypeMismatch {
+                expected,
+                found,
+                path: Some(self.parts.path().to_owned()),
+                converter: Some("load_as"),
+            }),
+        }
+    }
+}
