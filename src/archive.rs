@@ -178,7 +178,7 @@ impl dyn NumericTable + '_ {
 /// use numeric_table::{from_bytes_any, prelude::*};
 /// let bytes = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?;
 /// let table = from_bytes_any(&bytes)?;
-/// assert_eq!((table.element_type(), &table.rows::<f64>(0..1)?[..]), (ElementType::I16, &[1.0, 2.0][..]));
+/// assert_eq!((table.uniform_type(), &table.rows::<f64>(0..1)?[..]), (Some(ElementType::I16), &[1.0, 2.0][..]));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {

@@ -68,6 +68,7 @@ impl<'a> AnyLines<'a> {
     }
 
     /// The shape of the table: lines are rows or columns of it.
+    #[cfg(feature = "npy")]
     pub(crate) fn table_shape(&self) -> Shape {
         self.shape
     }

@@ -75,7 +75,7 @@ fn assert_golden<T: SmallNumber>(found: &Table<T>, layout: DataLayout) {
 }
 
 #[track_caller]
-fn assert_golden_of_any<T: SmallNumber>(found: &(dyn NumericTable + 'static), layout: DataLayout) {
+fn assert_golden_of_any<T: SmallNumber>(found: &dyn NumericTable, layout: DataLayout) {
     assert_eq!((found.kind(), found.uniform_type()), (TableKind::HOMOGENEOUS, Some(T::TYPE)));
     assert_golden(found.downcast_ref::<Table<T>>().unwrap(), layout);
 }

@@ -594,7 +594,7 @@ for name in 'f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8'.split():
 }
 
 /// The little-endian bytes of all values, row by row.
-fn for_each_value_hex(table: &(dyn NumericTable + 'static)) -> String {
+fn for_each_value_hex(table: &dyn NumericTable) -> String {
     let mut hex = String::new();
     for_each_element!(T => {
         if let Some(table) = table.downcast_ref::<Table<T>>() {

@@ -65,7 +65,7 @@ impl<'a> AnyArrayRef<'a> {
     /// ```
     /// # use numeric_table::{AnyArrayRef, Array};
     /// let array = Array::from(vec![1_i64, 2, 3]);
-    /// assert_eq!(AnyArrayRef::new(&array).downcast::<i64>().unwrap().count(), 3);
+    /// assert_eq!(AnyArrayRef::new(&array).downcast::<i64>().unwrap().len(), 3);
     /// ```
     #[inline(always)]
     pub fn downcast<T: Element>(self) -> Option<&'a Array<T>> {

@@ -98,7 +98,7 @@ impl<T: Element> Array<T> {
     /// ```
     /// # use numeric_table::Array;
     /// let array = Array::<f32>::uninit(100)?; // an Array<MaybeUninit<f32>>
-    /// assert_eq!(array.count(), 100);
+    /// assert_eq!(array.len(), 100);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn uninit(count: usize) -> Result<Array<MaybeUninit<T>>> {

@@ -89,7 +89,7 @@ impl<T> Array<T> {
     /// ```
     /// # use numeric_table::Array;
     /// let array = Array::<f32>::new();
-    /// assert_eq!((array.count(), array.has_mutable_data(), array.owner_count()), (0, false, 0));
+    /// assert_eq!((array.len(), array.has_mutable_data(), array.owner_count()), (0, false, 0));
     /// ```
     pub const fn new() -> Self {
         Self { block: None, data: NonNull::dangling(), count: 0, mutable: false, invariant: PhantomData }
@@ -284,7 +284,7 @@ impl<T> Array<T> {
     /// # use numeric_table::Array;
     /// let mut array = Array::from(vec![1_u8]);
     /// array.reset();
-    /// assert_eq!((array.count(), array.has_mutable_data()), (0, false));
+    /// assert_eq!((array.len(), array.has_mutable_data()), (0, false));
     /// ```
     pub fn reset(&mut self) {
         *self = Self::new();
@@ -390,7 +390,7 @@ impl<T: Element> Array<T> {
     /// # use numeric_table::Array;
     /// let mut array = Array::full(5, 1.0_f32)?;
     /// array.reset_to(10)?;
-    /// assert_eq!((array.count(), array.has_mutable_data(), array[9]), (10, true, 0.0));
+    /// assert_eq!((array.len(), array.has_mutable_data(), array[9]), (10, true, 0.0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn reset_to(&mut self, count: usize) -> Result<()> {

@@ -60,7 +60,7 @@ pub struct Block<'t, U: Element> {
 /// ```
 ///
 /// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
-/// [`CsvBlocks::next_block`](crate::CsvBlocks::next_block)) has its values in a buffer that the next block uses again. They may be
+/// `CsvBlocks::next_block`) has its values in a buffer that the next block uses again. They may be
 /// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and releasing or
 /// dropping such a block does nothing.
 ///

@@ -144,7 +144,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// ```
     /// use numeric_table::{prelude::*, execution::Serial};
     /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
-    /// assert_eq!(there.layout(), DataLayout::RowMajor);
+    /// assert_eq!(there.data_layout(), DataLayout::RowMajor);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn data_layout(&self) -> DataLayout {

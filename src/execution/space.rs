@@ -257,7 +257,7 @@ fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
 /// use numeric_table::execution::{ArrayHandle, Detached, ExecutionMemory, SeparateMemory};
 /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1.0_f32, 2.0, 3.0]);
 /// let view = handle.prepare_for_input()?;
-/// assert_eq!((view.count(), view.byte_range()), (3, 0..12));
+/// assert_eq!((view.len(), view.byte_range()), (3, 0..12));
 /// assert_eq!(SeparateMemory::part(view, 1..3).byte_range(), 4..12);
 /// # Ok::<(), numeric_table::execution::HandleError>(())
 /// ```

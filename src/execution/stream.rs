@@ -256,7 +256,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// let options = StreamOptions { layout: DataLayout::ColumnMajor, ..Default::default() };
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, options)?;
     /// let block = stream.next()?.unwrap();
-    /// assert_eq!((block.layout(), block.view()), (DataLayout::ColumnMajor, &[1, 3, 2, 4][..]));
+    /// assert_eq!((block.data_layout(), block.view()), (DataLayout::ColumnMajor, &[1, 3, 2, 4][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn data_layout(&self) -> DataLayout {

@@ -91,7 +91,7 @@ pub(super) fn load_stored(
 /// let path = folder.path().join("table.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&path)?;
 /// let table = load_any(&path)?;
-/// assert_eq!((table.element_type(), &table.rows::<f64>(0..1)?[..]), (ElementType::I16, &[1.0, 2.0][..]));
+/// assert_eq!((table.uniform_type(), &table.rows::<f64>(0..1)?[..]), (Some(ElementType::I16), &[1.0, 2.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {

@@ -236,7 +236,7 @@ impl TableReader {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
-    /// assert_eq!(TableReader::open(&path)?.load_any()?.element_type(), ElementType::I16);
+    /// assert_eq!(TableReader::open(&path)?.load_any()?.uniform_type(), Some(ElementType::I16));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {

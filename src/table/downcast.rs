@@ -9,12 +9,9 @@ use super::NumericTable;
 #[derive(Debug)]
 pub struct Token(());
 
-impl dyn NumericTable {
-    fn is<N: NumericTable + 'static>(&self) -> bool {
-        self.concrete_type(Token(())) == TypeId::of::<N>()
-    }
-
-    /// Borrows the table as the kind that it is, if that is `N`.
+impl dyn NumericTable + '_ {
+    /// Borrows the table as the kind that it is, if that is `N`. Kinds of one's own say that they can be found
+    /// ([`as_any`](NumericTable::as_any)).
     ///
     /// # Examples
     /// ```
@@ -25,9 +22,7 @@ impl dyn NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn downcast_ref<N: NumericTable + 'static>(&self) -> Option<&N> {
-        // SAFETY: the type behind the trait object is `N`: `concrete_type` is answered by the default method, since no other
-        // crate can name its argument, and this one does not override it.
-        self.is::<N>().then(|| unsafe { &*std::ptr::from_ref(self).cast::<N>() })
+        self.as_any()?.downcast_ref()
     }
 
     /// Borrows the table mutably as the kind that it is, if that is `N`.
@@ -41,10 +36,11 @@ impl dyn NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn downcast_mut<N: NumericTable + 'static>(&mut self) -> Option<&mut N> {
-        // SAFETY: as in `downcast_ref`.
-        self.is::<N>().then(|| unsafe { &mut *std::ptr::from_mut(self).cast::<N>() })
+        self.as_any_mut()?.downcast_mut()
     }
+}
 
+impl dyn NumericTable {
     /// Returns the table as the kind that it is, if that is `N`.
     ///
     /// # Errors
@@ -60,10 +56,13 @@ impl dyn NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn downcast<N: NumericTable + 'static>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
-        if !self.is::<N>() {
+        let is_named = self.as_any().is_some_and(|any| any.is::<N>());
+        if !is_named || self.concrete_type(Token(())) != TypeId::of::<N>() {
             return Err(self);
         }
-        // SAFETY: as in `downcast_ref`; the box was made for an `N`, and nobody else has it any more.
+        // SAFETY: the type of the trait object is `N`: `concrete_type` is answered by the default method, since no other crate
+        // can name its argument, and this one does not override it. So the box was made for an `N`, with its layout; nobody
+        // else has it any more.
         Ok(unsafe { Box::from_raw(Box::into_raw(self).cast::<N>()) })
     }
 }

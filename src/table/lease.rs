@@ -25,7 +25,7 @@ use crate::base::error::{Error, Result};
 /// use numeric_table::{prelude::*, table::{Lease, Region}};
 /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
 /// let mut lease = Lease::new();
-/// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, true, &mut lease)?;
+/// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
 /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { .. }))); // the values are elsewhere
 /// drop(lease);
 /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
@@ -60,7 +60,7 @@ impl Lease {
     /// # use numeric_table::{prelude::*, table::{Lease, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let mut lease = Lease::new();
-    /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, true, &mut lease)?;
+    /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
     /// assert!(!lease.is_empty());
     /// table.take_back(&mut lease)?;
     /// assert!(lease.is_empty());
@@ -77,7 +77,7 @@ impl Lease {
     /// # use numeric_table::{prelude::*, table::{Lease, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
-    /// table.lend_region(&region, false, &mut lease)?;
+    /// table.lend_region(&region, None, &mut lease)?;
     /// assert_eq!(lease.region(), &region);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

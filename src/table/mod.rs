@@ -1,5 +1,5 @@
 //! Numeric tables: rows are observations, columns are features. Here is what a kind of table of one's own is made of, beside
-//! [`NumericTable`](crate::NumericTable); what everybody uses is at the root of the crate.
+//! [`NumericTable`]; what everybody uses is at the root of the crate.
 //!
 //! What every kind of table can do is in `numeric_table`. What a table consists of, is in `piece`; what is written once over
 //! pieces, in `tiling`; where values go that are read, in `target`. The homogeneous table is in `homogen`, borrowed windows in

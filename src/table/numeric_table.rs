@@ -1,6 +1,6 @@
 //! What every kind of table can do.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::ops::Range;
 
@@ -335,7 +335,7 @@ pub trait NumericTable: Send + Sync {
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let piece = table.piece(2, 0)?.unwrap();
     /// assert_eq!(piece.region().rows, 0..3);
-    /// assert_eq!(piece.view::<i16>().unwrap().get(2, 0), Some(5));
+    /// assert_eq!(piece.view::<i16>().unwrap().value(2, 0), Some(5));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
@@ -611,6 +611,31 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         if lease.is_empty() { Ok(()) } else { Err(Error::WrongTable) }
+    }
+
+    /// Returns the table as what `downcast_ref` looks into: `Some(self)`. `None`, which is the default, for a
+    /// kind that cannot be found behind `dyn NumericTable`: one that borrows what it shows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// assert!(HomogenNumericTable::from_rows(&[[1_i16, 2]])?.as_any().is_some());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// As [`as_any`](Self::as_any), for writing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// assert!(HomogenNumericTable::from_rows(&[[1_i16, 2]])?.as_any_mut().is_some());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn as_any_mut(&mut self) -> Option<&mut dyn Any> {
+        None
     }
 
     /// The kind of table as a Rust type. Nobody else can name the argument, so that nobody can answer otherwise.

@@ -363,20 +363,29 @@ impl<'t> RegionMut<'t> {
         Ok(())
     }
 
-    /// Writes one value everywhere, which every part can hold.
+    /// Writes one value everywhere, or nothing if a part refuses it.
     pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
-        let fill = |window: AnyWindowMut<'_>, region: &Region| {
+        fn fill(
+            window: AnyWindowMut<'_>,
+            region: &Region,
+            value: AnyValue,
+            policy: ConversionPolicy,
+            is_written: bool,
+        ) -> Result<()> {
             match_element!(window.element_type(), T => {
                 let value = kernel::value_as::<T>(value, policy, region.origin())?;
-                if let Ok(window) = window.downcast::<T>() {
+                if is_written && let Ok(window) = window.downcast::<T>() {
                     window.fill(value);
                 }
                 Ok(())
             })
-        };
+        }
         match &mut self.parts {
-            Parts::One(window) => fill(window.reborrow(), &self.region),
-            Parts::Many(parts) => parts.iter_mut().try_for_each(|part| fill(part.window.reborrow(), &part.region)),
+            Parts::One(window) => fill(window.reborrow(), &self.region, value, policy, true),
+            Parts::Many(parts) => [false, true].into_iter().try_for_each(|is_written| {
+                let mut parts = parts.iter_mut();
+                parts.try_for_each(|part| fill(part.window.reborrow(), &part.region, value, policy, is_written))
+            }),
         }
     }
 

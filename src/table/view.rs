@@ -23,9 +23,9 @@ use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 /// use numeric_table::TableView;
 /// let values = [1, 2, 3, 4, 5, 6];
 /// let view = TableView::new(&values, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor)?;
-/// assert_eq!(view.get(1, 0), Some(4));
+/// assert_eq!(view.value(1, 0), Some(4));
 /// assert_eq!(view.columns(1..3)?.row(1), Some(&[5, 6][..]));
-/// assert_eq!(view.transposed().get(0, 1), Some(4));
+/// assert_eq!(view.transposed().value(0, 1), Some(4));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub struct TableView<'t, T> {
@@ -39,8 +39,8 @@ pub struct TableView<'t, T> {
 /// use numeric_table::prelude::*;
 /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
 /// let (mut head, mut tail) = table.view_mut()?.split_at_row(1)?; // disjoint: may go to two threads
-/// head.set(0, 0, 10)?;
-/// tail.set(1, 1, 60)?;
+/// head.set_value(0, 0, 10)?;
+/// tail.set_value(1, 1, 60)?;
 /// assert_eq!(table.as_slice()?, [10, 2, 3, 4, 5, 60]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -67,7 +67,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::{TableView, prelude::*};
     /// let view = TableView::new(&[1, 2, 3, 4], Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
-    /// assert_eq!(view.get(0, 1), Some(3));
+    /// assert_eq!(view.value(0, 1), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(values: &'t [T], shape: Shape, layout: DataLayout) -> Result<Self> {
@@ -171,7 +171,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::{TableView, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert_eq!(table.view()?.rows(1..2)?.get(0, 0), Some(3));
+    /// assert_eq!(table.view()?.rows(1..2)?.value(0, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
@@ -188,7 +188,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::{TableView, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert_eq!(table.view()?.columns(1..2)?.get(1, 0), Some(4));
+    /// assert_eq!(table.view()?.columns(1..2)?.value(1, 0), Some(4));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn columns(&self, columns: impl RangeBounds<usize>) -> Result<Self> {
@@ -270,7 +270,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::{TableViewMut, prelude::*};
     /// let mut values = [1, 2, 3, 4];
-    /// TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::RowMajor)?.set(1, 0, 7)?;
+    /// TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::RowMajor)?.set_value(1, 0, 7)?;
     /// assert_eq!(values, [1, 2, 7, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -302,7 +302,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
-    /// assert_eq!(table.view_mut()?.as_view().get(0, 1), Some(2));
+    /// assert_eq!(table.view_mut()?.as_view().value(0, 1), Some(2));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn as_view(&self) -> TableView<'_, T> {
@@ -317,7 +317,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
     /// let mut view = table.view_mut()?;
     /// view.reborrow().fill(0);
-    /// view.set(0, 0, 9)?;
+    /// view.set_value(0, 0, 9)?;
     /// assert_eq!(table.as_slice()?, [9, 0, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -334,8 +334,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
-    /// table.view_mut()?.set(0, 1, 7)?;
-    /// assert!(table.view_mut()?.set(0, 3, 7).is_err());
+    /// table.view_mut()?.set_value(0, 1, 7)?;
+    /// assert!(table.view_mut()?.set_value(0, 3, 7).is_err());
     /// assert_eq!(table.as_slice()?, [1, 7, 3]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -435,7 +435,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// table.view_mut()?.into_slice().unwrap().reverse();
+    /// table.view_mut()?.try_into_slice().unwrap().reverse();
     /// assert_eq!(table.as_slice()?, [4, 3, 2, 1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

@@ -263,10 +263,13 @@ fn a_refused_value_leaves_every_column_as_it_was_and_the_first_one_is_named() {
             Ok(())
         });
         assert_refused(updated, place);
-        assert_refused(table.update_row_blocks::<f64>(3, |block| {
-            let _: () = edit(block);
-            Ok(())
-        }), place);
+        assert_refused(
+            table.update_row_blocks::<f64>(3, |block| {
+                let _: () = edit(block);
+                Ok(())
+            }),
+            place,
+        );
         let mut values = [0.0; 9];
         edit(&mut values);
         for keep_unchanged in [false, true] {

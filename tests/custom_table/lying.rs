@@ -130,7 +130,7 @@ fn readings(table: &Liar) -> Vec<(&'static str, Result<usize>)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let (mut floats, mut bytes) = ([-7.0; 12], [7_u8; 12]);
-    let mut results = vec![
+    let results = vec![
         ("rows", table.rows::<f64>(..).map(|block| block.len())),
         ("converted rows", table.rows::<i16>(..).map(|block| block.len())),
         ("checked rows", table.rows_with::<u8>(.., ConversionPolicy::Checked).map(|block| block.len())),
@@ -141,11 +141,11 @@ fn readings(table: &Liar) -> Vec<(&'static str, Result<usize>)> {
         ("statistics", BasicStatistics::of(table_dyn).map(|_| 12)),
         ("archive", table_dyn.to_bytes().map(|_| 12)),
         ("file", table_dyn.save_with(&path, SaveOptions::new().durable(false)).map(|()| 12)),
+        #[cfg(feature = "npy")]
+        ("npy", table_dyn.write_npy(&mut Vec::new()).map(|()| 12)),
+        #[cfg(feature = "csv")]
+        ("csv", table_dyn.write_csv_to(&mut Vec::new(), numeric_table::CsvWriteOptions::new()).map(|()| 12)),
     ];
-    #[cfg(feature = "npy")]
-    results.push(("npy", table_dyn.write_npy(&mut Vec::new()).map(|()| 12)));
-    #[cfg(feature = "csv")]
-    results.push(("csv", table_dyn.write_csv_to(&mut Vec::new(), numeric_table::CsvWriteOptions::new()).map(|()| 12)));
     let _ = (table_dyn.to_string(), format!("{table_dyn:?}"));
     for (name, result) in &results {
         match (*name, result) {
@@ -186,7 +186,7 @@ fn writings(table: &mut Liar) -> Vec<(&'static str, Result<()>)> {
                 Ok(())
             }),
         ),
-        ("assign", table.fill(-1.0)),
+        ("fill", table.fill(-1.0)),
     ];
     let get = table.get_block_of_rows(0, ROWS, ReadWriteMode::WriteOnly, &mut descriptor);
     results.push((
@@ -219,10 +219,13 @@ fn block_writings(table: &mut Liar) -> Vec<(&'static str, Result<()>)> {
     vec![
         ("row blocks", blocks),
         #[cfg(feature = "rayon")]
-        ("parallel row blocks", table.par_update_row_blocks::<f32>(2, |block| {
-            let _: () = block.fill(-1.0);
-            Ok(())
-        })),
+        (
+            "parallel row blocks",
+            table.par_update_row_blocks::<f32>(2, |block| {
+                let _: () = block.fill(-1.0);
+                Ok(())
+            }),
+        ),
     ]
 }
 
@@ -262,7 +265,7 @@ fn a_piece_that_does_not_cover_the_place_asked_for_is_refused() {
         }
         for (name, result) in writings(&mut table) {
             let is_misplaced = matches!(result, Err(Error::MisplacedPiece { row: 0, column: 0, .. }));
-            assert!(is_misplaced || matches!(name, "assign" | "descriptor"), "{answer:?}, {name}: {result:?}");
+            assert!(is_misplaced || matches!(name, "fill" | "descriptor"), "{answer:?}, {name}: {result:?}");
         }
     }
 }

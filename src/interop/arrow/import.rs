@@ -199,7 +199,7 @@ impl<T: Element> HomogenNumericTable<T> {
 /// use numeric_table::{ArrowOptions, from_record_batches_any, prelude::*};
 /// let batch = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_record_batch()?;
 /// let table = from_record_batches_any([batch], ArrowOptions::new())?;
-/// assert_eq!(table.element_type(), ElementType::I16);
+/// assert_eq!(table.uniform_type(), Some(ElementType::I16));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]

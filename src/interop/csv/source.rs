@@ -224,7 +224,7 @@ impl CsvSource {
     /// ```
     /// # use numeric_table::{CsvSource, prelude::*};
     /// let table = CsvSource::from_bytes(&b"1.5,2\n3,4\n"[..])?.load_any()?;
-    /// assert_eq!((table.element_type(), table.shape()), (ElementType::F64, Shape { rows: 2, columns: 2 }));
+    /// assert_eq!((table.uniform_type(), table.shape()), (Some(ElementType::F64), Shape { rows: 2, columns: 2 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {

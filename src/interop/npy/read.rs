@@ -125,7 +125,7 @@ impl<T: Element> HomogenNumericTable<T> {
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("array.npy");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save_npy(&path)?;
-/// assert_eq!(load_npy_any(&path)?.element_type(), ElementType::I16);
+/// assert_eq!(load_npy_any(&path)?.uniform_type(), Some(ElementType::I16));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]

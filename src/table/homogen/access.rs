@@ -1,5 +1,6 @@
 //! The homogeneous table as a [`NumericTable`]: sizes, dictionary, its one piece, and lending.
 
+use std::any::Any;
 use std::ops::Range;
 
 use crate::array::{AnyArrayRef, Array};
@@ -45,6 +46,14 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     #[inline(always)]
     fn shape(&self) -> Shape {
         self.shape
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn Any> {
+        Some(self)
     }
 
     fn kind(&self) -> TableKind {

@@ -194,7 +194,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert_eq!(table.view()?.get(1, 0), Some(3));
+    /// assert_eq!(table.view()?.value(1, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
@@ -214,7 +214,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let before = table.clone();
-    /// table.view_mut()?.set(0, 0, 9)?;
+    /// table.view_mut()?.set_value(0, 0, 9)?;
     /// assert_eq!((table.as_slice()?[0], before.as_slice()?[0]), (9, 1));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
