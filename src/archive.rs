@@ -150,7 +150,8 @@ impl<T: Element> HomogenNumericTable<T> {
 impl dyn NumericTable + '_ {
     /// Writes a table of any kind into an archive. Source: DAAL `serialize`.
     ///
-    /// A kind that archives do not know is written as a homogeneous table of its element type, of which a copy is made first.
+    /// A kind that archives do not know is written as a homogeneous table of its element type, of which a copy is made first unless its
+    /// values are one array.
     ///
     /// # Errors
     /// As [`HomogenNumericTable::to_bytes`]; [`Error::MixedElementTypes`].
@@ -164,7 +165,10 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        match_element!(self.one_type()?, T => HomogenNumericTable::<T>::of_table(self)?.to_bytes())
+        match_element!(self.one_type()?, T => match self.downcast_ref::<HomogenNumericTable<T>>() {
+            Some(table) => table.to_bytes(),
+            None => HomogenNumericTable::<T>::of_table(self)?.to_bytes(),
+        })
     }
 }
 

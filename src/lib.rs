@@ -24,7 +24,7 @@
 //! | --- | --- |
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`]; any kind of table: [`NumericTable`] |
-//! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`Block`] |
+//! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |

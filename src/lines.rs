@@ -1,6 +1,7 @@
 //! Tables as lines of values, in the order of a file: what every format of whole tables is written from.
 //!
-//! A table in one piece of memory is written from that, column by column if it is column-major; any other row by row. Writing is in [`crate::files::output`].
+//! A table in one piece of memory is written from that, column by column if it is column-major; any other row by row. Writing
+//! is in [`crate::files::output`].
 
 use std::ops::Range;
 

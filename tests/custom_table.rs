@@ -2,8 +2,8 @@
 //!
 //! `Ramp` has no memory at all: it computes its values, and nobody can write them. `Stacked` is one table on top of
 //! another: a block may or may not lie in one of them. `View` borrows what it shows. Columns of different types are in
-//! `custom_table/columns.rs`, random tilings in `custom_table/tiling.rs`, and tables that say what is not so in
-//! `custom_table/lying.rs`.
+//! `custom_table/columns.rs`, random tilings in `custom_table/tiling.rs`, a table that is written in a way of its own in
+//! `custom_table/own_writer.rs`, and tables that say what is not so in `custom_table/lying.rs`.
 //! Semantics: the pages of `NumericTable`, `Piece`, `Target`, `Lease` and `BlockAccess`.
 
 #[path = "custom_table/columns.rs"]
@@ -11,6 +11,8 @@ mod columns;
 mod common;
 #[path = "custom_table/lying.rs"]
 mod lying;
+#[path = "custom_table/own_writer.rs"]
+mod own_writer;
 #[path = "custom_table/tiling.rs"]
 mod tiling;
 

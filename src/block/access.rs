@@ -1,4 +1,4 @@
-//! The calls that make blocks, written once over the primitives of [`NumericTable`].
+//! The calls that make blocks, written once for every [`NumericTable`].
 
 use std::ops::{Range, RangeBounds};
 

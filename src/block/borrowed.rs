@@ -37,9 +37,8 @@ pub struct Block<'t, U: Element> {
 }
 
 /// Consecutive rows of a table, or values of one column, for reading and writing: row-major values of `U`, whatever the table
-/// stores. End it with
-/// [`release`](Self::release): a converted block that is just dropped writes back if all of its values fit, and otherwise
-/// leaves the table unchanged **and the error unseen**, as `BufWriter` does. A closure, with
+/// stores. End it with [`release`](Self::release): a converted block that is just dropped writes back if all of its values
+/// fit, and otherwise leaves the table unchanged **and the error unseen**, as `BufWriter` does. A closure, with
 /// [`update_rows`](super::BlockUpdate::update_rows), cannot lose the error.
 ///
 /// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them is writing the table: nothing

@@ -357,6 +357,11 @@ impl<U: Element> BlockDescriptor<U> {
             }
         }
         if table.lend_region(&region, Some(U::TYPE), &mut self.lease)? {
+            let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
+            if expected != found {
+                self.lease.end();
+                return Err(Error::LengthMismatch { expected, found });
+            }
             self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
             return Ok(());
         }
@@ -377,7 +382,10 @@ impl<U: Element> BlockDescriptor<U> {
         } else {
             self.buffer.clear(count)?;
         }
-        self.held = None;
+        if self.held.is_some() {
+            table.check_writable()?; // what is held goes, but not for an error
+            self.held = None;
+        }
         table.lend_region(&region, None, &mut self.lease)?;
         self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())

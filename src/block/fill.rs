@@ -1,5 +1,6 @@
 //! Writing one value in many places.
 
+use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::value::AnyValue;
@@ -29,27 +30,17 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
     }
     match table.pieces_mut().and_then(|pieces| RegionMut::of_pieces(pieces, region)) {
         Ok(mut region) => region.fill(AnyValue::from(value), policy),
-        Err(_) => {
+        Err(Error::ReadOnlyTable | Error::NotInMemory { .. }) => {
             table.check_writable()?;
-            fill_rows(table, region, value)
+            fill_region(table, region, value)
         }
+        Err(error) => Err(error),
     }
 }
 
-/// As [`fill`], of a table that is written in a way of its own.
-fn fill_rows<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
-    const VALUES: usize = 4096;
+/// As [`fill`], of a table that is written in a way of its own: as a whole, so that it can be all or nothing.
+fn fill_region<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
-    let (width, height) = (region.columns.len().min(VALUES), (VALUES / region.columns.len().max(1)).max(1));
-    let values = [value; VALUES];
-    for row in region.rows.clone().step_by(height) {
-        for column in region.columns.clone().step_by(width.max(1)) {
-            let part = Region {
-                rows: row..region.rows.end.min(row.saturating_add(height)),
-                columns: column..region.columns.end.min(column.saturating_add(width)),
-            };
-            table.write_region(&part, AnySlice::new(&values[..part.shape().element_count()?]), rule)?;
-        }
-    }
-    Ok(())
+    let values = Array::full(region.shape().element_count_of(U::TYPE)?, value)?;
+    table.write_region(region, AnySlice::new(&values), rule)
 }

@@ -12,9 +12,7 @@ use super::cuts::Cuts;
 use super::values::Buffer;
 use super::{BlockAccess, BlockMut};
 use crate::base::element::Element;
-#[cfg(doc)]
-use crate::base::error::Error;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -289,7 +287,14 @@ pub trait BlockUpdate: NumericTable {
         edit: impl Fn(&mut BlockMut<'_, U>) -> Result<()> + Send + Sync,
     ) -> Result<()> {
         let has_values = self.column_count() > 0;
-        let blocks = BlocksMut::new(self, rows_per_block)?;
+        let blocks = match BlocksMut::new(self, rows_per_block) {
+            Err(Error::ReadOnlyTable) => {
+                // It may be a table without pieces, which is written in a way of its own: one block after the other.
+                self.check_writable()?;
+                return self.update_row_blocks(rows_per_block, edit);
+            }
+            blocks => blocks?,
+        };
         if has_values { parallel::try_for_each_piece(blocks, |block| block.update(&edit)) } else { Ok(()) }
     }
 }

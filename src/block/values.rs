@@ -163,6 +163,9 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     /// Borrows a region of a table for writing: its memory if it is of the type, and contiguous row by row.
     #[inline(always)]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        if region.shape().is_empty() {
+            return Self::of_nothing(table, region);
+        }
         if table.slice_of(region, U::TYPE)?.is_some() {
             let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
             let values = values.ok_or(Error::NotContiguous)?;
@@ -170,6 +173,15 @@ impl<'t, U: Element> ValuesMut<'t, U> {
             return Ok(Self::Borrowed(values));
         }
         Self::convert(table, region)
+    }
+
+    /// A region without values: nothing is in any piece, and nothing has to be copied.
+    #[cold]
+    fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        region.check(table.shape())?;
+        table.piece(region.rows.start, region.columns.start)?;
+        table.check_writable()?;
+        Ok(Self::Borrowed(&mut []))
     }
 
     #[inline(never)]

@@ -239,6 +239,9 @@ impl DataDictionary {
         if let Some(element) = self.uniform_type() {
             return Ok(element);
         }
+        if self.is_empty() {
+            return Ok(ElementType::F32); // no column says otherwise
+        }
         let first = self.feature(0)?.element_type;
         let mut types = self.iter().map(|feature| feature.element_type).enumerate();
         let (column, found) = types.find(|&(_, found)| found != first).unwrap_or((0, first));

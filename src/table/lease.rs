@@ -160,8 +160,9 @@ impl Slot {
     #[cold]
     fn share(&self, array: AnyArray) {
         let mut returned = self.lock();
-        self.waiting.fetch_sub(1, Ordering::Release);
-        *returned = Some(array);
+        if self.waiting.fetch_sub(1, Ordering::Release) > 1 {
+            *returned = Some(array); // and not where the last of them has just gone
+        }
     }
 
     /// Takes the share of one table that waits, if the array is there.

@@ -32,7 +32,8 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | --- | --- |
 /// | is read | [`shape`](Self::shape), [`dictionary`](Self::dictionary), [`id`](Self::id), and [`piece`](Self::piece) if its values are in memory, [`read_region`](Self::read_region) if it computes them |
 /// | is written | [`pieces_mut`](Self::pieces_mut) as well, or [`write_region`](Self::write_region) |
-/// | lends memory, changes its size, ... | the method of that name, whose default refuses |
+/// | changes its size or its dictionary | the method of that name, whose default refuses |
+/// | lends its memory to descriptors, which then write in place | [`lend_region`](Self::lend_region), [`write_lent`](Self::write_lent), [`take_back`](Self::take_back) |
 ///
 /// It may borrow what it shows: `impl NumericTable for Columns<'_>`.
 ///
@@ -478,8 +479,8 @@ pub trait NumericTable: Send + Sync {
     /// The default writes the pieces that the region lies in. What is refused copies no shared memory.
     ///
     /// # Errors
-    /// As [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut); [`Error::LengthMismatch`]. Nothing is
-    /// written.
+    /// As [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), [`Error::ReadOnlyTable`] where a value is in no
+    /// piece; [`Error::LengthMismatch`]. Nothing is written.
     ///
     /// # Examples
     /// ```
@@ -561,8 +562,8 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape())?;
-        self.check_writable()?;
         if in_place.is_none() {
+            self.check_writable()?;
             lease.reset(region);
         }
         Ok(false)

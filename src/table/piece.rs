@@ -68,8 +68,9 @@ impl<'t> Piece<'t> {
         array: &'t Array<T>,
         first: usize,
     ) -> Self {
-        let is_there = array.as_ptr().wrapping_add(first) == values.window().as_ptr();
-        let array = is_there.then(|| (AnyArrayRef::new(array), first));
+        let window = values.window();
+        let is_of = |rest: &[T]| rest.as_ptr() == window.as_ptr() && window.geometry().fits(rest.len());
+        let array = array.get(first..).is_some_and(is_of).then(|| (AnyArrayRef::new(array), first));
         Self { array, ..Self::new(row, column, values) }
     }
 

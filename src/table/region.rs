@@ -81,6 +81,12 @@ impl Region {
         Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
     }
 
+    /// Cuts at a row of the table, which is inside or at an end: what is above it, and the rest.
+    pub(crate) fn split_at_row(&self, row: usize) -> (Self, Self) {
+        let rows = |rows: Range<usize>| Self { rows, columns: self.columns.clone() };
+        (rows(self.rows.start..row), rows(row..self.rows.end))
+    }
+
     /// What two regions have in common; it may be empty.
     pub(crate) fn common(&self, other: &Self) -> Self {
         fn both(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {

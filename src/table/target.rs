@@ -172,18 +172,23 @@ impl<'t> Target<'t> {
         }
         let (target_type, policy) = (self.element_type(), self.policy);
         let tasks = parallel::task_count(self.values.size_in_bytes().saturating_mul(2));
+        let mut policy = policy;
         if self.old == OldValues::Kept && policy != ConversionPolicy::Saturate {
             let check = |window: AnyWindow<'_>, _: AnyRows<'_>, at| kernel::check(window, target_type, policy, at);
-            let nothing = AnyRows::new(AnySliceMut::new::<u8>(&mut []).into_room(), 0, 0);
-            compute(region, &value, nothing, &check)?;
+            let nothing = || AnyRows::new(AnySliceMut::new::<u8>(&mut []).into_room(), 0, 0);
+            let bands = parallel::cut(region.clone(), found.rows, tasks, |region, rows| {
+                region.split_at_row(region.rows.start + rows)
+            });
+            let outcomes = parallel::map(bands, |band| compute(&band, &value, nothing(), &check));
+            outcomes.into_iter().fold(Ok(()), Result::and)?;
+            policy = ConversionPolicy::Saturate; // all are permitted, or would be if the table said the same again
         }
         let put =
             |window: AnyWindow<'_>, rows: AnyRows<'_>, at| kernel::read_rows(window, rows, policy, at, OldValues::Lost);
         let bands = parallel::cut((region.clone(), self.values), found.rows, tasks, |(region, values), rows| {
-            let middle = region.rows.start + rows;
+            let (first, rest) = region.split_at_row(region.rows.start + rows);
             let (head, tail) = values.split_at(true, rows);
-            let first = Region { rows: region.rows.start..middle, ..region.clone() };
-            ((first, head), (Region { rows: middle..region.rows.end, ..region }, tail))
+            ((first, head), (rest, tail))
         });
         let outcomes = parallel::map(bands, |(region, values)| compute(&region, &value, values, &put));
         outcomes.into_iter().fold(Ok(()), Result::and)

@@ -5,8 +5,6 @@
 //! large region go to several threads.
 //! Invariant: all values are looked at before one is written that the caller can see.
 
-use std::ops::Range;
-
 use super::piece::{Piece, PieceMut};
 use super::{NumericTable, Region, Target};
 use crate::array::{AnyArray, Array};
@@ -393,7 +391,7 @@ impl<'t> RegionMut<'t> {
     pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
         let Self { region, parts } = self;
         let middle = region.rows.start + rows.min(region.rows.len());
-        let (head, tail) = split_rows(&region, middle);
+        let (head, tail) = region.split_at_row(middle);
         match parts {
             Parts::One(window) => {
                 let (first, rest) = window.split_at(true, middle - region.rows.start);
@@ -408,7 +406,7 @@ impl<'t> RegionMut<'t> {
                         below.push(PartMut { region, window });
                     } else {
                         let (first, rest) = window.split_at(true, middle - region.rows.start);
-                        let (upper, lower) = split_rows(&region, middle);
+                        let (upper, lower) = region.split_at_row(middle);
                         above.push(PartMut { region: upper, window: first });
                         below.push(PartMut { region: lower, window: rest });
                     }
@@ -421,9 +419,4 @@ impl<'t> RegionMut<'t> {
 
 fn as_parts<'p>(parts: &'p [PartMut<'_>]) -> Vec<Part<'p>> {
     parts.iter().map(|part| Part { region: part.region.clone(), window: part.window.as_window() }).collect()
-}
-
-fn split_rows(region: &Region, middle: usize) -> (Region, Region) {
-    let rows = |rows: Range<usize>| Region { rows, columns: region.columns.clone() };
-    (rows(region.rows.start..middle), rows(middle..region.rows.end))
 }

@@ -1,7 +1,7 @@
-//! Borrowed tables without a dictionary: rows x columns with strides. Where access to values is written, once.
+//! Borrowed tables without a dictionary: rows x columns with strides.
 //!
-//! A view never owns and never copies; the homogeneous table answers all block access through it. Pointers are in
-//! `crate::array`'s windows, conversion loops in [`crate::convert`].
+//! A view never owns and never copies. A kind of table makes its pieces of views. Pointers are in `crate::window`, conversion
+//! loops in [`crate::convert`].
 
 use std::fmt;
 use std::ops::RangeBounds;

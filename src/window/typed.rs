@@ -29,7 +29,7 @@ impl Geometry {
 
     /// Tells whether the elements fit in a slice of `len`.
     #[inline]
-    fn fits(&self, len: usize) -> bool {
+    pub(crate) fn fits(&self, len: usize) -> bool {
         if self.is_empty() {
             return true;
         }

@@ -151,17 +151,22 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
-        fn copy<T: Element>(table: &(dyn NumericTable + '_)) -> Result<RecordBatch> {
+        fn columns<T: Element>(table: &(dyn NumericTable + '_)) -> Result<RecordBatch> {
             let Shape { rows, columns } = table.shape();
             let schema = to_schema(table.dictionary(), &data_type(T::TYPE)?, columns)?;
             batch(schema, rows, |column| {
                 let region = Region { rows: 0..rows, columns: column..column + 1 };
+                if let Some((array, range)) = table.array_of(&region, T::TYPE)?
+                    && let Some(array) = array.downcast::<T>()
+                {
+                    return to_arrow(array.slice(range)?);
+                }
                 to_arrow::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?)
             })
         }
-        match_element!(self.one_type()?, T => match HomogenNumericTable::<T>::sharing(self)? {
+        match_element!(self.one_type()?, T => match self.downcast_ref::<HomogenNumericTable<T>>() {
             Some(table) => table.to_record_batch(),
-            None => copy::<T>(self),
+            None => columns::<T>(self),
         })
     }
 }

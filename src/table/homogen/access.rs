@@ -117,9 +117,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
 
     #[inline(always)]
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        region.check(self.shape)?;
         let array = self.memory.array()?;
         self.check_allocated()?;
-        region.check(self.shape)?;
         if element != T::TYPE {
             return Ok(None);
         }
@@ -128,9 +128,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
 
     #[inline(always)]
     fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        region.check(self.shape)?;
         let is_mutable = self.memory.array()?.has_mutable_data();
         self.check_allocated()?;
-        region.check(self.shape)?;
         let range = self.range_in_array(region);
         let Some(mut range) = range.filter(|_| element == T::TYPE) else { return Ok(None) };
         if self.shape.is_empty() {
@@ -145,9 +145,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
 
     #[inline(always)]
     fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        region.check(self.shape)?;
         let array = self.memory.array()?;
         self.check_allocated()?;
-        region.check(self.shape)?;
         if element != T::TYPE {
             return Ok(None);
         }
@@ -160,6 +160,10 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             Some(values) => target.read_rows(region, values),
             None => tiling::read(self, region, target),
         }
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        self.view().map(drop) // what is shared is copied, but not before it is written
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {

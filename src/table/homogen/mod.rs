@@ -148,7 +148,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for some rows of a larger
-    /// column-major table ([`compact`](Self::to_compact) copies them together).
+    /// column-major table ([`to_compact`](Self::to_compact) copies them together).
     ///
     /// # Examples
     /// ```

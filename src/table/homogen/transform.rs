@@ -167,7 +167,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (shape, whole) = (table.shape(), Region::whole(table.shape()));
         shape.element_count_of(T::TYPE)?;
         let Some(piece) = table.piece(0, 0)? else { return Ok(None) };
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in [table.data_layout(), DataLayout::RowMajor, DataLayout::ColumnMajor] {
             if let Some((array, range)) = piece.any_array_of(&whole, T::TYPE, layout)
                 && let Some(array) = array.downcast::<T>()
             {
