@@ -71,7 +71,7 @@ impl Allocation {
         Ok(Self::Map(map))
     }
 
-    /// Gives the address of the first byte, aligned to [`ALIGNMENT`]; valid for as many bytes as were asked for.
+    /// Returns the address of the first byte, aligned to [`ALIGNMENT`]; valid for as many bytes as were asked for.
     pub(super) fn data(&mut self) -> NonNull<u8> {
         match self {
             Self::Empty => NonNull::<CacheLine>::dangling().cast(),
@@ -82,7 +82,7 @@ impl Allocation {
     }
 }
 
-/// Gives a vector with room for so many bytes, with huge pages advised if they are many: for bytes that go to the caller.
+/// Returns a vector with room for so many bytes, with huge pages advised if they are many: for bytes that go to the caller.
 pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;

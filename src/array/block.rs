@@ -52,7 +52,7 @@ impl MemoryBlock {
         Self { owner: Owner::Static, size_in_bytes }
     }
 
-    /// Gives the size of what the first array on this block shows.
+    /// Returns the size of what the first array on this block shows.
     pub(super) fn size_in_bytes(&self) -> usize {
         self.size_in_bytes
     }

@@ -117,7 +117,7 @@ impl<T> Array<T> {
         self.count == 0
     }
 
-    /// Gives the size of the elements in bytes. O(1).
+    /// Returns the size of the elements in bytes. O(1).
     ///
     /// # Examples
     /// ```
@@ -143,7 +143,7 @@ impl<T> Array<T> {
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
     }
 
-    /// Tells whether [`mutable_data`](Self::mutable_data) would succeed: the memory is writable, and this array is its
+    /// Returns whether [`mutable_data`](Self::mutable_data) would succeed: the memory is writable, and this array is its
     /// only owner. O(1).
     ///
     /// # Examples
@@ -170,7 +170,7 @@ impl<T> Array<T> {
         self.block.as_ref().map_or(0, Arc::strong_count)
     }
 
-    /// Tells whether both arrays are windows on the same block, be the windows equal, overlapping or disjoint. O(1).
+    /// Returns whether both arrays are windows on the same block, be the windows equal, overlapping or disjoint. O(1).
     ///
     /// # Examples
     /// ```
@@ -187,7 +187,7 @@ impl<T> Array<T> {
         }
     }
 
-    /// Tells whether this window is the whole block: whoever keeps the array keeps nothing else alive.
+    /// Returns whether this window is the whole block: whoever keeps the array keeps nothing else alive.
     pub(crate) fn is_whole_block(&self) -> bool {
         self.size_in_bytes() == self.block.as_ref().map_or(0, |block| block.size_in_bytes())
     }
@@ -275,7 +275,7 @@ impl<T> Array<T> {
         Error::ElementsOutOfRange { range, count: self.count }
     }
 
-    /// Gives up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
+    /// Returns up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
     ///
     /// Source: oneDAL `reset()`. Its other overloads are assignments here: `array = Array::from(vec)`.
     ///

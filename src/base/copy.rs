@@ -36,7 +36,7 @@ pub enum CopyPolicy {
 
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 impl CopyPolicy {
-    /// Tells whether to copy, if values can be used where they are but for a reason.
+    /// Returns whether to copy, if values can be used where they are but for a reason.
     ///
     /// # Errors
     /// [`Error::CopyRequired`].

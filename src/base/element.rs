@@ -83,7 +83,7 @@ macro_rules! define_element_type {
                 match id { $($id => Some(Self::$variant),)* _ => None }
             }
 
-            /// Gives the name as Rust spells it: `"f32"`, `"bf16"`.
+            /// Returns the name as Rust spells it: `"f32"`, `"bf16"`.
             ///
             /// # Examples
             /// ```
@@ -94,7 +94,7 @@ macro_rules! define_element_type {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Gives the size of one value in bytes.
+            /// Returns the size of one value in bytes.
             ///
             /// # Examples
             /// ```
@@ -117,7 +117,7 @@ macro_rules! define_element_type {
 with_elements! { define_element_type () }
 
 impl ElementType {
-    /// Gives the id that files use: DAAL's `IndexNumType` for the ten types that DAAL has.
+    /// Returns the id that files use: DAAL's `IndexNumType` for the ten types that DAAL has.
     ///
     /// # Examples
     /// ```
@@ -138,7 +138,7 @@ impl ElementType {
         if id < Self::F16 as usize { id } else { id - Self::F16 as usize + Self::U16 as usize + 1 }
     }
 
-    /// Tells whether this is a floating-point type.
+    /// Returns whether this is a floating-point type.
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl ElementType {
         matches!(self, Self::F32 | Self::F64 | Self::F16 | Self::Bf16)
     }
 
-    /// Tells whether values below zero exist.
+    /// Returns whether values below zero exist.
     ///
     /// # Examples
     /// ```

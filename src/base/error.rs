@@ -187,7 +187,7 @@ pub enum Error {
         /// The element type that was asked for.
         target: ElementType,
     },
-    /// The values do not lie in memory one after another, so that no single slice shows them.
+    /// The values are not contiguous in memory, so that no single slice shows them.
     #[error("the values do not lie in one piece of memory")]
     NotContiguous,
     /// A writable block is out; the table is leased to it until it is released or dropped.

@@ -27,7 +27,7 @@ pub enum ReadWriteMode {
 }
 
 impl ReadWriteMode {
-    /// Tells whether the block shows what the table holds.
+    /// Returns whether the block shows what the table holds.
     ///
     /// # Examples
     /// ```
@@ -39,7 +39,7 @@ impl ReadWriteMode {
         !matches!(self, Self::WriteOnly)
     }
 
-    /// Tells whether the block may be written.
+    /// Returns whether the block may be written.
     ///
     /// # Examples
     /// ```

@@ -92,7 +92,7 @@ impl Shape {
         }
     }
 
-    /// Tells whether there is no value at all.
+    /// Returns whether there is no value at all.
     ///
     /// # Examples
     /// ```

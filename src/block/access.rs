@@ -18,7 +18,7 @@ use crate::window::AnySliceMut;
 /// Block access to every kind of table, `dyn NumericTable` included.
 ///
 /// All calls with `U` give values of that element type, whatever the table stores: zero-copy if it is the stored type
-/// and the values lie one after another, converted if not ([`ConversionPolicy::Saturate`] when reading,
+/// and the values are contiguous, converted if not ([`ConversionPolicy::Saturate`] when reading,
 /// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
 ///
 /// Every call, or every item of its iterator, fails with [`Error::NotAllocated`] on a table that has rows but no memory, with
@@ -378,7 +378,7 @@ pub trait BlockAccess: NumericTable {
         Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
     }
 
-    /// Gives the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
+    /// Returns the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
     ///
     /// # Errors
     /// As [`row_blocks`](Self::row_blocks).

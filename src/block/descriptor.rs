@@ -16,7 +16,7 @@ use crate::window::AnySlice;
 
 /// A block of rows or column values that the caller owns, and reuses: DAAL's `BlockDescriptor`.
 ///
-/// | | same element type, values one after another | otherwise |
+/// | | same element type, contiguous values | otherwise |
 /// | --- | --- | --- |
 /// | get | the block is the table's memory | the values are converted into the descriptor's own buffer |
 /// | release | writes are in the table already | changed values are converted back, all or nothing |
@@ -166,7 +166,7 @@ impl<U: Element> BlockDescriptor<U> {
         &self.as_slice()[row_range(region, row)]
     }
 
-    /// Gives the rows of the table that the block shows; none if there is no block.
+    /// Returns the rows of the table that the block shows; none if there is no block.
     ///
     /// # Examples
     /// ```
@@ -181,7 +181,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
     }
 
-    /// Gives the columns of the table that the block shows; none if there is no block.
+    /// Returns the columns of the table that the block shows; none if there is no block.
     ///
     /// # Examples
     /// ```
@@ -228,7 +228,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.columns().len()
     }
 
-    /// Gives the first row of the table that the block shows. Source: DAAL `getRowsOffset`.
+    /// Returns the first row of the table that the block shows. Source: DAAL `getRowsOffset`.
     ///
     /// # Examples
     /// ```
@@ -243,7 +243,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.rows().start
     }
 
-    /// Gives the first column of the table that the block shows. Source: DAAL `getColumnsOffset`.
+    /// Returns the first column of the table that the block shows. Source: DAAL `getColumnsOffset`.
     ///
     /// # Examples
     /// ```
@@ -258,7 +258,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.columns().start
     }
 
-    /// Tells what the block was taken for; `None` if there is no block. Source: DAAL `getRWFlag`.
+    /// Returns what the block was taken for; `None` if there is no block. Source: DAAL `getRWFlag`.
     ///
     /// # Examples
     /// ```
@@ -274,7 +274,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map(|held| held.mode)
     }
 
-    /// Tells whether the values are the table's own memory.
+    /// Returns whether the values are the table's own memory.
     ///
     /// # Examples
     /// ```
@@ -290,7 +290,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer(_)))
     }
 
-    /// Gives the number of values that converted blocks can have without a new allocation.
+    /// Returns the number of values that converted blocks can have without a new allocation.
     ///
     /// # Examples
     /// ```
@@ -306,7 +306,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.buffer.capacity()
     }
 
-    /// Gives up the block without writing back, and keeps the buffer. What was written in place stays.
+    /// Returns up the block without writing back, and keeps the buffer. What was written in place stays.
     ///
     /// # Examples
     /// ```
@@ -467,7 +467,7 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Tells whether the buffer's values are those of a block that is held.
+    /// Returns whether the buffer's values are those of a block that is held.
     #[inline(always)]
     fn holds_buffer(&self) -> bool {
         matches!(self.held, Some(Held { place: Place::Buffer(_), .. }))

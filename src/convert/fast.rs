@@ -28,13 +28,13 @@ pub(super) trait To<D>: Copy {
         self.to()
     }
 
-    /// Tells whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
+    /// Returns whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
     #[inline(always)]
     fn fits(self) -> bool {
         true
     }
 
-    /// Tells whether the value might not fit, by what the conversion has computed anyway. Never false of one that does not.
+    /// Returns whether the value might not fit, by what the conversion has computed anyway. Never false of one that does not.
     #[inline(always)]
     fn is_suspect(self, _converted: &D) -> bool {
         !self.fits()
@@ -46,7 +46,7 @@ pub(super) trait To<D>: Copy {
         convert_each(level, values, room);
     }
 
-    /// Converts as many values as there are elements, and tells whether one of them is suspect.
+    /// Converts as many values as there are elements, and returns whether one of them is suspect.
     #[inline(always)]
     fn convert_suspecting(level: Level, values: &[Self], room: &mut [MaybeUninit<D>]) -> bool {
         level.run_with(values, room, |values, room| {
@@ -134,7 +134,7 @@ sign_of_half! { f16 bf16 }
 /// neighbour is the infinite one.
 const F32_END: f64 = f32::MAX as f64 + (1_u128 << (127 - 24)) as f64;
 
-/// Tells whether a value is below the end, or is infinite or NaN already.
+/// Returns whether a value is below the end, or is infinite or NaN already.
 macro_rules! rounds_to_finite {
     ($value:expr, $float:ty, $end:expr) => {{
         const END: $float = $end as $float;
@@ -219,7 +219,7 @@ by_as! {
     i8: f32 f64; i16: f32 f64; i32: f32 f64; i64: f32 f64; u8: f32 f64; u16: f32 f64; u32: f32 f64; u64: f32 f64;
 }
 
-/// Tells whether a float holds every integer of so many bits.
+/// Returns whether a float holds every integer of so many bits.
 const fn holds_all_bits(integer_bits: u32, mantissa_digits: u32) -> bool {
     integer_bits <= mantissa_digits
 }

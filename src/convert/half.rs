@@ -246,7 +246,7 @@ fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
     convert_each(level, values, room);
 }
 
-/// Converts as many values as there are elements, and tells whether a result is infinite.
+/// Converts as many values as there are elements, and returns whether a result is infinite.
 #[inline]
 fn f32_to_f16_suspecting(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) -> bool {
     const INFINITY: u16 = 0x7C00;

@@ -135,7 +135,7 @@ impl ConversionReport {
         self.nan_to_int.saturating_add(out_of_range).saturating_add(self.inexact)
     }
 
-    /// Tells whether the conversion keeps every value exactly.
+    /// Returns whether the conversion keeps every value exactly.
     ///
     /// # Examples
     /// ```

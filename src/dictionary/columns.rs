@@ -98,7 +98,7 @@ impl Columns {
         Ok(new)
     }
 
-    /// Adds a feature that one column has, and gives its index.
+    /// Adds a feature that one column has, and returns its index.
     fn push(&mut self, feature: Feature) -> Result<u32> {
         let count = self.features.len();
         let full = Error::OutOfMemory { bytes: count.saturating_mul(size_of::<Shared>()) };

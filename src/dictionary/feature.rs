@@ -57,7 +57,7 @@ impl Feature {
         FeatureView { name: name.as_deref(), element_type, feature_type, category_count }
     }
 
-    /// Gives it a name.
+    /// Returns it a name.
     ///
     /// # Examples
     /// ```
@@ -90,7 +90,7 @@ impl Feature {
         Self { feature_type: FeatureType::Ordinal, ..self }
     }
 
-    /// Gives the PMML data type of the values. Source: DAAL `PMMLNumType`, which knows only `int` among the integers.
+    /// Returns the PMML data type of the values. Source: DAAL `PMMLNumType`, which knows only `int` among the integers.
     ///
     /// # Examples
     /// ```
@@ -105,7 +105,7 @@ impl Feature {
         }
     }
 
-    /// Gives the size of one value in bytes. Source: DAAL `typeSize`.
+    /// Returns the size of one value in bytes. Source: DAAL `typeSize`.
     ///
     /// # Examples
     /// ```

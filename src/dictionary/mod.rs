@@ -90,7 +90,7 @@ impl DataDictionary {
         }
     }
 
-    /// Tells whether there are no features.
+    /// Returns whether there are no features.
     ///
     /// # Examples
     /// ```
@@ -101,7 +101,7 @@ impl DataDictionary {
         self.len() == 0
     }
 
-    /// Tells whether one stored feature serves all columns.
+    /// Returns whether one stored feature serves all columns.
     ///
     /// # Examples
     /// ```

@@ -26,7 +26,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Gives the numbers of rows and columns; an inverted range has none.
+    /// Returns the numbers of rows and columns; an inverted range has none.
     ///
     /// # Examples
     /// ```

@@ -80,7 +80,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Some(Self { window: Window::new(values, geometry)? })
     }
 
-    /// Gives the numbers of rows and columns.
+    /// Returns the numbers of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -94,7 +94,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Shape { rows: self.window.rows(), columns: self.window.columns() }
     }
 
-    /// Gives the distances, in values, between neighbours in a column and between neighbours in a row.
+    /// Returns the distances, in values, between neighbours in a column and between neighbours in a row.
     ///
     /// # Examples
     /// ```
@@ -147,7 +147,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.transposed().row(column)
     }
 
-    /// Borrows all values as one slice; `None` if they do not lie one after another, row by row.
+    /// Borrows all values as one slice; `None` if they are not contiguous row by row.
     ///
     /// # Examples
     /// ```
@@ -283,7 +283,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Some(Self { window: WindowMut::new(values, geometry)? })
     }
 
-    /// Gives the numbers of rows and columns.
+    /// Returns the numbers of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -426,10 +426,10 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         (Self { window: head }, Self { window: tail })
     }
 
-    /// Gives all values as one slice, for the whole time of the borrow.
+    /// Returns all values as one slice, for the whole time of the borrow.
     ///
     /// # Errors
-    /// The view as it was, if its values do not lie one after another, row by row.
+    /// The view as it was, if its values are not contiguous row by row.
     ///
     /// # Examples
     /// ```
@@ -483,7 +483,7 @@ impl<T> fmt::Debug for TableViewMut<'_, T> {
     }
 }
 
-/// The geometry of a table whose values lie one after another.
+/// The geometry of a table whose values are contiguous.
 fn dense(shape: Shape, layout: DataLayout) -> Geometry {
     let Shape { rows, columns } = shape;
     match layout {

@@ -94,7 +94,7 @@ impl<'a> AnyWindow<'a> {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
-    /// Tells whether there are more rows than columns: the longer side is the one to cut.
+    /// Returns whether there are more rows than columns: the longer side is the one to cut.
     pub(crate) fn is_tall(&self) -> bool {
         self.rows() >= self.columns()
     }

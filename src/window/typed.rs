@@ -27,7 +27,7 @@ impl Geometry {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Tells whether the elements fit in a slice of `len`.
+    /// Returns whether the elements fit in a slice of `len`.
     #[inline]
     pub(crate) fn fits(&self, len: usize) -> bool {
         if self.is_empty() {
@@ -39,7 +39,7 @@ impl Geometry {
         last.is_some_and(|last| last < len)
     }
 
-    /// Tells whether two different positions are always two different elements.
+    /// Returns whether two different positions are always two different elements.
     #[inline]
     fn is_injective(&self) -> bool {
         (self.column_stride == 1 && self.row_stride >= self.columns)
@@ -47,7 +47,7 @@ impl Geometry {
             || self.is_empty()
     }
 
-    /// Tells whether walking row by row is walking through memory element by element.
+    /// Returns whether walking row by row is walking through memory element by element.
     #[inline]
     pub(crate) fn is_row_major_contiguous(&self) -> bool {
         self.is_empty()
@@ -83,7 +83,7 @@ impl Geometry {
         row * self.row_stride + column * self.column_stride
     }
 
-    /// Cuts rows and columns out; gives the offset of the new first element as well.
+    /// Cuts rows and columns out; returns the offset of the new first element as well.
     #[inline(always)]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
@@ -195,7 +195,7 @@ impl<'a, T: Copy> Window<'a, T> {
         unsafe { *self.start.add(self.geometry.offset(row, column)) }
     }
 
-    /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
         let count = self.rows() * self.columns();
@@ -203,7 +203,7 @@ impl<'a, T: Copy> Window<'a, T> {
         self.geometry.is_row_major_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.start, count) })
     }
 
-    /// Gives one row as a slice, if its elements lie side by side.
+    /// Returns one row as a slice, if its elements lie side by side.
     pub(crate) fn row(&self, row: usize) -> Option<&'a [T]> {
         (row < self.rows()).then(|| self.cut(row..row + 1, 0..self.columns()).as_slice()).flatten()
     }
@@ -341,7 +341,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Gives the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
     pub(crate) fn into_slice(self) -> Result<&'a mut [T], Self> {
         if !self.geometry.is_row_major_contiguous() {
             return Err(self);

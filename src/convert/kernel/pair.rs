@@ -60,7 +60,7 @@ impl Pair {
         self.target
     }
 
-    /// Tells whether the policy may refuse a value.
+    /// Returns whether the policy may refuse a value.
     #[inline(always)]
     pub(super) fn needs_check(&self, policy: ConversionPolicy) -> bool {
         match policy {
@@ -70,7 +70,7 @@ impl Pair {
         }
     }
 
-    /// Tells whether the policy permits every one of at most [`COUNT_CHUNK`] values.
+    /// Returns whether the policy permits every one of at most [`COUNT_CHUNK`] values.
     pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
         match policy {
             ConversionPolicy::Saturate => true,
@@ -104,7 +104,7 @@ impl Pair {
         unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) }
     }
 
-    /// Converts as `convert` does at most [`COUNT_CHUNK`] values, and tells whether the policy permits every one.
+    /// Converts as `convert` does at most [`COUNT_CHUNK`] values, and returns whether the policy permits every one.
     pub(super) fn convert_checked(
         &self,
         level: Level,
@@ -122,7 +122,7 @@ impl Pair {
         !is_suspect || self.fit(level, values)
     }
 
-    /// Tells whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
+    /// Returns whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
     fn fit(&self, level: Level, values: AnySlice<'_>) -> bool {
         assert!(values.element_type() == self.source, "the source of the pair");
         // SAFETY: the type is that which the loop was compiled for.

@@ -32,7 +32,7 @@ struct Counter<'p> {
 }
 
 impl Counter<'_> {
-    /// Counts the losses of a part, and gives the row-major index of its first in a window of so many columns.
+    /// Counts the losses of a part, and returns the row-major index of its first in a window of so many columns.
     fn count(&self, part: Part<'_>, columns: usize) -> (ConversionReport, Option<usize>) {
         let mut report = ConversionReport::default();
         let mut first = None;

@@ -33,7 +33,7 @@ pub(super) struct Store<'p> {
 }
 
 impl Store<'_> {
-    /// Tells whether to store what becomes of a window, so many bytes, past the cache.
+    /// Returns whether to store what becomes of a window, so many bytes, past the cache.
     pub(super) fn is_worth_streaming(window: Geometry, result_bytes: usize) -> bool {
         let is_transposed = window.rows > 1 && window.column_stride != 1;
         let has_long_rows = result_bytes / window.rows.max(1) >= LONG_ROW_BYTES;

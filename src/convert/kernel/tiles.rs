@@ -1,6 +1,6 @@
 //! Walking over a window in pieces that stay in the first-level cache, each as a dense slice in row-major order.
 //!
-//! A window whose elements lie one after another is cut into slices. Of any other, tiles are gathered into a scratch:
+//! A window whose elements are contiguous is cut into slices. Of any other, tiles are gathered into a scratch:
 //! a tile reaches far enough in both directions that every line of memory, of the source and of a target that is
 //! written row by row, is used as a whole while it is there. So no stride makes memory be fetched twice.
 
@@ -64,7 +64,7 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     })
 }
 
-/// Gives the elements of a small window as a dense slice, row by row: where they are, or copied into the scratch.
+/// Returns the elements of a small window as a dense slice, row by row: where they are, or copied into the scratch.
 pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnySlice<'s> {
     match window.as_slice() {
         Some(values) => values,

@@ -189,7 +189,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Looks in one tile, row by row, for a change that the policy refuses; gives its index there, and the value.
+    /// Looks in one tile, row by row, for a change that the policy refuses; returns its index there, and the value.
     fn first_refused_change(
         &self,
         old: AnyWindow<'_>,

@@ -70,7 +70,7 @@ struct Placement {
 }
 
 impl Placement {
-    /// Values one after another in an array of `count`: spare room at the end serves further rows, if rows are whole.
+    /// Contiguous values in an array of `count`: spare room at the end serves further rows, if rows are whole.
     fn dense(layout: DataLayout, shape: Shape, count: usize) -> Self {
         let row_capacity = match layout {
             DataLayout::RowMajor => count.checked_div(shape.columns).unwrap_or(usize::MAX),
@@ -281,7 +281,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Gives the values as an array, in the order of the layout. O(1), unless they do not lie one after another: then
+    /// Returns the values as an array, in the order of the layout. O(1), unless they are not contiguous: then
     /// they are copied together.
     ///
     /// # Errors
@@ -321,7 +321,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Gives the table fresh memory of the library, all zero. What memory it had is let go of.
+    /// Returns the table fresh memory of the library, all zero. What memory it had is let go of.
     ///
     /// Source: DAAL `allocateDataMemory`.
     ///

@@ -99,7 +99,7 @@ impl<T: Element> HomogenNumericTable<T> {
         })
     }
 
-    /// Gives the same table in another order of values. One pass into new memory; shares if the layout is the same.
+    /// Returns the same table in another order of values. One pass into new memory; shares if the layout is the same.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
