@@ -167,7 +167,7 @@ impl dyn NumericTable + '_ {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         match_element!(self.one_type()?, T => match self.downcast_ref::<HomogenNumericTable<T>>() {
             Some(table) => table.to_bytes(),
-            None => HomogenNumericTable::<T>::of_table(self)?.to_bytes(),
+            None => self.convert::<T>()?.to_bytes(),
         })
     }
 }

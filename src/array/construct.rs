@@ -310,7 +310,7 @@ impl<T: 'static> Array<T> {
 }
 
 impl<T: Send + Sync + 'static> Array<T> {
-    /// Returns the `Vec` back that this array was made from, without a copy.
+    /// Returns the `Vec` that this array was made from, without a copy.
     ///
     /// # Errors
     /// The array as it was, if it is shared, is only a part of the `Vec`, or was not made from one.

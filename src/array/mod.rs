@@ -275,7 +275,7 @@ impl<T> Array<T> {
         Error::ElementsOutOfRange { range, count: self.count }
     }
 
-    /// Returns up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
+    /// Gives up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
     ///
     /// Source: oneDAL `reset()`. Its other overloads are assignments here: `array = Array::from(vec)`.
     ///

@@ -159,7 +159,9 @@ pub enum Error {
         columns: Range<usize>,
     },
     /// Columns have different element types where one type is needed.
-    #[error("column {column} has values of {found} and column 0 of {first}: one element type is needed")]
+    #[error(
+        "column {column} has values of {found} and column 0 of {first}: one element type is needed, which `convert` makes"
+    )]
     MixedElementTypes {
         /// The first column of another type.
         column: usize,

@@ -378,7 +378,7 @@ pub trait BlockAccess: NumericTable {
         Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
     }
 
-    /// Returns the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
+    /// Hands the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
     ///
     /// # Errors
     /// As [`row_blocks`](Self::row_blocks).

@@ -306,7 +306,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.buffer.capacity()
     }
 
-    /// Returns up the block without writing back, and keeps the buffer. What was written in place stays.
+    /// Gives up the block without writing back, and keeps the buffer. What was written in place stays.
     ///
     /// # Examples
     /// ```

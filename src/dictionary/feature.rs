@@ -57,7 +57,7 @@ impl Feature {
         FeatureView { name: name.as_deref(), element_type, feature_type, category_count }
     }
 
-    /// Returns it a name.
+    /// Names the feature.
     ///
     /// # Examples
     /// ```

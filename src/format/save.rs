@@ -66,11 +66,11 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind, as [`HomogenNumericTable::save`] does. A table that is not homogeneous is saved as one,
-    /// row by row.
+    /// Saves a table of any kind whose columns have one element type, as [`HomogenNumericTable::save`] does: as a homogeneous
+    /// one, row by row unless it is in one piece of memory and column-major.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another one
+    /// As [`HomogenNumericTable::save`]; [`Error::MixedElementTypes`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another one
     /// when all of it has been read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if it is wrong about itself.
     ///
     /// # Examples

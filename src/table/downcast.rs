@@ -44,7 +44,7 @@ impl dyn NumericTable {
     /// Returns the table as the kind that it is, if that is `N`.
     ///
     /// # Errors
-    /// The table as it was, if it is of another kind.
+    /// The table as it was, if it is of another kind, or of one that cannot be found ([`as_any`](NumericTable::as_any)).
     ///
     /// # Examples
     /// ```

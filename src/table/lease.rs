@@ -119,7 +119,7 @@ impl Lease {
         self.in_place = None;
     }
 
-    /// Returns the memory up, as dropping does, and keeps the rest for another use.
+    /// Gives up the memory, as dropping does, and keeps the rest for another use.
     pub(crate) fn end(&mut self) {
         if let (Some(array), Some(slot)) = (self.array.take(), &self.slot) {
             slot.leave(array);

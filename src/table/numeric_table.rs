@@ -35,7 +35,57 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | changes its size or its dictionary | the method of that name, whose default refuses |
 /// | lends its memory to descriptors, which then write in place | [`lend_region`](Self::lend_region), [`write_lent`](Self::write_lent), [`take_back`](Self::take_back) |
 ///
-/// It may borrow what it shows: `impl NumericTable for Columns<'_>`.
+/// It may borrow what it shows: `impl NumericTable for Columns<'_>`. Calls that know nothing but this trait are methods of `dyn
+/// NumericTable`: saving, printing, converting, finding the kind again ([`as_any`](Self::as_any)).
+///
+/// ```
+/// use numeric_table::{BasicStatistics, prelude::*, table::{Piece, TableId}};
+///
+/// /// Columns of two types, which somebody else owns.
+/// struct Columns<'c> {
+///     id: TableId,
+///     dictionary: DataDictionary,
+///     lengths: &'c [f32],
+///     counts: &'c [u8],
+/// }
+///
+/// impl NumericTable for Columns<'_> {
+///     fn shape(&self) -> Shape {
+///         Shape { rows: self.lengths.len().min(self.counts.len()), columns: 2 }
+///     }
+///
+///     fn dictionary(&self) -> &DataDictionary {
+///         &self.dictionary
+///     }
+///
+///     fn id(&self) -> TableId {
+///         self.id
+///     }
+///
+///     fn piece(&self, _row: usize, column: usize) -> Result<Option<Piece<'_>>, Error> {
+///         let rows = self.shape().rows;
+///         let shape = Shape { rows, columns: 1 };
+///         Ok(match column {
+///             0 => Some(Piece::new(0, 0, TableView::new(&self.lengths[..rows], shape, DataLayout::ColumnMajor)?)),
+///             1 => Some(Piece::new(0, 1, TableView::new(&self.counts[..rows], shape, DataLayout::ColumnMajor)?)),
+///             _ => None, // past the end
+///         })
+///     }
+/// }
+///
+/// let (lengths, counts) = (vec![1.5, 2.5, 3.5], vec![1, 2, 3]);
+/// let types = [ElementType::F32, ElementType::U8]; // those of the pieces
+/// let dictionary = types.map(Feature::new).into_iter().collect();
+/// let columns = Columns { id: TableId::new(), dictionary, lengths: &lengths, counts: &counts };
+/// assert_eq!(&columns.rows::<f64>(1..)?[..], [2.5, 2.0, 3.5, 3.0]);
+/// assert!(columns.column::<u8>(1, ..)?.is_zero_copy());
+///
+/// let columns: &dyn NumericTable = &columns;
+/// assert_eq!(BasicStatistics::of(columns)?.columns()[0].mean(), 2.5);
+/// let copy: Table<f32> = columns.convert()?; // one type, as files need it
+/// assert_eq!(copy.as_slice()?, [1.5, 1.0, 2.5, 2.0, 3.5, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
 ///
 /// Source: DAAL `NumericTable`.
 ///
@@ -112,7 +162,8 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn dictionary(&self) -> &DataDictionary;
 
-    /// Returns what tells this table from every other, for life: a block can be released only where it was taken.
+    /// Returns what tells this table from every other, for life: a block can be released only where it was taken. Made by
+    /// [`TableId::new`], once for each table: a clone has another.
     ///
     /// # Examples
     /// ```
@@ -128,7 +179,8 @@ pub trait NumericTable: Send + Sync {
 
     /// Returns the name of this kind of table, for archives and files.
     ///
-    /// The default is [`TableKind::CUSTOM`]: what is saved is read as a homogeneous table.
+    /// The default is [`TableKind::CUSTOM`]. Files and archives know [`TableKind::HOMOGENEOUS`] so far: whatever is saved is
+    /// saved as that.
     ///
     /// # Examples
     /// ```
@@ -324,8 +376,10 @@ pub trait NumericTable: Send + Sync {
     /// Returns the largest piece around a value: the rectangle that lies in memory as values of one type, with one distance
     /// from row to row and one from column to column. `None` if the value is not in memory.
     ///
-    /// Also asked about a place past the end, for a region without values: an error means that nothing can be read now.
-    /// Cost: allocates nothing.
+    /// A smaller piece is right as well, and slower. Its type is the one that the dictionary has for the columns.
+    ///
+    /// Also asked about a place past the end, for a region without values: there, `None` is right, and an error means that
+    /// nothing can be read now. Cost: allocates nothing.
     ///
     /// # Errors
     /// The values cannot be read: [`Error::NotAllocated`], [`Error::BlockOutstanding`].
@@ -450,6 +504,8 @@ pub trait NumericTable: Send + Sync {
     }
 
     /// Converts the values of a region, row by row, into a target of its shape.
+    ///
+    /// A table that computes its values has a method of its own, and begins it with [`Region::check`].
     ///
     /// The default reads the pieces that the region lies in. Parts beside each other are read in bands of rows that stay in the
     /// first-level cache, large regions by several threads.

@@ -42,7 +42,7 @@ impl Now {
         }
     }
 
-    /// Returns an engine work that begins no earlier than the program asks for it.
+    /// Gives an engine work that begins no earlier than the program asks for it.
     fn work(&mut self, engine: Engine, nanoseconds: u64) -> u64 {
         let asked = self.control;
         let now = self.of(engine);

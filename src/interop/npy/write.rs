@@ -90,8 +90,8 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind as a NumPy file, as [`HomogenNumericTable::save_npy`] does. A table that is not homogeneous
-    /// is saved as one, row by row.
+    /// Saves a table of any kind whose columns have one element type as a NumPy file, as [`HomogenNumericTable::save_npy`]
+    /// does; [`Error::MixedElementTypes`] if they have several.
     ///
     /// # Errors
     /// As [`HomogenNumericTable::save_npy`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another

@@ -321,7 +321,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Returns the table fresh memory of the library, all zero. What memory it had is let go of.
+    /// Allocates fresh memory for the table of the library, all zero. What memory it had is let go of.
     ///
     /// Source: DAAL `allocateDataMemory`.
     ///

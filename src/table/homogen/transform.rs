@@ -144,17 +144,17 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 
     /// Makes a homogeneous table of a table of any kind: shares its memory if that is one array of `T` in one of the two
-    /// layouts, and copies the values if not.
+    /// layouts, and converts the values if not, row by row.
     ///
     /// # Errors
     /// As reading all of the table; [`Error::OutOfMemory`].
-    pub(crate) fn of_table(table: &(dyn NumericTable + '_)) -> Result<Self> {
+    pub(crate) fn of_table(table: &(dyn NumericTable + '_), policy: ConversionPolicy) -> Result<Self> {
         if let Some(shared) = Self::sharing(table)? {
             return Ok(shared);
         }
         let shape = table.shape();
         let dictionary = table.dictionary().with_element_type(T::TYPE)?;
-        let array = copy_of(table, &Region::whole(shape), T::TYPE, ConversionPolicy::Saturate)?;
+        let array = copy_of(table, &Region::whole(shape), T::TYPE, policy)?;
         let array = array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))?;
         Self::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
@@ -216,6 +216,43 @@ impl<T: Element> HomogenNumericTable<T> {
             new.rows(spare.clone())?.copy_from(old.rows(spare)?)?;
         }
         Ok(array)
+    }
+}
+
+impl dyn NumericTable + '_ {
+    /// Converts a table of any kind, of columns of any types, into a homogeneous one under [`ConversionPolicy::Saturate`].
+    ///
+    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary stays, but for the
+    /// element types. Source: DAAL `convertToHomogen`, which goes through `float`.
+    ///
+    /// # Errors
+    /// As reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?);
+    /// assert_eq!(table.convert::<u8>()?.as_slice()?, [1, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        self.convert_with(ConversionPolicy::Saturate)
+    }
+
+    /// As [`convert`](Self::convert), under a policy.
+    ///
+    /// # Errors
+    /// As [`convert`](Self::convert); [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.5_f64, -7.0]])?);
+    /// assert!(table.convert_with::<u8>(ConversionPolicy::Exact).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert_with<T: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<T>> {
+        HomogenNumericTable::of_table(self, policy)
     }
 }
 
