@@ -164,7 +164,10 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     #[inline(always)]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         if region.shape().is_empty() {
-            return Self::of_nothing(table, region);
+            region.check(table.shape())?;
+            if !matches!(table.piece_mut(region.rows.start, region.columns.start), Ok(Some(_))) {
+                return Self::of_nothing(table, region);
+            }
         }
         if table.slice_of(region, U::TYPE)?.is_some() {
             let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
@@ -175,13 +178,12 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         Self::convert(table, region)
     }
 
-    /// A region without values: nothing is in any piece, and nothing has to be copied.
+    /// A region without values that is in no piece.
     #[cold]
     fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
-        region.check(table.shape())?;
-        table.piece(region.rows.start, region.columns.start)?;
+        let is_in_place = table.slice_of(region, U::TYPE)?.is_some();
         table.check_writable()?;
-        Ok(Self::Borrowed(&mut []))
+        Ok(if is_in_place { Self::Borrowed(&mut []) } else { Self::Staged(&mut []) })
     }
 
     #[inline(never)]

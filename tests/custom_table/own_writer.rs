@@ -106,15 +106,6 @@ fn blocks_without_values_are_taken_from_every_place_of_a_writable_table() {
     assert!(matches!(ramp.rows_mut::<i32>(3..3), Err(Error::ReadOnlyTable)));
 }
 
-#[test]
-fn a_block_without_values_copies_no_shared_memory() {
-    let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]]).unwrap();
-    let clone = table.clone();
-    assert!(table.rows_mut::<u8>(1..1).unwrap().is_empty());
-    assert!(table.rows_mut::<f32>(2..2).unwrap().is_empty());
-    assert!(table.array().unwrap().shares_memory_with(clone.array().unwrap()));
-}
-
 /// A stacked table that lends nothing.
 struct LendsNothing(Stacked<u8>);
 
