@@ -62,13 +62,23 @@ fn a_table_without_pieces_is_written_by_every_call_but_the_walks_over_writable_b
     block[0] = 20.0;
     block.release().unwrap();
     table.set_value(0, 1, 10_u8).unwrap();
-    table.update_column::<i64, _>(0, 3.., |column| Ok(column.fill(-1))).unwrap();
+    table
+        .update_column::<i64, _>(0, 3.., |column| {
+            column.fill(-1);
+            Ok(())
+        })
+        .unwrap();
     let mut descriptor = BlockDescriptor::<i32>::new();
     table.get_block_of_rows(4, 1, ReadWriteMode::ReadWrite, &mut descriptor).unwrap();
     descriptor.as_mut_slice().unwrap()[1] = 90;
     table.release_block_of_rows(&mut descriptor).unwrap();
     assert_eq!(values_of::<i32>(&table), [0, 10, 20, 3, 4, 5, -1, 7, -1, 90]);
-    table.update_row_blocks::<i16>(2, |block| Ok(block.iter_mut().for_each(|value| *value += 1))).unwrap();
+    table
+        .update_row_blocks::<i16>(2, |block| {
+            block.iter_mut().for_each(|value| *value += 1);
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(values_of::<i32>(&table), [1, 11, 21, 4, 5, 6, 0, 8, 0, 91]);
     assert!(matches!(table.row_blocks_mut::<i32>(2).map(drop), Err(Error::ReadOnlyTable)));
 }
@@ -77,7 +87,12 @@ fn a_table_without_pieces_is_written_by_every_call_but_the_walks_over_writable_b
 #[test]
 fn a_parallel_update_of_a_table_without_pieces_does_one_block_after_the_other() {
     let mut table = Walled::new(100, 100);
-    table.par_update_row_blocks::<f64>(7, |block| Ok(block.iter_mut().for_each(|value| *value *= 2.0))).unwrap();
+    table
+        .par_update_row_blocks::<f64>(7, |block| {
+            block.iter_mut().for_each(|value| *value *= 2.0);
+            Ok(())
+        })
+        .unwrap();
     assert!(values_of::<i32>(&table).iter().enumerate().all(|(index, &value)| value == 2 * index as i32));
 }
 
@@ -99,7 +114,12 @@ fn blocks_without_values_are_taken_from_every_place_of_a_writable_table() {
         assert!(table.rows_mut::<i16>(row..row).unwrap().is_empty());
         assert!(table.rows_mut::<f32>(row..row).unwrap().is_empty());
         assert!(table.column_mut::<f32>(1, row..row).unwrap().is_empty());
-        table.update_rows::<f32, _>(row..row, |block| Ok(assert!(block.is_empty()))).unwrap();
+        table
+            .update_rows::<f32, _>(row..row, |block| {
+                assert!(block.is_empty());
+                Ok(())
+            })
+            .unwrap();
     }
     assert!(matches!(table.rows_mut::<i16>(6..6), Err(Error::RowsOutOfRange { row_count: 5, .. })));
     let mut ramp = super::Ramp::new(Shape { rows: 3, columns: 2 });
