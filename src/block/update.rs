@@ -12,7 +12,9 @@ use super::cuts::Cuts;
 use super::values::Buffer;
 use super::{BlockAccess, BlockMut};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+#[cfg_attr(not(feature = "rayon"), expect(unused_imports, reason = "only the pages name errors then"))]
+use crate::base::error::Error;
+use crate::base::error::Result;
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
 use crate::convert::{ConversionPolicy, WriteRule};

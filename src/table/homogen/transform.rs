@@ -239,10 +239,10 @@ impl dyn NumericTable + '_ {
         self.convert_with(ConversionPolicy::Saturate)
     }
 
-    /// As [`convert`](Self::convert), under a policy.
+    /// As `convert`, under a policy.
     ///
     /// # Errors
-    /// As [`convert`](Self::convert); [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    /// As `convert`; [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
     ///
     /// # Examples
     /// ```
