@@ -140,7 +140,7 @@ static void writeBack(const Names& jobs, size_t blockRows) {
 }
 
 // Every row, one at a time: changes the first value of each, to another one in each pass. Through blocks of rows, or where
-// `byValue` says so by `setValue`.
+// `byValue` says so by the row's pointer from `operator[]`: DAAL has no call that sets one value.
 template <typename U>
 static void writeRows(const Names& jobs, bool byValue = false) {
     if (!wanted(jobs)) return;
@@ -149,7 +149,7 @@ static void writeRows(const Names& jobs, bool byValue = false) {
     BlockDescriptor<U> block;
     auto change = [&](int pass) {
         if (!byValue) return walk(table, 1, readWrite, block, jobs, [pass](U* values, size_t) { values[0] = U(pass); });
-        for (size_t row = 0; row < rows; row++) table->template setValue<U>(0, row, U(pass));
+        for (size_t row = 0; row < rows; row++) (*table)[row][0] = U(pass);
     };
     change(100);
     const float* values = table->getArray();
