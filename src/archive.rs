@@ -1,10 +1,10 @@
 //! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde and bincode.
 //!
-//! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header, which
-//! names the format, its version and the kind of the table, and of what that kind has: the element type of a homogeneous
-//! table, and the table as `serde.rs` writes it. Version 1 has no kind: its tables are homogeneous. It is read for ever.
-//! Decoding borrows: it takes no memory before lengths, types and the shape have been checked against the bytes that
-//! are really there. Files on disk have a format of their own.
+//! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header with a
+//! magic number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
+//! element type and the table as `serde.rs` writes it. Version 1 has no kind: its tables are homogeneous. It can always
+//! be read. Decoding borrows: it allocates nothing before lengths, types and the shape have been checked against the
+//! actual number of bytes. Table files have a different format: see [`crate::format`].
 
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use bincode::enc::write::Writer;
@@ -17,20 +17,20 @@ use crate::base::error::{Error, Result};
 use crate::serde::take_refusal;
 use crate::table::{HomogenNumericTable, NumericTable, TableKind};
 
-/// No length in an archive may be larger: one that is, is refused before it is added to anything.
+/// The largest length in an archive: a larger one is refused before it is used in a sum.
 const LIMIT: usize = isize::MAX as usize;
 
 const CODEC: Configuration<LittleEndian, Fixint, Limit<LIMIT>> = bincode::config::legacy().with_limit::<LIMIT>();
 
-/// `NUMTABLE`, as the first eight bytes.
+/// `NUMTABLE`: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
 /// The version that is written.
 const VERSION: u32 = 2;
-/// The oldest version that is read; all between are, too.
+/// The oldest version that is read; all versions in between are, too.
 const OLDEST_VERSION: u32 = 1;
 
-/// Where things are in an archive: the version; the length of the kind's name, and its bytes. In version 1, the element type
-/// is where that length is in others.
+/// Positions in an archive: of the version, and of the length and the bytes of the kind's name. In version 1, the
+/// element type is at the position of that length.
 const VERSION_AT: usize = 8;
 const KIND_AT: usize = 12;
 const KIND_NAME_AT: usize = KIND_AT + 8;
@@ -46,18 +46,18 @@ struct ArchiveHeader {
     element_type: ElementType,
 }
 
-/// What an archive holds. A kind that comes to be written gets a variant here and an arm in [`ArchiveContent::open`]; the
-/// compiler names whoever has to say what it does with the variant.
+/// The content of an archive by the kind of its table. A new kind needs a variant here and an arm in
+/// [`ArchiveContent::open`]; the compiler then lists the code that has to handle the variant.
 enum ArchiveContent {
     Homogeneous {
         element_type: ElementType,
-        /// The position of the table.
+        /// The position of the table in the archive.
         start: usize,
     },
 }
 
 impl ArchiveContent {
-    /// Reads everything in front of the table.
+    /// Reads everything before the table.
     fn open(bytes: &[u8]) -> Result<Self> {
         let (kind, start) = match read_version(bytes)? {
             1 => (HOMOGENEOUS, KIND_AT),
@@ -73,7 +73,7 @@ impl ArchiveContent {
     }
 }
 
-/// An archive that is being written. All values come as one piece, which several threads copy.
+/// An archive that is being written. The values arrive as one slice, which several threads copy.
 struct Archive(Vec<u8>);
 
 impl Writer for Archive {
@@ -83,8 +83,8 @@ impl Writer for Archive {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Writes the table into an archive: shape, layout, dictionary, and the values that it shows. One copy; two if the
-    /// values of a column-major slice have to be gathered first.
+    /// Writes the table to an archive in memory: shape, layout, dictionary, and its values. One copy of the values; two
+    /// if those of a column-major slice have to be gathered first.
     ///
     /// Source: DAAL `serialize(InputDataArchive)`.
     ///
@@ -112,10 +112,10 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(archive.0)
     }
 
-    /// Reads a table from an archive, which must hold `T` and nothing behind the table. One copy.
+    /// Reads a table from an archive, which must hold `T` and nothing after the table. One copy of the values.
     ///
-    /// Safe with hostile bytes: takes at most twice their size, plus 1 MiB. Source: DAAL `deserialize`, which checks
-    /// neither the format nor the type.
+    /// Safe with untrusted bytes: allocates at most twice their size, plus 1 MiB. Source: DAAL `deserialize`, which
+    /// checks neither the format nor the type.
     ///
     /// # Errors
     /// [`Error::Format`] with what is wrong; [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
@@ -140,7 +140,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (table, consumed): (Self, usize) = decode(bytes, start)?;
         let end = start + consumed;
         if end < bytes.len() {
-            let reason = format!("bytes behind the table: {}", bytes.len() - end);
+            let reason = format!("bytes after the table: {}", bytes.len() - end);
             return Err(Error::format(end as u64, reason));
         }
         Ok(table)
@@ -148,13 +148,13 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Writes a table of any kind into an archive. Source: DAAL `serialize`.
+    /// Writes a table of any kind to an archive in memory. Source: DAAL `serialize`.
     ///
-    /// A kind that archives do not know is written as a homogeneous table of its element type, of which a copy is made first unless its
-    /// values are one array.
+    /// A kind without an archive format of its own is written as a homogeneous table of its element type, of which a
+    /// copy is made first unless its values are one array.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::to_bytes`]; [`Error::MixedElementTypes`].
+    /// Those of [`HomogenNumericTable::to_bytes`]; [`Error::MixedElementTypes`].
     ///
     /// # Examples
     /// ```
@@ -172,10 +172,10 @@ impl dyn NumericTable + '_ {
     }
 }
 
-/// Reads a table of whatever element type an archive holds.
+/// Reads a table of any element type from an archive.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::from_bytes`], but any element type will do.
+/// Those of [`HomogenNumericTable::from_bytes`], except that any element type is accepted.
 ///
 /// # Examples
 /// ```
@@ -190,7 +190,7 @@ pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
     match_element!(element_type, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?)))
 }
 
-/// Reads the version, which is one of those that are read.
+/// Reads and checks magic number and version.
 fn read_version(bytes: &[u8]) -> Result<u32> {
     let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
     if !starts_well {
@@ -207,7 +207,7 @@ fn read_version(bytes: &[u8]) -> Result<u32> {
     Ok(version)
 }
 
-/// Reads the name of the table's kind; returns it and the position behind it.
+/// Reads the name of the table's kind; returns it and the position after it.
 fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
     let (length, _) = decode(bytes, KIND_AT)?;
     let end = KIND_NAME_AT + TableKind::check_length(length, KIND_AT as u64)?;
@@ -215,14 +215,14 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
     Ok((TableKind::check_name(name, KIND_NAME_AT as u64)?, end))
 }
 
-/// The error of an archive that ends too early.
+/// Returns the error of an archive that ends too early.
 fn cut_off(bytes: &[u8], missing: usize) -> Error {
     Error::format(bytes.len() as u64, format!("the archive is cut off: missing bytes: {missing} or more"))
 }
 
-/// Decodes from a position on; returns the number of bytes consumed as well.
+/// Decodes from a position; returns the value and the number of bytes consumed.
 fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
-    take_refusal(); // of another decoding
+    take_refusal(); // clears that of an earlier decoding
     bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
         if let Some(refusal) = take_refusal() {
             return refusal;

@@ -22,32 +22,96 @@
 //!
 //! | you want | look at |
 //! | --- | --- |
+//! | an answer to "how do I ..." | [`guide`] |
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
-//! | a table | [`HomogenNumericTable`]; any kind of table: [`NumericTable`] |
+//! | a table | [`HomogenNumericTable`], for short [`Table`]; its life cycle: [`MemoryStatus`] |
+//! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
+//! | the element types | [`Element`], [`ElementType`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
-//! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`]; larger than memory: [`TableReader`], [`TableWriter`] |
+//! | a table as bytes | [`to_bytes`](HomogenNumericTable::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
+//! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`] |
+//! | files larger than memory | [`TableReader`], [`TableWriter`] |
+#![cfg_attr(
+    feature = "mmap",
+    doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
+)]
+#![cfg_attr(not(feature = "mmap"), doc = "| a file as a table's memory | `map` (feature `mmap`) |")]
 //! | arrays that live in memory and on a device; tables there | [`execution`] |
-//! | CSV files | `CsvSource`, `write_csv` (feature `csv`) |
-//! | NumPy's files | `load_npy`, `map_npy`, `save_npy` ... of tables (feature `npy`) |
-//! | `ndarray` arrays | `as_ndarray` of views and blocks, `from_ndarray`, `to_ndarray` (features `ndarray`, `ndarray-016`) |
-//! | Arrow | `to_record_batch`, `to_fixed_size_list`, `from_record_batches` ... (feature `arrow`) |
+#![cfg_attr(
+    feature = "csv",
+    doc = "| CSV files | [`CsvSource`], [`write_csv`](HomogenNumericTable::write_csv) (feature `csv`) |"
+)]
+#![cfg_attr(not(feature = "csv"), doc = "| CSV files | `CsvSource`, `write_csv` (feature `csv`) |")]
+#![cfg_attr(
+    feature = "npy",
+    doc = "| NumPy's files | [`load_npy`](HomogenNumericTable::load_npy), [`save_npy`](HomogenNumericTable::save_npy), \
+        [`load_npy_any`] ... (feature `npy`) |"
+)]
+#![cfg_attr(
+    not(feature = "npy"),
+    doc = "| NumPy's files | `load_npy`, `save_npy`, `load_npy_any` ... (feature `npy`) |"
+)]
+#![cfg_attr(
+    feature = "ndarray",
+    doc = "| `ndarray` arrays | [`as_ndarray`](TableView::as_ndarray), \
+        [`from_ndarray`](HomogenNumericTable::from_ndarray), \
+        [`to_ndarray`](HomogenNumericTable::to_ndarray) (features `ndarray`, `ndarray-016`) |"
+)]
+#![cfg_attr(
+    all(feature = "ndarray-016", not(feature = "ndarray")),
+    doc = "| `ndarray` arrays | `as_ndarray`, [`from_ndarray`](HomogenNumericTable::from_ndarray), `to_ndarray` \
+        (features `ndarray`, `ndarray-016`) |"
+)]
+#![cfg_attr(
+    not(any(feature = "ndarray", feature = "ndarray-016")),
+    doc = "| `ndarray` arrays | `as_ndarray`, `from_ndarray`, `to_ndarray` (features `ndarray`, `ndarray-016`) |"
+)]
+#![cfg_attr(
+    feature = "arrow",
+    doc = "| Arrow | [`to_record_batch`](HomogenNumericTable::to_record_batch), \
+        [`to_fixed_size_list`](HomogenNumericTable::to_fixed_size_list), \
+        [`from_record_batches`](HomogenNumericTable::from_record_batches) ... (feature `arrow`) |"
+)]
+#![cfg_attr(
+    not(feature = "arrow"),
+    doc = "| Arrow | `to_record_batch`, `to_fixed_size_list`, `from_record_batches` ... (feature `arrow`) |"
+)]
 //! | whether one of these copies | [`CopyPolicy`], [`CopyReason`] |
+#![cfg_attr(
+    feature = "rayon",
+    doc = "| several threads | [`par_row_blocks`](BlockAccess::par_row_blocks), \
+        [`par_update_row_blocks`](BlockUpdate::par_update_row_blocks) ... (feature `rayon`) |"
+)]
+#![cfg_attr(
+    not(feature = "rayon"),
+    doc = "| several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |"
+)]
 //! | minimum, mean, variance ... of each column | [`BasicStatistics`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
-//! so. What lies behind each promise is written in the README.
+//! so. What each promise rests on is written in [`guide::guarantees`], how the source is built in `ARCHITECTURE.md`.
+//!
+//! # Programs that are built without optimization
+//!
+//! The loops of this crate are compiled with the profile of the program. In Cargo's `dev` profile they are slow:
+//! statistics take about 28 times as long as in `release`. These lines in the program's `Cargo.toml` have this crate
+//! optimized there and in tests as well:
+//! ```toml
+//! [profile.dev.package.numeric-table]
+//! opt-level = 3
+//! ```
 //!
 //! # Features
 //!
 //! * `rayon` (default): parallel row blocks, and fills, copies and conversions from 4 MiB on, in the caller's pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` 0.17 arrays, tables from arrays, arrays from tables.
 //! * `ndarray-016`: the same for `ndarray` 0.16, by `TryFrom` and `from_ndarray`.
-//! * `npy` (default): NumPy's `.npy` files are read, mapped and written.
+//! * `npy` (default): NumPy's `.npy` files are read, mapped (with `mmap`) and written.
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
@@ -120,6 +184,13 @@ pub use crate::table::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub use crate::table::view::{TableView, TableViewMut};
 pub use crate::window::{AnySlice, AnySliceMut};
 pub use half::{bf16, f16};
+
+// The pages of `docs`, to be read; their programs are compiled and run where they have what they use.
+#[cfg(any(
+    all(doc, not(doctest)),
+    all(doctest, feature = "csv", feature = "ndarray", feature = "npy", feature = "rayon", feature = "mmap")
+))]
+pub mod guide;
 
 /// The README's code blocks, compiled and run.
 #[cfg(all(doctest, feature = "csv", feature = "ndarray"))]

@@ -1,7 +1,7 @@
-//! Tables as lines of values, in the order of a file: what every format of whole tables is written from.
+//! Tables as lines of values in the order of a file: the source from which every format of whole tables is written.
 //!
-//! A table in one piece of memory is written from that, column by column if it is column-major; any other row by row. Writing
-//! is in [`crate::files::output`].
+//! A table in one piece of memory is written from that, column by column if it is column-major; any other table row by
+//! row. Writing is in [`crate::files::output`].
 
 use std::ops::Range;
 
@@ -31,33 +31,34 @@ impl<T: Element, S: Element> Lines<T> for TableView<'_, S> {
     }
 }
 
-/// A table of any kind, in the shape that it had when it was asked. It is asked once: the answers of somebody's own kind of
-/// table may differ.
+/// A table of any kind, with its shape at the time of creation. The shape is queried only once, since a user's own kind
+/// of table may answer differently the next time.
 pub(crate) struct AnyLines<'a> {
     table: &'a (dyn NumericTable + 'a),
     /// The shape of the table.
     shape: Shape,
-    /// In which order of its values the lines run.
+    /// The order of the lines: rows or columns of the table.
     layout: DataLayout,
-    /// All values, a line in each row, if they are in one piece of memory.
+    /// All values, one line per row of the window, if they are in one piece of memory.
     window: Option<AnyWindow<'a>>,
 }
 
 impl<'a> AnyLines<'a> {
-    /// Sees a table row by row.
+    /// Creates lines that are the rows of a table.
     ///
     /// # Errors
-    /// Those of a table that cannot be read: nothing is allocated, or a writable block is out.
+    /// Those of a table that cannot be read: it is not allocated, or a writable block of it is outstanding.
     pub(crate) fn by_rows(table: &'a (dyn NumericTable + 'a)) -> Result<Self> {
         let shape = table.shape();
         let window = table.piece(0, 0)?.and_then(|piece| piece.window_of(&Region::whole(shape)));
         Ok(Self { table, shape, layout: DataLayout::RowMajor, window })
     }
 
-    /// Sees a table in the order of its memory: column by column, if it is in one piece of memory and column-major.
+    /// Creates lines in the order of the table's memory: its columns, if it is one column-major piece of memory, else
+    /// its rows.
     ///
     /// # Errors
-    /// As [`by_rows`](Self::by_rows).
+    /// Those of [`by_rows`](Self::by_rows).
     pub(crate) fn in_order(table: &'a (dyn NumericTable + 'a)) -> Result<Self> {
         let lines = Self::by_rows(table)?;
         Ok(match (lines.window, table.data_layout()) {
@@ -68,7 +69,7 @@ impl<'a> AnyLines<'a> {
         })
     }
 
-    /// The shape of the table: lines are rows or columns of it.
+    /// Returns the shape of the table, whichever way the lines run.
     #[cfg(feature = "npy")]
     pub(crate) fn table_shape(&self) -> Shape {
         self.shape
@@ -115,8 +116,8 @@ impl<T: Element> Lines<T> for AnyLines<'_> {
     }
 }
 
-/// Reads consecutive values of a table of so many columns, region by region: the end of a row, whole rows, and the start
-/// of one.
+/// Reads consecutive values of a table of `columns` columns, region by region: the end of a row, whole rows, and the
+/// start of a row.
 fn read_regions<T>(
     columns: usize,
     range: Range<usize>,

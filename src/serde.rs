@@ -1,13 +1,13 @@
 //! `Serialize` and `Deserialize` for element types, arrays, dictionaries and tables.
 //!
-//! Binary formats get values as one `serialize_bytes` of little-endian data, behind the name of their element type;
-//! human-readable formats get numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no such
-//! numbers. Neither has a version or the name of a table's kind: whoever reads one says the type, and so the kind. What is
-//! written here never changes, because readers refuse members that they do not know, and binary formats do not name any.
-//! Archives put a version and the kind in front of it.
+//! In binary formats, values are one `serialize_bytes` of little-endian data, after the name of their element type. In
+//! human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no
+//! such numbers. Neither has a version or the name of a table's kind: the type that is deserialized implies the kind.
+//! This encoding never changes, because readers refuse unknown fields, and binary formats do not name fields. Archives
+//! prefix it with a version and the kind.
 //!
-//! Deserialization trusts nothing: counts, products and types are checked before memory is taken, and what is borrowed from
-//! the input is not copied before it has been checked.
+//! Deserialization trusts nothing: counts, products and types are checked before memory is allocated, and what is
+//! borrowed from the input is not copied before it has been checked.
 
 mod dictionary;
 
@@ -27,15 +27,15 @@ use crate::base::number::{Exact, Loss};
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
-/// No sequence reserves room for more elements than this before it has seen them.
+/// Largest number of elements that a sequence reserves room for by its size hint.
 const TRUSTED_HINT: usize = 4096;
 
 thread_local! {
-    /// The bytes that were refused last: the errors of formats are texts, and cannot say so to a program.
+    /// The size in bytes of the last failed allocation: errors of serde formats are texts, and cannot carry it.
     static REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Makes an error of a format, and remembers it if memory was refused.
+/// Converts an error to that of a format, and remembers it if it is a failed allocation.
 fn remember<E: de::Error>(error: Error) -> E {
     if let Error::OutOfMemory { bytes } = error {
         REFUSED.set(Some(bytes));
@@ -43,7 +43,7 @@ fn remember<E: de::Error>(error: Error) -> E {
     E::custom(error)
 }
 
-/// Returns the refusal of memory that this thread's last decoding has failed for, if it has, and forgets it.
+/// Returns and clears the failed allocation of this thread's last decoding, if there was one.
 pub(crate) fn take_refusal() -> Option<Error> {
     REFUSED.take().map(|bytes| Error::OutOfMemory { bytes })
 }
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for ElementType {
     }
 }
 
-/// One number in a human-readable format.
+/// A number in a human-readable format.
 struct SerializedNumber<T>(T);
 
 impl<T: Element> Serialize for SerializedNumber<T> {
@@ -96,7 +96,8 @@ impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
         struct AnyNumber<T>(PhantomData<T>);
 
         impl<T: Element> AnyNumber<T> {
-            /// Integers must be in range, and floats must not become infinite; a decimal may be rounded to a float.
+            /// Converts a number to `T`. Integers must be in range, and floats must not overflow to infinity; a decimal
+            /// may be rounded to a float.
             fn number<E: de::Error>(number: Exact) -> Result<SerializedNumber<T>, E> {
                 match T::loss(number) {
                     Loss::None => Ok(SerializedNumber(T::nearest(number))),
@@ -145,7 +146,7 @@ impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
                 Self::number(Exact::Float(value))
             }
 
-            /// What other writers put in the place of a NaN.
+            /// Accepts `null`, which other writers write for a NaN.
             fn visit_unit<E: de::Error>(self) -> Result<SerializedNumber<T>, E> {
                 Self::number(Exact::Float(f64::NAN))
             }
@@ -154,13 +155,13 @@ impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
     }
 }
 
-/// From here on an `f64` may stand for several integers: a format that read a decimal into it has rounded.
+/// From here on, several integers round to the same `f64`: a format that read a decimal into one may have rounded it.
 const MAX_EXACT_INTEGER: f64 = (1_u64 << 53) as f64;
 
 /// Rounds the decimal that an `f64` was read from to an `f32`, once.
 ///
-/// Formats hand over decimals as `f64`. Where that is exactly between two `f32`, the decimal itself decides: it is, for
-/// what this crate has written, the shortest one that leads to this `f64`.
+/// Formats pass decimals as `f64`. If that is exactly between two `f32`, the decimal itself decides the rounding: for
+/// data that this crate has written, it is the shortest decimal that parses to this `f64`.
 fn decimal_to_f32(value: f64) -> f64 {
     let near = value as f32;
     let other = if f64::from(near) < value { near.next_up() } else { near.next_down() };
@@ -168,7 +169,7 @@ fn decimal_to_f32(value: f64) -> f64 {
     if is_between { value.to_string().parse::<f32>().map_or(value, f64::from) } else { value }
 }
 
-/// A slice of values, in either kind of format.
+/// A slice of values, for binary and human-readable formats.
 struct SerializedValues<'a, T>(&'a [T]);
 
 impl<T: Element> Serialize for SerializedValues<'_, T> {
@@ -184,7 +185,7 @@ impl<T: Element> Serialize for SerializedValues<'_, T> {
     }
 }
 
-/// The bytes of values as files have them. Free on little-endian machines.
+/// Returns the little-endian bytes of values. Borrows on little-endian machines.
 fn to_little_endian<T: Element>(values: &[T]) -> Cow<'_, [u8]> {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     if cfg!(target_endian = "little") {
@@ -195,7 +196,7 @@ fn to_little_endian<T: Element>(values: &[T]) -> Cow<'_, [u8]> {
     Cow::Owned(swapped)
 }
 
-/// Bytes that are borrowed from the input where the format can lend them.
+/// Bytes, borrowed from the input if the format supports that.
 struct Bytes<'de>(Cow<'de, [u8]>);
 
 impl Serialize for Bytes<'_> {
@@ -236,12 +237,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
                 Ok(Bytes(Cow::Owned(collect(sequence)?)))
             }
         }
-        // Not `deserialize_byte_buf`: some formats allocate what a hostile length asks for before they look.
+        // Not `deserialize_byte_buf`: some formats allocate the claimed length before they check it.
         deserializer.deserialize_bytes(AnyBytes)
     }
 }
 
-/// Collects a sequence whose length nobody vouches for.
+/// Collects a sequence whose stated length is not trusted.
 fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(mut sequence: A) -> Result<Vec<I>, A::Error> {
     let mut items = Vec::new();
     items.try_reserve(sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT)).map_err(de::Error::custom)?;
@@ -252,7 +253,7 @@ fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(mut sequence: A) -> Resu
     Ok(items)
 }
 
-/// Values that are not yet in an array of their own, in either kind of format.
+/// Deserialized values that are not yet an array, from a binary or human-readable format.
 enum FoundValues<'de, T> {
     Bytes(Bytes<'de>),
     Numbers(Vec<T>),
@@ -298,7 +299,7 @@ impl<'de: 'a, 'a, T: Element> Deserialize<'de> for FoundValues<'a, T> {
     }
 }
 
-/// The element type of values, which must be `T`.
+/// The name of an element type, which must be that of `T`.
 struct StoredType<T>(PhantomData<T>);
 
 impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
@@ -311,7 +312,7 @@ impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
     }
 }
 
-/// Writes the elements that the array shows, and nothing else of its block; binary formats get their type first.
+/// Serializes the elements of the array, and nothing else of its memory block; in binary formats after their type.
 impl<T: Element> Serialize for Array<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -329,13 +330,13 @@ impl<T: Element> Serialize for Array<T> {
 #[serde(bound(deserialize = "T: Element"), deny_unknown_fields)]
 struct FoundArray<'a, T> {
     #[serde(rename = "element_type")]
-    _element_type: StoredType<T>, // first, so that values of another type are not even looked at
+    _element_type: StoredType<T>, // first, so that values of another type are not read at all
     #[serde(borrow)]
     values: FoundValues<'a, T>,
 }
 
-/// The array is new: owned and mutable. Binary formats must hold the same element type, human-readable ones numbers that it
-/// has.
+/// The array is new: owned and mutable. Binary formats must hold the same element type, human-readable ones numbers
+/// that `T` can represent.
 impl<'de, T: Element> Deserialize<'de> for Array<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let values = match deserializer.is_human_readable() {
@@ -346,7 +347,7 @@ impl<'de, T: Element> Deserialize<'de> for Array<T> {
     }
 }
 
-/// Writes the shape, the dictionary, and the values that the table shows in the order of its layout.
+/// Serializes the shape, the dictionary, and the values of the table in the order of its layout.
 impl<T: Element> Serialize for HomogenNumericTable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::Error;

@@ -1,8 +1,8 @@
-//! Where the library's own memory comes from.
+//! Allocation of the library's own memory.
 //!
 //! Small blocks come from the global allocator, 64-byte aligned. From [`LARGE_BLOCK`] bytes on, with the feature
-//! `mmap`, they are anonymous memory maps: zero without being touched, page aligned, huge pages advised.
-//! Nothing here knows an element type. A refusal is [`Error::OutOfMemory`], never an abort.
+//! `mmap`, they are anonymous memory maps: zero without being touched, page aligned, with huge pages advised. Nothing
+//! here depends on an element type. A refusal is [`Error::OutOfMemory`], never an abort.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -12,14 +12,14 @@ use crate::base::error::{Error, Result};
 /// Alignment in bytes of every block that the library allocates: a cache line, an AVX-512 register.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// From this size in bytes on a block is a memory map of its own.
+/// A block of at least this size in bytes is a memory map of its own.
 #[cfg(feature = "mmap")]
 pub(super) const LARGE_BLOCK: usize = 4 << 20;
 
 /// Memory that is freed when this value is dropped. Never shared, never resized.
 #[derive(Debug)]
 pub(super) enum Allocation {
-    /// No bytes; the pointer is only an aligned address.
+    /// No bytes; the address is only aligned.
     Empty,
     /// From the global allocator, with this layout.
     Heap { data: NonNull<u8>, layout: Layout },
@@ -28,20 +28,20 @@ pub(super) enum Allocation {
     Map(memmap2::MmapMut),
 }
 
-// SAFETY: an allocation is exclusively owned memory; moving the owner or looking at its address from another thread
-// touches nothing. (`NonNull` alone hides that.)
+// SAFETY: an allocation is exclusively owned memory; moving the owner or reading its address from another thread
+// touches no memory. (Only `NonNull` prevents the automatic implementation.)
 unsafe impl Send for Allocation {}
-// SAFETY: `&Allocation` gives no access to the bytes.
+// SAFETY: `&Allocation` allows no access to the bytes.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `bytes` bytes that hold anything.
+    /// Allocates `bytes` uninitialised bytes.
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
         // SAFETY: `new` calls this only with a layout of more than zero bytes.
         Self::new(bytes, |layout| unsafe { alloc(layout) })
     }
 
-    /// Allocates `bytes` bytes that hold zero. A large block is zero without a page of it being touched.
+    /// Allocates `bytes` zero bytes. Of a large block no page is touched.
     pub(super) fn zeroed(bytes: usize) -> Result<Self> {
         // SAFETY: as in `uninit`.
         Self::new(bytes, |layout| unsafe { alloc_zeroed(layout) })
@@ -65,13 +65,14 @@ impl Allocation {
     #[cfg(feature = "mmap")]
     fn map(bytes: usize) -> Result<Self> {
         let map = memmap2::MmapOptions::new().len(bytes).map_anon().map_err(|_| Error::OutOfMemory { bytes })?;
-        // Advice only: a kernel without huge pages refuses it and the block works as well, with ordinary pages.
+        // Advice only: a kernel without huge pages refuses it, and the block has ordinary pages.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Self::Map(map))
     }
 
-    /// Returns the address of the first byte, aligned to [`ALIGNMENT`]; valid for as many bytes as were asked for.
+    /// Returns the address of the first byte, aligned to [`ALIGNMENT`]; valid for the number of bytes that was asked
+    /// for.
     pub(super) fn data(&mut self) -> NonNull<u8> {
         match self {
             Self::Empty => NonNull::<CacheLine>::dangling().cast(),
@@ -82,7 +83,8 @@ impl Allocation {
     }
 }
 
-/// Returns a vector with room for so many bytes, with huge pages advised if they are many: for bytes that go to the caller.
+/// Returns a vector with room for `bytes` bytes, with huge pages advised if they are many: for bytes that are returned
+/// to the caller.
 pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
@@ -91,7 +93,7 @@ pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     Ok(vector)
 }
 
-/// Advice only, for the whole pages of the room: a kernel that has no huge pages refuses it.
+/// Advises huge pages for the spare capacity; a kernel without huge pages refuses.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(vector: &mut Vec<u8>) {
     const HUGE_PAGE: usize = 2 << 20;
@@ -99,8 +101,8 @@ fn advise_huge_pages(vector: &mut Vec<u8>) {
     let skipped = room.as_ptr().addr().next_multiple_of(HUGE_PAGE) - room.as_ptr().addr();
     if let Some(whole) = room.get_mut(skipped..).filter(|whole| whole.len() >= HUGE_PAGE) {
         let length = whole.len() / HUGE_PAGE * HUGE_PAGE;
-        // SAFETY: the range lies inside the vector's own memory, and begins at a page. How large pages are changes nothing
-        // of what is in them.
+        // SAFETY: the range lies inside the vector's own memory, and begins at a page. The size of pages does not
+        // change their contents.
         let _ = unsafe { rustix::mm::madvise(whole.as_mut_ptr().cast(), length, rustix::mm::Advice::LinuxHugepage) };
     }
 }

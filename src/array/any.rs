@@ -1,8 +1,8 @@
-//! Arrays whose element type is known only at run time: what a primitive of
-//! [`NumericTable`](crate::table::NumericTable) lends, so that the trait can be used as `dyn`.
+//! Arrays whose element type is known only at run time, so that [`NumericTable`](crate::table::NumericTable) can be
+//! used as `dyn`.
 //!
-//! Invariant: an erased array is an `Array<T>` of the Rust type `T` of `element`. [`Array`] is `repr(C)` and nothing in it
-//! depends on `T` but the type of a pointer, so that it is seen as one of [`Opaque`] elements, and back.
+//! Invariant: an erased array is an `Array<T>` of the Rust type `T` of `element`. [`Array`] is `repr(C)` and nothing in
+//! it depends on `T` but the type of a pointer, so it can be cast to an array of [`Opaque`] and back.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -11,7 +11,7 @@ use super::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::window::AnySlice;
 
-/// Stands for the element type that was forgotten, each of which is `Send` and `Sync`. No value of it is ever looked at.
+/// Stands for the erased element type; every element type is `Send` and `Sync`. No value of it is ever read.
 enum Opaque {}
 
 /// A shared array of any element type: an [`Array<T>`] whose `T` is known only at run time.
@@ -44,7 +44,7 @@ pub struct AnyArrayRef<'a> {
 }
 
 impl<'a> AnyArrayRef<'a> {
-    /// Forgets the element type of a borrowed array.
+    /// Erases the element type of a borrowed array.
     ///
     /// # Examples
     /// ```
@@ -54,7 +54,7 @@ impl<'a> AnyArrayRef<'a> {
     /// ```
     #[inline(always)]
     pub fn new<T: Element>(array: &'a Array<T>) -> Self {
-        // SAFETY: the same fields in the same places (`repr(C)`), whatever `T` is; nobody reads elements through it.
+        // SAFETY: the same fields in the same places (`repr(C)`), whatever `T` is; no elements are read through it.
         let array = unsafe { &*std::ptr::from_ref(array).cast::<Array<Opaque>>() };
         Self { array, element: T::TYPE }
     }
@@ -91,7 +91,7 @@ impl<'a> AnyArrayRef<'a> {
 }
 
 impl AnyArray {
-    /// Forgets the element type of an array.
+    /// Erases the element type of an array.
     ///
     /// # Examples
     /// ```
@@ -154,7 +154,8 @@ impl AnyArray {
     /// ```
     #[inline(always)]
     pub fn downcast_mut<T: Element>(&mut self) -> Option<&mut Array<T>> {
-        // SAFETY: as in `AnyArrayRef::downcast`; the borrow is exclusive. Whatever is assigned through it is an `Array<T>`.
+        // SAFETY: as in `AnyArrayRef::downcast`; the borrow is exclusive. Whatever is assigned through it is an
+        // `Array<T>`.
         (T::TYPE == self.element).then(|| unsafe { &mut *std::ptr::from_mut(&mut self.array).cast::<Array<T>>() })
     }
 
@@ -199,7 +200,7 @@ impl AnyArray {
         self.array.count
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// ```

@@ -1,17 +1,17 @@
-//! The ownership structure of the seeds: who owns the bytes of one memory block, and how they are freed.
+//! Ownership of memory: what owns the bytes of one memory block, and how they are freed.
 //!
-//! An [`Array`](super::Array) holds it in an `Arc`, which is the reference count. A block knows neither an element
+//! An [`Array`](super::Array) holds a block in an `Arc`, which is the reference count. A block has neither an element
 //! type nor an address: each array keeps its own typed window, so that aliases of one block can differ.
-//! Invariant: the bytes that a constructor described stay valid, and at the same address, until the block is dropped;
+//! Invariant: the bytes that a block is made for stay valid, and at the same address, until the block is dropped;
 //! dropping it frees them exactly once.
-//! Semantics: oneDAL array, data ownership requirements 5 to 8; spec 1.3, implementation notes 2 to 4.
+//! Semantics: the data ownership of oneDAL's `array`.
 
 use std::any::Any;
 use std::ptr::NonNull;
 
 use super::allocate::Allocation;
 
-/// One contiguous block of memory, and how it is given back.
+/// One contiguous block of memory, and how it is freed.
 pub(super) struct MemoryBlock {
     owner: Owner,
     size_in_bytes: usize,
@@ -20,11 +20,11 @@ pub(super) struct MemoryBlock {
 enum Owner {
     /// The library allocated the bytes. Held only to be dropped.
     Library { _allocation: Allocation },
-    /// A `Vec<T>`, which can be given back whole.
+    /// A `Vec<T>`, which can be taken out whole.
     Vec(Box<dyn Any + Send + Sync>),
-    /// Any other value that lends out its bytes.
+    /// Any other value that lends its bytes.
     Lender { _lender: PinnedOwner },
-    /// Memory behind a raw pointer; the closure is the user's deleter with its arguments.
+    /// Memory that a raw pointer points to; the closure calls the user's deleter with its arguments.
     Raw { deleter: Option<Box<dyn FnOnce() + Send + Sync>> },
     /// Memory that is never freed.
     Static,
@@ -52,12 +52,12 @@ impl MemoryBlock {
         Self { owner: Owner::Static, size_in_bytes }
     }
 
-    /// Returns the size of what the first array on this block shows.
+    /// Returns the size in bytes of the first array on this block.
     pub(super) fn size_in_bytes(&self) -> usize {
         self.size_in_bytes
     }
 
-    /// Borrows the `Vec<T>` that owns the bytes, if that is what owns them.
+    /// Borrows the `Vec<T>` that owns the bytes, if one does.
     pub(super) fn as_vec<T: 'static>(&self) -> Option<&Vec<T>> {
         match &self.owner {
             Owner::Vec(vec) => vec.downcast_ref(),
@@ -65,7 +65,8 @@ impl MemoryBlock {
         }
     }
 
-    /// Takes the `Vec<T>` out; the block owns nothing afterwards. Empty if it is owned by anything else.
+    /// Takes out the `Vec<T>` that owns the bytes; the block owns nothing afterwards. Returns an empty one if there is
+    /// none.
     pub(super) fn take_vec<T: 'static>(&mut self) -> Vec<T> {
         match &mut self.owner {
             Owner::Vec(vec) => vec.downcast_mut().map(std::mem::take).unwrap_or_default(),
@@ -86,21 +87,21 @@ impl Drop for MemoryBlock {
 
 /// A boxed value at an address that does not change, reached through a raw pointer.
 ///
-/// A `Box` would not do: moving a `Box` asserts that nothing else points into it, and the array's window does.
+/// Not a `Box`: moving a `Box` asserts that nothing else points into it, but the array's window does.
 pub(super) struct PinnedOwner {
     value: NonNull<dyn Send + Sync>,
 }
 
 // SAFETY: the value is `Send` by its bound and is owned exclusively.
 unsafe impl Send for PinnedOwner {}
-// SAFETY: `&PinnedOwner` gives no access to the value; and the value is `Sync` by its bound.
+// SAFETY: `&PinnedOwner` allows no access to the value; and the value is `Sync` by its bound.
 unsafe impl Sync for PinnedOwner {}
 
 impl PinnedOwner {
-    /// Boxes a value, and lets `window` look at it at the address that it keeps until the owner is dropped.
+    /// Boxes a value, and calls `window` with it at the address that it keeps until the owner is dropped.
     pub(super) fn new<O: Send + Sync + 'static, W>(owner: O, window: impl FnOnce(&mut O) -> W) -> (Self, W) {
         let value: *mut O = Box::into_raw(Box::new(owner));
-        // SAFETY: `into_raw` never gives null.
+        // SAFETY: `into_raw` never returns null.
         let pinned = Self { value: unsafe { NonNull::new_unchecked(value as *mut (dyn Send + Sync)) } };
         // SAFETY: the box was just made, is alive, and nothing else points to it; the borrow ends with the call. Should
         // `window` panic, `pinned` frees the box.

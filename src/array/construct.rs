@@ -1,4 +1,4 @@
-//! Every way to make an [`Array`], and the one way to take its memory out again.
+//! Constructors of [`Array`], and [`Array::try_into_vec`], which takes its memory out again.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -11,12 +11,12 @@ use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 
-/// A raw pointer that may travel with the deleter that wants it.
+/// A raw pointer that is sent along with the deleter that takes it.
 struct DeleterArgument<T>(*mut T);
 
-// SAFETY: only the address travels. `from_raw_parts` demands that the deleter may be called on any thread.
+// SAFETY: only the address is sent. `from_raw_parts` requires that the deleter may be called on any thread.
 unsafe impl<T> Send for DeleterArgument<T> {}
-// SAFETY: `&DeleterArgument` gives nothing away.
+// SAFETY: `&DeleterArgument` allows no access to the pointer.
 unsafe impl<T> Sync for DeleterArgument<T> {}
 
 impl<T> DeleterArgument<T> {
@@ -27,7 +27,7 @@ impl<T> DeleterArgument<T> {
 
 /// Memory that the library allocates: 64-byte aligned, mutable, freed by the library.
 impl<T: Element> Array<T> {
-    /// Allocates `count` zeros. Large arrays are lazily zero: no page is touched.
+    /// Allocates `count` zeros. Large arrays are zeroed lazily: no page is touched.
     ///
     /// Source: oneDAL `array::zeros`.
     ///
@@ -53,7 +53,7 @@ impl<T: Element> Array<T> {
     /// Source: oneDAL `array::full`.
     ///
     /// # Errors
-    /// As [`zeros`](Self::zeros).
+    /// Those of [`zeros`](Self::zeros).
     ///
     /// # Examples
     /// ```
@@ -68,7 +68,7 @@ impl<T: Element> Array<T> {
     /// Allocates `count` elements and writes `f(index)` into each, in parallel if there are many.
     ///
     /// # Errors
-    /// As [`zeros`](Self::zeros).
+    /// Those of [`zeros`](Self::zeros).
     ///
     /// # Examples
     /// ```
@@ -87,12 +87,12 @@ impl<T: Element> Array<T> {
         Ok(unsafe { array.assume_init() })
     }
 
-    /// Allocates `count` elements and leaves them unwritten.
+    /// Allocates `count` uninitialised elements.
     ///
     /// Source: oneDAL `array::empty`.
     ///
     /// # Errors
-    /// As [`zeros`](Self::zeros).
+    /// Those of [`zeros`](Self::zeros).
     ///
     /// # Examples
     /// ```
@@ -107,7 +107,7 @@ impl<T: Element> Array<T> {
         Ok(unsafe { Array::from_allocation(allocation, count) })
     }
 
-    /// Copies a slice into memory of the library.
+    /// Copies a slice into memory that the library allocates.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -128,7 +128,7 @@ impl<T: Element> Array<T> {
         Ok(unsafe { array.assume_init() })
     }
 
-    /// Copies elements out of little-endian bytes, at any alignment.
+    /// Copies elements from little-endian bytes of any alignment.
     ///
     /// # Errors
     /// [`Error::Format`] if the bytes are not a whole number of elements; [`Error::OutOfMemory`].
@@ -156,7 +156,7 @@ impl<T: Element> Array<T> {
         })
     }
 
-    /// Allocates `count` elements for `fill` to write; it proves that it did by giving them back initialised.
+    /// Allocates `count` elements for `fill` to write; it proves that it did by returning them initialised.
     pub(crate) fn try_init<F>(count: usize, fill: F) -> Result<Self>
     where
         F: for<'a> FnOnce(&'a mut [MaybeUninit<T>]) -> Result<&'a mut [T]>,
@@ -173,16 +173,16 @@ impl<T: Element> Array<T> {
 }
 
 impl<T> Array<T> {
-    /// The first array on a block.
+    /// Creates the first array on a block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while the
-    /// block lives; for writes too if `mutable`, and nobody else may access them then.
+    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes,
+    /// while the block lives; for writes too if `mutable`, and then nothing else may access them.
     unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, mutable: bool) -> Self {
         Self { block: Some(Arc::new(block)), data, count, mutable, invariant: PhantomData }
     }
 
-    /// Owns a fresh allocation.
+    /// Creates an array that owns a new allocation.
     ///
     /// # Safety
     /// It must be large enough for `count` elements, and hold valid ones.
@@ -195,7 +195,7 @@ impl<T> Array<T> {
 }
 
 impl<T: 'static> Array<T> {
-    /// Shows the elements that `owner` lends, for reading. No copy; the owner is dropped with the last share.
+    /// Creates a read-only array of the elements that `owner` lends. No copy; the owner is dropped with the last share.
     ///
     /// Works with anything that lends a slice: a mapped file, a `Vec`, a foreign library's buffer.
     ///
@@ -210,11 +210,12 @@ impl<T: 'static> Array<T> {
             let elements: &[T] = (*owner).as_ref();
             (NonNull::from(elements).cast(), elements.len())
         });
-        // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block drops it.
+        // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block
+        // drops it.
         unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, false) }
     }
 
-    /// Shows the elements that `owner` lends, for reading and writing. No copy; the owner is dropped with the last share.
+    /// Creates a writable array of the elements that `owner` lends. No copy; the owner is dropped with the last share.
     ///
     /// # Examples
     /// ```
@@ -230,23 +231,24 @@ impl<T: 'static> Array<T> {
             let count = elements.len();
             (NonNull::from(elements).cast(), count)
         });
-        // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the block
-        // drops it.
+        // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the
+        // block drops it.
         unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, true) }
     }
 
-    /// Shows `count` elements behind a raw pointer, for reading. No copy; `deleter(data, count)` runs with the last share.
+    /// Creates a read-only array of `count` elements at a raw pointer. No copy; `deleter(data, count)` is called when
+    /// the last share is dropped.
     ///
     /// Source: oneDAL `array(const Data*, count, deleter)`.
     ///
     /// # Safety
-    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs, all in one allocation; null is
-    ///   allowed for 0.
-    /// * All `count` elements must be initialised: values of `T`. For memory that is not, `T` is a
+    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs, all in one allocation;
+    ///   null is allowed for 0.
+    /// * All `count` elements must be initialised values of `T`. For uninitialised memory, make `T` a
     ///   [`MaybeUninit`](std::mem::MaybeUninit).
     /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts`].
-    /// * Nobody may write the elements until `deleter` runs.
-    /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
+    /// * The elements must not be written until `deleter` runs.
+    /// * `deleter` must be sound to call on any thread; it receives `data` and `count` as they were passed.
     ///
     /// # Examples
     /// ```
@@ -266,23 +268,23 @@ impl<T: 'static> Array<T> {
         let argument = DeleterArgument(data.cast_mut());
         let delete = Box::new(move || deleter(argument.into_inner().cast_const(), count));
         let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
-        // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
+        // SAFETY: the caller's promises hold until the deleter runs, which is when the block is dropped.
         unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, false) }
     }
 
-    /// Shows `count` elements behind a raw pointer, for reading and writing; `deleter(data, count)` runs with the last
-    /// share. No copy.
+    /// Creates a writable array of `count` elements at a raw pointer. No copy; `deleter(data, count)` is called when
+    /// the last share is dropped.
     ///
     /// Source: oneDAL `array(Data*, count, deleter)`.
     ///
     /// # Safety
     /// * `data` must be aligned, and valid for reads and writes of `count` elements until `deleter` runs, all in one
     ///   allocation; null is allowed for 0.
-    /// * All `count` elements must be initialised: values of `T`. For memory that is not, `T` is a
+    /// * All `count` elements must be initialised values of `T`. For uninitialised memory, make `T` a
     ///   [`MaybeUninit`](std::mem::MaybeUninit).
     /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts_mut`].
-    /// * Nobody else may access the elements until `deleter` runs.
-    /// * `deleter` must be right to call on any thread; it gets the arguments as they were given.
+    /// * The elements must not be accessed by anything else until `deleter` runs.
+    /// * `deleter` must be sound to call on any thread; it receives `data` and `count` as they were passed.
     ///
     /// # Examples
     /// ```
@@ -304,7 +306,7 @@ impl<T: 'static> Array<T> {
         let argument = DeleterArgument(data);
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data).unwrap_or(NonNull::dangling());
-        // SAFETY: the caller's promises, up to the deleter, which runs when the block is dropped.
+        // SAFETY: the caller's promises hold until the deleter runs, which is when the block is dropped.
         unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, true) }
     }
 }
@@ -313,7 +315,7 @@ impl<T: Send + Sync + 'static> Array<T> {
     /// Returns the `Vec` that this array was made from, without a copy.
     ///
     /// # Errors
-    /// The array as it was, if it is shared, is only a part of the `Vec`, or was not made from one.
+    /// The array, unchanged, if it is shared, covers only a part of the `Vec`, or was not made from one.
     ///
     /// # Examples
     /// ```
@@ -335,12 +337,12 @@ impl<T: Send + Sync + 'static> Array<T> {
     }
 }
 
-/// Owns the `Vec`: no copy, mutable, given back by [`Array::try_into_vec`].
+/// Owns the `Vec`: no copy, mutable, returned by [`Array::try_into_vec`].
 impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
     fn from(mut vec: Vec<T>) -> Self {
         let (data, count) = (NonNull::from(vec.as_mut_slice()).cast(), vec.len());
-        // SAFETY: the pointer is to the heap buffer, which stays where it is when the `Vec` moves into the block; the block
-        // does not touch the elements before it drops or gives back the `Vec`.
+        // SAFETY: the pointer is to the heap buffer, which stays where it is when the `Vec` moves into the block; the
+        // block does not touch the elements before it drops or returns the `Vec`.
         unsafe { Self::on_block(MemoryBlock::vec(vec), data, count, true) }
     }
 }
@@ -366,10 +368,10 @@ impl<T: Send + Sync + 'static> From<Arc<[T]>> for Array<T> {
     }
 }
 
-/// Wraps memory that lives for ever: no copy, immutable. Source: oneDAL `array::wrap`.
+/// Wraps memory that is never freed: no copy, immutable. Source: oneDAL `array::wrap`.
 impl<T: Sync> From<&'static [T]> for Array<T> {
     fn from(slice: &'static [T]) -> Self {
-        // SAFETY: the slice lives for ever.
+        // SAFETY: the slice is valid for the rest of the program.
         unsafe {
             let block = MemoryBlock::never_freed(size_of_val(slice));
             Self::on_block(block, NonNull::from(slice).cast(), slice.len(), false)
@@ -383,7 +385,7 @@ impl<T: Send + Sync + 'static> FromIterator<T> for Array<T> {
     }
 }
 
-/// Counts the bytes of `count` elements, if they can be addressed.
+/// Returns the size in bytes of `count` elements, if they can be addressed.
 fn bytes_for<T: Element>(count: usize) -> Result<usize> {
     let shape = Shape { rows: count, columns: 1 };
     Ok(shape.element_count_of(T::TYPE)? * size_of::<T>())

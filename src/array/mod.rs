@@ -1,7 +1,7 @@
-//! The shared array: a typed window on one contiguous block of memory, and a share in its ownership.
+//! The shared array: a typed window on one contiguous block of memory, and a share in the ownership of it.
 //!
-//! What frees the block is in `block`, where memory comes from in `allocate`; arrays whose element type is known only at run
-//! time are in `any`.
+//! Ownership of blocks is in `block`, allocation in `allocate`; arrays whose element type is known only at run time are
+//! in `any`.
 //! Semantics: oneDAL `array`, with one deliberate difference: two arrays never have mutable access to one block.
 
 mod allocate;
@@ -33,20 +33,30 @@ use block::MemoryBlock;
 /// A shared array: a data pointer, a count of elements, and a share in the ownership of one contiguous block.
 ///
 /// ```text
-///  Array { data ──────────┐ count, mutable, block ─┐      a clone or slice: its own window,
-///  Array { data ───────┐  │ count, mutable, block ─┤      one more share in the same block
-///                      ▼  ▼                        ▼
-///          block: [ 1  2  3  4  5  6 ]      ownership structure: reference count + how to free
+///   a  Array { data ────┐       count: 6, mutable, block } ───┐
+///   b  Array { data ────┤       count: 6, mutable, block } ───┤   b = a.clone()
+///   s  Array { data ────│─────┐ count: 3, mutable, block } ───┤   s = a.slice(3..)?
+///                       ▼     ▼                               ▼
+///              block: [ 1 2 3 4 5 6 ]      ownership: reference count 3, how to free
+/// ```
+///
+/// A clone or a slice has a window of its own, and one more share in the same block. No write is ever visible through
+/// another array: in this state `a.mutable_data()` returns [`Error::SharedData`], and `a.need_mutable_data()?[0] = 9`
+/// copies first.
+///
+/// ```text
+///   a     ────► [ 9 2 3 4 5 6 ]   1 share: written in place from now on
+///   b, s  ────► [ 1 2 3 4 5 6 ]   2 shares; once b is dropped, s is the only one, and written in place
 /// ```
 ///
 /// * Cloning and slicing share, they never copy: O(1).
-/// * The block is freed exactly once, when the last array that shares it goes; by the library, by dropping the owner
-///   that lent it, or by the deleter that came with a raw pointer.
+/// * The block is freed exactly once, when the last array that shares it is dropped: by the library, by dropping the
+///   owner that lent it, or by the deleter that was passed with a raw pointer.
 /// * It is writable only through an array that is its **only** owner ([`has_mutable_data`](Self::has_mutable_data)).
-///   oneDAL lets copies alias mutable memory; here a clone makes both read-only until one of them goes or
+///   oneDAL lets copies alias mutable memory; here a clone makes both read-only until one of them is dropped or
 ///   detaches with [`need_mutable_data`](Self::need_mutable_data).
 ///
-/// Source: oneDAL `array`, data ownership requirements 1 to 8.
+/// Source: oneDAL `array`.
 ///
 /// # Examples
 /// ```
@@ -59,29 +69,29 @@ use block::MemoryBlock;
 /// assert_eq!((array[0], shared[0]), (1.0, 9.0));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-#[repr(C)] // so that an `AnyArray` is one whose `T` is forgotten
+#[repr(C)] // so that an `AnyArray` can hold one with `T` erased
 pub struct Array<T> {
-    /// The ownership structure. `None` in an array that was made by [`Array::new`] only.
+    /// The owner of the memory. `None` only in an array that was made by [`Array::new`].
     block: Option<Arc<MemoryBlock>>,
-    /// The first element. Valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while `block` is
-    /// alive, and for writes too if `mutable`.
+    /// The first element. Valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while `block`
+    /// is alive, and for writes too if `mutable`.
     data: NonNull<T>,
     count: usize,
     /// Whether `data` may be written once this array is the only owner.
     mutable: bool,
-    /// Invariant in `T`: otherwise an `Array<Owner<'static>>` could be seen as an `Array<Owner<'short>>`, be given a
-    /// short-lived value, and drop it in the `Vec` of the long-lived ones when the short life is over.
+    /// Invariant in `T`: otherwise an `Array<Owner<'static>>` could be coerced to an `Array<Owner<'short>>`, be
+    /// assigned a short-lived value, and drop it in the `Vec` of the long-lived ones after its lifetime has ended.
     invariant: PhantomData<*mut T>,
 }
 
-// SAFETY: an array gives `&[T]` to any thread that has it, and `&mut [T]` to its only owner, so it is as sendable as
-// `Arc<[T]>` is. What frees the block is `Send + Sync` by the bounds of every constructor.
+// SAFETY: an array lends `&[T]` to any thread that has it, and `&mut [T]` to its only owner, so it can be sent where an
+// `Arc<[T]>` can. What frees the block is `Send + Sync` by the bounds of every constructor.
 unsafe impl<T: Send + Sync> Send for Array<T> {}
-// SAFETY: as above; `&Array<T>` gives only `&[T]`, and more shares of the block.
+// SAFETY: as above; `&Array<T>` lends only `&[T]`, and makes more shares of the block.
 unsafe impl<T: Send + Sync> Sync for Array<T> {}
 
 impl<T> Array<T> {
-    /// Makes a zero-sized array: no block, no elements, not mutable. O(1), allocates nothing.
+    /// Creates an empty array: no block, no elements, not mutable. O(1), allocates nothing.
     ///
     /// Source: oneDAL `array()`.
     ///
@@ -106,7 +116,7 @@ impl<T> Array<T> {
         self.count
     }
 
-    /// Whether there are no elements. O(1).
+    /// Returns whether there are no elements. O(1).
     ///
     /// # Examples
     /// ```
@@ -139,12 +149,12 @@ impl<T> Array<T> {
     /// ```
     pub const fn as_slice(&self) -> &[T] {
         // SAFETY: `data` is valid for reads of `count` values of `T` while the block lives (field invariant), and the
-        // block lives as long as `self`. Nobody writes meanwhile: writing needs `&mut` to the only owner.
+        // block lives as long as `self`. Nothing writes meanwhile: writing needs `&mut` to the only owner.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
     }
 
-    /// Returns whether [`mutable_data`](Self::mutable_data) would succeed: the memory is writable, and this array is its
-    /// only owner. O(1).
+    /// Returns whether [`mutable_data`](Self::mutable_data) would succeed: the memory is writable, and this array is
+    /// its only owner. O(1).
     ///
     /// # Examples
     /// ```
@@ -156,7 +166,7 @@ impl<T> Array<T> {
         self.mutable && self.owner_count() == 1
     }
 
-    /// Counts the arrays that share the block, this one included; 0 for a zero-sized array without a block.
+    /// Returns the number of arrays that share the block, this one included; 0 for an array without a block.
     ///
     /// # Examples
     /// ```
@@ -170,7 +180,7 @@ impl<T> Array<T> {
         self.block.as_ref().map_or(0, Arc::strong_count)
     }
 
-    /// Returns whether both arrays are windows on the same block, be the windows equal, overlapping or disjoint. O(1).
+    /// Returns whether both arrays are windows on the same block, whether equal, overlapping or disjoint. O(1).
     ///
     /// # Examples
     /// ```
@@ -187,18 +197,18 @@ impl<T> Array<T> {
         }
     }
 
-    /// Returns whether this window is the whole block: whoever keeps the array keeps nothing else alive.
+    /// Returns whether this window is the whole block, so that keeping the array keeps no other memory alive.
     pub(crate) fn is_whole_block(&self) -> bool {
         self.size_in_bytes() == self.block.as_ref().map_or(0, |block| block.size_in_bytes())
     }
 
     /// Borrows the elements mutably; never copies. O(1).
     ///
-    /// Source: oneDAL `get_mutable_data`, which throws where this is an error.
+    /// Source: oneDAL `get_mutable_data`, which throws where this returns an error.
     ///
     /// # Errors
-    /// [`Error::ImmutableData`] if the memory was lent for reading only, or there is no block;
-    /// [`Error::SharedData`] while another array shares the block.
+    /// [`Error::ImmutableData`] if the memory is read-only, or there is no block; [`Error::SharedData`] while another
+    /// array shares the block.
     ///
     /// # Examples
     /// ```
@@ -218,18 +228,18 @@ impl<T> Array<T> {
         }
         match self.owner_count() {
             1 => {
-                // What other owners did before they went happened before: they counted down with a release.
+                // Whatever other owners did happened before: they decremented the count with release ordering.
                 fence(Ordering::Acquire);
-                // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). This array is
-                // the only owner of the block, of which no weak reference is ever made, and `&mut self` says that nobody
-                // borrows from it or makes another owner of it.
+                // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). This array
+                // is the only owner of the block, of which no weak reference is ever made, and `&mut self` proves that
+                // nothing borrows from it or makes another owner of it.
                 Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) })
             }
             owner_count => Err(Error::SharedData { owner_count }),
         }
     }
 
-    /// Makes another window on the same block. O(1), shares ownership, keeps mutability.
+    /// Returns another window on the same block. O(1), shares ownership, keeps mutability.
     ///
     /// Source: oneDAL `array(ref, ptr, count)` and `get_slice`, with the range checked.
     ///
@@ -253,7 +263,7 @@ impl<T> Array<T> {
         Ok(self.part(start..end))
     }
 
-    /// Shares a range of the elements. Panics if it is not inside: callers have checked.
+    /// Returns a window on a range of the elements. Panics if it is not inside: callers have checked.
     #[inline(always)]
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the range is inside");
@@ -261,11 +271,11 @@ impl<T> Array<T> {
         unsafe { self.alias(self.data.add(range.start), range.len(), self.mutable) }
     }
 
-    /// Another window on the same block.
+    /// Returns another window on the same block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while the
-    /// block lives; for writes too if `mutable`.
+    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes,
+    /// while the block lives; for writes too if `mutable`.
     #[inline]
     unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
         Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }
@@ -275,7 +285,7 @@ impl<T> Array<T> {
         Error::ElementsOutOfRange { range, count: self.count }
     }
 
-    /// Gives up the share in the block; the array is zero-sized afterwards. O(1), plus freeing if it was the last share.
+    /// Releases the share in the block; the array is empty afterwards. O(1), plus freeing if it was the last share.
     ///
     /// Source: oneDAL `reset()`. Its other overloads are assignments here: `array = Array::from(vec)`.
     ///
@@ -292,7 +302,7 @@ impl<T> Array<T> {
 }
 
 impl<T: 'static> Array<T> {
-    /// Makes a window on a part of the elements, possibly seen as another type: a field, the inside of a wrapper.
+    /// Returns a window on a part of the elements, possibly of another type: a field, or the inside of a wrapper.
     ///
     /// O(1), shares ownership. The result is immutable, since it was reached through a shared reference;
     /// [`need_mutable_data`](Self::need_mutable_data) copies it.
@@ -308,7 +318,7 @@ impl<T: 'static> Array<T> {
     /// assert!(flat.shares_memory_with(&points));
     /// ```
     ///
-    /// The part cannot come from anywhere that ends before the block does:
+    /// The part cannot borrow from anything that may be freed before the block:
     /// ```compile_fail
     /// # use numeric_table::Array;
     /// fn smuggle<'short>(local: &'short [u8]) -> Array<u8> {
@@ -317,8 +327,9 @@ impl<T: 'static> Array<T> {
     /// ```
     pub fn project<U: 'static>(&self, part: impl for<'a> FnOnce(&'a [T]) -> &'a [U]) -> Array<U> {
         let part = part(self.as_slice());
-        // SAFETY: `for<'a>` makes the part borrow from the elements, or be static: it lives as long as the block does. Were `T` or
-        // `U` not static, `'a` would be known to end before they do, and the part could borrow from elsewhere.
+        // SAFETY: `for<'a>` makes the part borrow from the elements, or be static: it lives as long as the block does.
+        // If `T` or `U` were not static, `'a` would be known to end before they do, and the part could borrow from
+        // elsewhere.
         unsafe { self.alias(NonNull::from(part).cast(), part.len(), false) }
     }
 }
@@ -327,12 +338,12 @@ impl<T: Element> Array<T> {
     /// Borrows the elements mutably, copying them first if the memory is immutable or shared.
     ///
     /// Other arrays keep the old block. O(1) if [`has_mutable_data`](Self::has_mutable_data), else one copy of the
-    /// elements into memory of the library.
+    /// elements into memory that the library allocates.
     ///
-    /// Source: oneDAL `need_mutable_data`; spec 1.3 ownership requirement 6.
+    /// Source: oneDAL `need_mutable_data`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if the copy does not fit; the array is unchanged.
+    /// [`Error::OutOfMemory`] if the copy cannot be allocated; the array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -350,7 +361,7 @@ impl<T: Element> Array<T> {
         self.mutable_data()
     }
 
-    /// Sees the same bytes as elements of another type. O(1), shares ownership, keeps mutability.
+    /// Returns the same bytes as elements of another type. O(1), shares ownership, keeps mutability.
     ///
     /// Source: oneDAL `reinterpret_array_cast`, with the alignment checked as well.
     ///
@@ -372,13 +383,14 @@ impl<T: Element> Array<T> {
             let alignment = 1 << self.data.addr().trailing_zeros();
             return Err(Error::NotReinterpretable { bytes, alignment, target: U::TYPE });
         }
-        // An empty array may sit anywhere.
+        // An empty array may have any address.
         let data = if bytes == 0 { NonNull::dangling() } else { data };
-        // SAFETY: the same bytes, aligned for `U`; any bits are a value of any element type (`Pod`), in both directions.
+        // SAFETY: the same bytes, aligned for `U`; any bits are a value of any element type (`Pod`), in both
+        // directions.
         Ok(unsafe { self.alias(data, bytes / size_of::<U>(), self.mutable) })
     }
 
-    /// Replaces the block by a new one of `count` zeros. The old share is given up.
+    /// Replaces the block by a new one of `count` zeros. The old share is released.
     ///
     /// Source: oneDAL `reset(count)`, whose new elements are uninitialised.
     ///
@@ -417,12 +429,12 @@ impl<T> Array<MaybeUninit<T>> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub unsafe fn assume_init(self) -> Array<T> {
-        // SAFETY: the same elements; the caller vouches that they are values.
+        // SAFETY: the same elements; the caller promises that they are values.
         unsafe { self.alias(self.data.cast(), self.count, self.mutable) }
     }
 }
 
-// A panic cannot leave an array half-made: its fields change by assignment of whole arrays only.
+// A panic cannot leave an array half-changed: its fields change only by assignment of whole arrays.
 impl<T: RefUnwindSafe> UnwindSafe for Array<T> {}
 impl<T: RefUnwindSafe> RefUnwindSafe for Array<T> {}
 

@@ -1,4 +1,4 @@
-//! An array that nobody shares, known by its type.
+//! An array that is not shared, by its type.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,7 +6,7 @@ use super::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
 
-/// An array that is the only one on its block: writing it needs no look at the reference count.
+/// An array that is the only one on its block: it is written without checking the reference count.
 #[derive(Debug)]
 pub(crate) struct UniqueArray<T> {
     /// Invariant: mutable, and the only array on its block; or empty. It is never cloned and never lent as an `Array`.
@@ -24,7 +24,7 @@ impl<T: Element> UniqueArray<T> {
         self.array
     }
 
-    /// Takes an array; copies it if it is shared or immutable.
+    /// Takes over an array; copies it if it is shared or immutable.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -49,8 +49,8 @@ impl<T> Deref for UniqueArray<T> {
 impl<T> DerefMut for UniqueArray<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: the array is mutable and the only one on its block (field invariant), and `&mut self` says that nobody
-        // borrows from it; or it has no elements.
+        // SAFETY: the array is mutable and the only one on its block (field invariant), and `&mut self` proves that
+        // nothing borrows from it; or it has no elements.
         unsafe { std::slice::from_raw_parts_mut(self.array.data.as_ptr(), self.array.count) }
     }
 }

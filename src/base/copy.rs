@@ -30,13 +30,13 @@ pub enum CopyPolicy {
     /// Share the memory if that is possible, else copy.
     #[default]
     IfNeeded,
-    /// Copy, so that the result depends on nobody's memory.
+    /// Copy, so that the result shares memory with nothing else.
     Always,
 }
 
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 impl CopyPolicy {
-    /// Returns whether to copy, if values can be used where they are but for a reason.
+    /// Returns whether to copy; `reason` is why the values cannot be used in place, if there is one.
     ///
     /// # Errors
     /// [`Error::CopyRequired`].
@@ -61,15 +61,15 @@ impl CopyPolicy {
 pub enum CopyReason {
     /// The values do not begin at an address that is aligned for their type.
     Alignment,
-    /// The bytes of each value are in the other order than this machine's.
+    /// The bytes of each value are not in this machine's byte order.
     ByteOrder,
-    /// The values do not lie one after another in the order that is needed.
+    /// The values are not contiguous in the order that is needed.
     Layout,
-    /// The values are lent for a while, and would have to live longer.
+    /// The values are borrowed, and would have to live longer.
     Lifetime,
     /// The values are of another element type.
     ElementType,
-    /// Some values are missing, and something is to stand in their places.
+    /// Some values are missing, and have to be replaced by something.
     Nulls,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for CopyReason {
         f.pad(match self {
             Self::Alignment => "the values are not aligned for their type",
             Self::ByteOrder => "the bytes of each value are in the other order",
-            Self::Layout => "the values do not lie one after another in the order that is needed",
+            Self::Layout => "the values are not contiguous in the order that is needed",
             Self::Lifetime => "the values are lent, and would have to live longer",
             Self::ElementType => "the values are of another element type",
             Self::Nulls => "some values are missing, and something is to stand in their places",

@@ -1,27 +1,29 @@
-//! Work that the threads of a pool share: as many of them as have time, none of them needed.
+//! Work shared by the threads of a pool: any number of them may join, and none of them has to.
 //!
-//! The calling thread works as well, until nothing is left that nobody has begun, and then sleeps until those are done that
-//! have begun something. It waits for nobody who has not: calls that come late find the work closed, and touch nothing. So a
-//! call ends however busy the pool is, from inside of it and from outside; and while it waits it takes up no other task of the
-//! pool, as rayon's own waiting does: one that wants a lock which the caller holds would never end.
+//! The calling thread works as well, until no index is left, and then sleeps until the threads that have begun
+//! something are done. It never waits for a thread that has not begun: a job that starts late finds the work closed,
+//! and touches nothing. So a call ends however busy the pool is, whether it comes from inside the pool or from outside.
+//! While it waits, it runs no other task of the pool, unlike rayon's own waiting: a task that needs a lock which the
+//! caller holds would deadlock.
 //!
-//! Invariant: `work` of a [`Desk`] is dereferenced only between [`Desk::enter`] that returned `true` and [`Desk::leave`], and
-//! [`share`] does not return while anybody is between the two.
+//! Invariant: `work` of a [`Desk`] is dereferenced only between [`Desk::enter`] that returned `true` and
+//! [`Desk::leave`], and [`share`] does not return while any thread is between the two.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A caller that waits looks so many times before it sleeps.
+/// The number of times that a waiting caller checks before it sleeps.
 const LOOKS_BEFORE_SLEEP: usize = 64;
 
-/// Calls `work` with every index below `count`, each once, on as many threads as come, at most `threads`. With `takes_own`, a
-/// thread begins with the index that is its number in the pool, if nobody has it.
+/// Calls `work` with every index below `count`, each once, on at most `threads` threads. With `takes_own`, a thread
+/// begins with the index equal to its number in the pool, if that is not taken.
 ///
-/// Compiled once, whatever the work is. If some of it panics, no further index is begun, and the panic comes out here.
+/// Compiled once, whatever the work is. If `work` panics, no further index is begun, and the panic is resumed here.
 pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
-    // SAFETY: only the lifetime changes. Nobody uses it after this call has returned or unwound: see the end of it.
+    // SAFETY: only the lifetime changes. Nothing uses it after this call has returned or unwound: see the end of this
+    // function.
     let work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work) };
     let desk = Arc::new(Desk {
         work,
@@ -44,8 +46,8 @@ pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn F
             }
         });
     }
-    desk.work(); // catches what the work throws
-    // From here on nobody enters; who is inside leaves. Only then may what `work` borrows go.
+    desk.work(); // catches panics of the work
+    // From here on no thread enters, and all that are inside leave. Only then may what `work` borrows end.
     let mut panics = desk.close().into_iter();
     if let Some(first) = panics.next() {
         drop(panics);
@@ -53,7 +55,7 @@ pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn F
     }
 }
 
-/// Where indices lie until somebody takes them.
+/// The indices that are left, and the threads that work on them.
 struct Desk {
     work: &'static (dyn Fn(usize) + Sync),
     takes_own: bool,
@@ -63,7 +65,7 @@ struct Desk {
 
 struct State {
     is_taken: Vec<bool>,
-    /// No index before this one is left.
+    /// Every index before this one is taken.
     next: usize,
     /// Threads that may be using `work`: the caller, and those that have entered and not left.
     inside: usize,
@@ -76,7 +78,7 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner) // no work is done while it is locked
     }
 
-    /// Lets a thread in, unless the caller is done with the work.
+    /// Counts a thread in, unless the work is closed. Returns whether it may work.
     fn enter(&self) -> bool {
         let mut state = self.state();
         state.inside += usize::from(!state.is_closed);
@@ -99,7 +101,7 @@ impl Desk {
             let Some(index) = taken else { return };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.work)(index))) {
                 let mut state = self.state();
-                state.next = state.is_taken.len(); // nobody needs the rest any more
+                state.next = state.is_taken.len(); // the rest is not needed any more
                 state.is_taken.fill(true);
                 state.panics.push(panic);
                 return;
@@ -107,7 +109,7 @@ impl Desk {
         }
     }
 
-    /// Closes the work and waits until everybody has left. Returns what was thrown.
+    /// Closes the work and waits until every thread has left. Returns the panics.
     fn close(&self) -> Vec<Box<dyn Any + Send>> {
         let mut state = self.state();
         state.is_closed = true;
@@ -128,7 +130,7 @@ impl Desk {
 }
 
 impl State {
-    /// Takes the wanted index if it is there, else the next one.
+    /// Takes the wanted index if it is left, else the next one.
     fn take(&mut self, wanted: Option<usize>) -> Option<usize> {
         if let Some(index) = wanted
             && let Some(is_taken @ false) = self.is_taken.get_mut(index)

@@ -1,14 +1,14 @@
 //! The 12 element types.
 //!
 //! This is the only place that lists them: everything else is generic over [`Element`], or is written once in a macro
-//! that is handed the list by `with_elements!`. The numbers 0 to 9 are DAAL's `IndexNumType`.
+//! to which `with_elements!` passes the list. The numbers 0 to 9 are DAAL's `IndexNumType`.
 
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
 use crate::base::error::Error;
 
-/// Hands the list of element types to a macro: `with_elements!(callback (arguments))` expands to
+/// Passes the list of element types to a macro: `with_elements!(callback (arguments))` expands to
 /// `callback!((arguments) [(Variant, type, "name", id) ...])`.
 macro_rules! with_elements {
     ($callback:ident $arguments:tt) => {
@@ -32,7 +32,8 @@ macro_rules! with_elements {
 }
 pub(crate) use with_elements;
 
-/// `match_element!(element_type, T => body)`: the body, compiled for each element type `T`, chosen at run time.
+/// `match_element!(element_type, T => body)`: `body`, compiled for each element type `T`, one of which is chosen at run
+/// time.
 macro_rules! match_element {
     ((@arms $element_type:expr, $T:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         match $element_type {
@@ -49,7 +50,7 @@ macro_rules! define_element_type {
     (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         /// The type of the values in a table, known at run time.
         ///
-        /// The discriminants 0 to 9 are DAAL's `IndexNumType` numbers. They go into files and are never reused.
+        /// The discriminants 0 to 9 are DAAL's `IndexNumType` numbers. They are written to files and are never reused.
         ///
         /// # Examples
         /// ```
@@ -68,10 +69,10 @@ macro_rules! define_element_type {
         }
 
         impl ElementType {
-            /// Every element type, in the order of their ids.
+            /// All element types, in the order of their ids.
             pub const ALL: &'static [ElementType] = &[$(ElementType::$variant),*];
 
-            /// Finds the element type with this id.
+            /// Returns the element type with this id, if there is one.
             ///
             /// # Examples
             /// ```
@@ -128,10 +129,10 @@ impl ElementType {
         self as u8
     }
 
-    /// How many element types there are.
+    /// The number of element types.
     pub(crate) const COUNT: usize = Self::ALL.len();
 
-    /// The place in [`ALL`](Self::ALL): ids without the gap.
+    /// Returns the index in [`ALL`](Self::ALL): the id without the gap between 9 and 16.
     #[inline(always)]
     pub(crate) const fn index(self) -> usize {
         let id = self as usize;
@@ -149,7 +150,7 @@ impl ElementType {
         matches!(self, Self::F32 | Self::F64 | Self::F16 | Self::Bf16)
     }
 
-    /// Returns whether values below zero exist.
+    /// Returns whether the type has values below zero.
     ///
     /// # Examples
     /// ```
@@ -190,6 +191,12 @@ impl FromStr for ElementType {
 /// assert_eq!(double(21_u8), 42);
 /// assert_eq!(double(200_u8), 255); // saturates
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type: a table cannot hold it",
+    label = "not one of the 12 element types",
+    note = "the element types are `f32`, `f64`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16` and `bf16`",
+    note = "instead of `usize` use `u64` or `i64`, instead of `bool` use `u8`, instead of `i128` use `f64` or `i64`"
+)]
 pub trait Element:
     Copy + Default + PartialEq + PartialOrd + Debug + Display + Send + Sync + sealed::Sealed + 'static
 {

@@ -1,7 +1,7 @@
-//! Everything that can go wrong, as facts.
+//! The error type of the library: facts, not sentences.
 //!
-//! A caller's mistake, a full memory or a damaged archive is an [`Error`]; this library's own broken invariant
-//! would be a panic. Messages are lower case and name the index and the limit.
+//! A caller's mistake, a refused allocation or a damaged archive is an [`Error`]; a broken invariant of this library is
+//! a panic. Messages are lower case and name the index and the limit.
 
 use std::io;
 use std::ops::Range;
@@ -15,12 +15,12 @@ use crate::base::shape::Shape;
 use crate::base::text::label;
 use crate::base::value::AnyValue;
 
-/// The result of every call that can fail.
+/// The result of calls that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong: what was asked for, and what the limit is.
+/// What went wrong, with what was asked for and what the limit is.
 ///
-/// Whenever a call returns one of these, everything is as it was before the call.
+/// A call that returns an error leaves everything as it was before the call.
 ///
 /// # Examples
 /// ```
@@ -73,7 +73,7 @@ pub enum Error {
         /// The element type, if one is known.
         element: Option<ElementType>,
     },
-    /// The system did not give the memory.
+    /// The system refused to allocate the memory.
     #[error("out of memory: {bytes} bytes were refused")]
     OutOfMemory {
         /// The number of bytes that were asked for.
@@ -87,7 +87,7 @@ pub enum Error {
         /// The number of values that the shape needs.
         need: usize,
     },
-    /// An array holds more values than the shape has room for; none of them is dropped in silence.
+    /// An array holds more values than the shape has room for; none of them is dropped silently.
     #[error("the array is too long: it has {have} values and the shape needs {need}")]
     ArrayTooLong {
         /// The number of values in the array.
@@ -95,7 +95,7 @@ pub enum Error {
         /// The number of values that the shape needs.
         need: usize,
     },
-    /// Two slices that should be equally long are not.
+    /// Two slices that must have the same length do not.
     #[error("lengths differ: {found} values were given for {expected}")]
     LengthMismatch {
         /// The number of values that were needed.
@@ -103,7 +103,7 @@ pub enum Error {
         /// The number of values that were given.
         found: usize,
     },
-    /// Values that should be rows end within one.
+    /// A slice of rows ends in the middle of a row.
     #[error("{values} values are not whole rows of {columns} columns")]
     NotWholeRows {
         /// The number of values that were given.
@@ -111,7 +111,7 @@ pub enum Error {
         /// The number of values in a row.
         columns: usize,
     },
-    /// Statistics of more rows than can be counted.
+    /// The number of rows of a statistic would overflow.
     #[error("{added} rows are too many for {rows} that are counted already: the limit is {}", u64::MAX)]
     RowCountOverflow {
         /// The number of rows that are counted already.
@@ -119,7 +119,7 @@ pub enum Error {
         /// The number of rows that were to be added.
         added: u64,
     },
-    /// Two tables that should have the same shape have not.
+    /// Two tables that must have the same shape do not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {
         /// The shape that was needed.
@@ -132,10 +132,10 @@ pub enum Error {
         "the table has rows but no memory is allocated for them: `allocate_data_memory` allocates it, `set_array` supplies it"
     )]
     NotAllocated,
-    /// The table is of a kind that cannot be changed, or not in this way.
+    /// The table cannot be changed, or not in this way.
     #[error("the table is read-only, or cannot be changed in this way")]
     ReadOnlyTable,
-    /// A kind of table has neither a piece of memory for a value nor a way of its own to read or write it.
+    /// The table has no piece of memory for a value, and does not override how it is read or written.
     #[error("the value at row {row}, column {column} does not lie in memory")]
     NotInMemory {
         /// The row.
@@ -143,7 +143,8 @@ pub enum Error {
         /// The column.
         column: usize,
     },
-    /// A kind of table returned a piece of memory that does not cover the value that was asked for.
+    /// An implementation of [`NumericTable`](crate::NumericTable) returned a piece of memory that does not cover the
+    /// value that was asked for.
     #[error(
         "the piece for row {row}, column {column} covers rows {}..{}, columns {}..{}",
         rows.start, rows.end, columns.start, columns.end
@@ -170,13 +171,13 @@ pub enum Error {
         /// The type of that column.
         found: ElementType,
     },
-    /// The memory may not be written: it belongs to somebody who lent it for reading only.
+    /// The memory may not be written: its owner lends it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,
     /// The memory may not be written: other arrays share it.
     #[error("the array's data is shared by {owner_count} owners")]
     SharedData {
-        /// The number of arrays that share the block, this one included.
+        /// The number of arrays that share the memory, this one included.
         owner_count: usize,
     },
     /// The bytes of an array cannot be read as elements of another type.
@@ -184,15 +185,15 @@ pub enum Error {
     NotReinterpretable {
         /// The number of bytes in the array.
         bytes: usize,
-        /// The alignment in bytes that the data happens to have.
+        /// The alignment of the data in bytes.
         alignment: usize,
         /// The element type that was asked for.
         target: ElementType,
     },
-    /// The values are not contiguous in memory, so that no single slice shows them.
-    #[error("the values do not lie in one piece of memory")]
+    /// The values are not contiguous in memory, so no single slice covers them.
+    #[error("the values are not contiguous in memory")]
     NotContiguous,
-    /// A writable block is out; the table is leased to it until it is released or dropped.
+    /// A writable block is outstanding; the table is leased to it until it is released or dropped.
     #[error("a writable block of rows {}..{} is outstanding", rows.start, rows.end)]
     BlockOutstanding {
         /// The rows that the outstanding block covers.
@@ -201,10 +202,11 @@ pub enum Error {
     /// A block is released on a table that it was not taken from.
     #[error("the block belongs to another table")]
     WrongTable,
-    /// A descriptor that holds no block is released: twice, or after a failed get.
+    /// A descriptor that holds no block is released: it was released before, or the call that should have filled it
+    /// failed.
     #[error("the descriptor holds no block")]
     NoBlock,
-    /// A block of rows is released as a block of column values, or the other way round.
+    /// A block of rows is released as a block of column values, or vice versa.
     #[error("the descriptor holds {found}, not {expected}")]
     WrongBlockKind {
         /// The kind that the call releases.
@@ -218,7 +220,7 @@ pub enum Error {
         /// The mode that the block was taken with.
         mode: ReadWriteMode,
     },
-    /// Blocks of no rows would never reach the end of the table.
+    /// Blocks of zero rows were asked for, which would never reach the end of the table.
     #[error("a block must have at least one row")]
     EmptyBlocks,
     /// A dictionary has another number of features than the table has columns, or another element type.
@@ -252,13 +254,13 @@ pub enum Error {
         /// The call that converts instead of failing, if there is one.
         converter: Option<&'static str>,
     },
-    /// A name is not the name of an element type.
+    /// A string is not the name of an element type.
     #[error("{name:?} is not an element type")]
     UnknownElementType {
         /// The name that was given, cut to at most 32 characters.
         name: String,
     },
-    /// A value does not fit under the policy in force. It is the first one in row-major order.
+    /// A value does not fit under the policy in force. It is the first such value in row-major order.
     #[error("the value {value} at row {row}, column {column} is not representable as {target}")]
     ValueNotRepresentable {
         /// The row of the value, in the table (or the index, in a slice).
@@ -267,13 +269,13 @@ pub enum Error {
         column: usize,
         /// The value that does not fit.
         value: AnyValue,
-        /// The element type that it does not fit in.
+        /// The element type that it does not fit.
         target: ElementType,
     },
-    /// A copy was forbidden, and cannot be avoided.
+    /// A copy is needed, but the policy forbids it.
     #[error("a copy is needed, and was forbidden: {reason}")]
     CopyRequired {
-        /// What stands in the way.
+        /// Why the copy is needed.
         reason: CopyReason,
     },
     /// Another library or format has no such element type.
@@ -284,38 +286,39 @@ pub enum Error {
         /// The library or format, by its name.
         target: &'static str,
     },
-    /// An archive or a file is damaged, or is none of ours.
+    /// An archive or a file is damaged, or is not in a format of this library.
     #[error("{}bad format at byte {offset}: {reason}", prefix(path.as_deref()))]
     Format {
         /// The file, as the caller named it; `None` for bytes that come from memory or from a stream.
         path: Option<PathBuf>,
-        /// The position in bytes where it was noticed.
+        /// The position in bytes where the damage was found.
         offset: u64,
         /// What is wrong there.
         reason: String,
     },
-    /// The system could not read or write a file.
+    /// The system failed to read or write a file.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file, as the caller named it.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something in a CSV file is not what the column or the table needs. It is the first such place in the file.
+    /// A field or a row of a CSV file is not what the column or the table needs. It is the first such place in the
+    /// file.
     #[cfg(feature = "csv")]
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     #[error("{}line {line}{}: {text:?} {reason}", prefix(path.as_deref()), column_of(*column, name.as_deref()))]
     Csv {
         /// The file, as the caller named it; `None` if the text does not come from one.
         path: Option<PathBuf>,
-        /// The line of the file, from 1 on. A field in quotes may span several: it is the first of them.
+        /// The line of the file, counted from 1. Of a quoted field that spans several lines it is the first.
         line: u64,
-        /// The column of the file, from 0 on; `None` if it is the whole row.
+        /// The column of the file, counted from 0; `None` if the error is about the whole row.
         column: Option<usize>,
         /// The name of that column, if it has one, cut to at most 40 characters.
         name: Option<String>,
-        /// What is there, cut to at most 40 characters.
+        /// The text that is there, cut to at most 40 characters.
         text: String,
         /// What is wrong with it.
         reason: String,
@@ -327,29 +330,29 @@ pub enum Error {
     CsvOption {
         /// The file that is read, as the caller named it; `None` if the text does not come from one.
         path: Option<PathBuf>,
-        /// Which one, and why.
+        /// Which option is bad, and why.
         reason: String,
     },
-    /// A CSV file has no room for a table of this shape.
+    /// CSV cannot express a table of this shape.
     #[cfg(feature = "csv")]
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     #[error("a table of {shape} values cannot be written as CSV: {reason}")]
     CsvShape {
         /// The shape of the table.
         shape: Shape,
-        /// What stands in the way.
+        /// Why it cannot be written.
         reason: String,
     },
-    /// A reader or writer that the caller handed in has failed.
+    /// A reader or writer that the caller passed in has failed.
     #[error("the stream failed: {source}")]
     Stream {
-        /// What it says.
+        /// The underlying error.
         source: io::Error,
     },
-    /// An error of the caller's own, out of a closure that the caller handed in: made by [`Error::other`].
+    /// An error of the caller's own, returned by a closure that the caller passed in: made by [`Error::other`].
     #[error(transparent)]
     Other {
-        /// What the caller said.
+        /// The caller's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Arrow values that a table cannot hold.
@@ -357,28 +360,28 @@ pub enum Error {
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     #[error("Arrow column {column} ({}): {}", label(name, LABEL_LIMIT), label(reason, REASON_LIMIT))]
     Arrow {
-        /// The column, from 0 on.
+        /// The column, counted from 0.
         column: usize,
-        /// What the schema calls it.
+        /// The name of the column in the schema.
         name: String,
-        /// What is wrong with it, and in which batch or array of several. Rows are those of that batch.
+        /// What is wrong with it, and in which batch or array if there are several. Rows are counted within that batch.
         reason: String,
     },
-    /// Arrow itself has failed: a reader that the caller handed in, as a rule.
+    /// Arrow itself has failed: usually a reader that the caller passed in.
     #[cfg(feature = "arrow")]
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     #[error("Arrow failed: {source}")]
     ArrowReader {
-        /// What it says.
+        /// The underlying error.
         source: arrow_schema::ArrowError,
     },
-    /// A file cannot be put in the place of another at once: the file system cannot rename, or the old file is mounted.
-    /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) writes over it.
+    /// A file cannot be replaced atomically: the file system cannot rename, or the old file is a mount point.
+    /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) overwrites it instead.
     #[error("{}: the file cannot be replaced at once, only written in place: {source}", path.display())]
     RenameUnsupported {
-        /// The file that was to be replaced, as the caller named it.
+        /// The file to be replaced, as the caller named it.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -402,17 +405,17 @@ impl Error {
         Self::Other { source: error.into() }
     }
 
-    /// Bytes that break the rules of their format, of a file that is not known here: [`in_file`](Self::in_file) adds it.
+    /// Returns a [`Format`](Self::Format) error without a path: [`in_file`](Self::in_file) adds it.
     pub(crate) fn format(offset: u64, reason: impl Into<String>) -> Self {
         Self::Format { path: None, offset, reason: reason.into() }
     }
 
-    /// Values of another type than the one that is needed, in no file.
+    /// Returns an [`ElementTypeMismatch`](Self::ElementTypeMismatch) without a path and without a converter.
     pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
         Self::ElementTypeMismatch { expected, found, path: None, converter: None }
     }
 
-    /// Names the file that an error is about, if it can name one and does not yet.
+    /// Adds the file that an error is about, if the variant has a path that is not set yet.
     pub(crate) fn in_file(mut self, file: &Path) -> Self {
         if let Self::Format { path: path @ None, .. } | Self::ElementTypeMismatch { path: path @ None, .. } = &mut self
         {
@@ -422,16 +425,16 @@ impl Error {
     }
 }
 
-/// What the message of an error begins with if it is about a file.
+/// Returns the beginning of a message about a file; empty if there is none.
 fn prefix(path: Option<&Path>) -> String {
     path.map(|path| format!("{}: ", path.display())).unwrap_or_default()
 }
 
-/// Places that a foreign name takes in a message, a character of which may take several when it is escaped.
+/// Terminal columns that a foreign name takes in a message at most, escapes included.
 #[cfg(any(feature = "csv", feature = "arrow"))]
 const LABEL_LIMIT: usize = 40;
 
-/// Places that a reason with foreign names in it takes in a message.
+/// Terminal columns that a reason with foreign names in it takes in a message at most.
 #[cfg(feature = "arrow")]
 const REASON_LIMIT: usize = 300;
 

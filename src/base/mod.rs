@@ -1,5 +1,5 @@
-//! The words that everything else speaks, and that know nothing else: element types, the exact number that a value is,
-//! shapes, positions, errors and the facts that they name, and cutting work into tasks.
+//! The vocabulary of all other modules, none of which it uses: element types, the exact number that a value stands for,
+//! shapes, errors and the types in them, and how work is cut into tasks.
 
 #[forbid(unsafe_code)]
 pub(crate) mod copy;

@@ -1,8 +1,8 @@
-//! What a block is taken for, and of what kind it is.
+//! Access modes and kinds of blocks.
 
 use std::fmt;
 
-/// What a block is taken for. Source: DAAL `ReadWriteMode`.
+/// Whether a block is taken for reading, writing or both. Source: DAAL `ReadWriteMode`.
 ///
 /// | mode | the block shows | release |
 /// | --- | --- | --- |
@@ -27,7 +27,7 @@ pub enum ReadWriteMode {
 }
 
 impl ReadWriteMode {
-    /// Returns whether the block shows what the table holds.
+    /// Returns whether the block shows the table's values.
     ///
     /// # Examples
     /// ```
@@ -62,7 +62,7 @@ impl fmt::Display for ReadWriteMode {
     }
 }
 
-/// What a descriptor holds, and which call releases it.
+/// The kind of block that a descriptor holds, and so the call that releases it.
 ///
 /// # Examples
 /// ```
@@ -70,6 +70,7 @@ impl fmt::Display for ReadWriteMode {
 /// assert_eq!(BlockKind::Rows.to_string(), "a block of rows");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BlockKind {
     /// From `get_block_of_rows`.
     Rows,

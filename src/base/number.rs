@@ -1,60 +1,63 @@
-//! The conversion rule for one value, every pair of element types.
+//! The conversion rule for one value, for every pair of element types.
 //!
-//! Every source is first seen as the exact number that it is: an integer of at most 64 bits, or a float that an `f64`
-//! holds exactly. Every target then rounds that number **once**. Twelve ways in and twelve ways out make 144 pairs,
-//! and no pair can be rounded twice. What a pair loses is a [`Loss`]; the policies only differ in which they permit.
+//! A source value is first read as the exact number that it stands for: an integer of at most 64 bits, or a float that
+//! an `f64` holds exactly. The target type then rounds that number **once**. Twelve readings and twelve roundings make
+//! 144 pairs, none of which can round twice. What a conversion loses is a [`Loss`]; the policies only differ in which
+//! losses they permit.
 //!
-//! From one float type to another a NaN keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload
-//! as there is room for: a wider payload ends in zeros, a narrower one is cut off. So `f64` to `f32` to `f16` is `f64` to
-//! `f16`. Rust promises nothing about the bits of a NaN that `as` has converted: here they are moved as integers.
+//! From one float type to another a NaN keeps its sign, becomes quiet, and keeps as many of the leading bits of its
+//! payload as there is room for: a wider payload is filled with zeros, a narrower one is truncated. So `f64` to `f32`
+//! to `f16` is the same as `f64` to `f16`. Rust promises nothing about the bits of a NaN that `as` has converted: here
+//! they are moved as integers.
 //!
-//! Slow and plain on purpose: every kernel is tested bit for bit against this file.
-//! Semantics: CONVERSION rules of this crate; rounding is IEEE 754 `roundTiesToEven`, float to integer
-//! truncates like Rust's `as`; NaN is IEEE 754-2019, 6.2.3, and what x86-64 and AArch64 do.
+//! Deliberately slow and simple: every kernel is tested bit for bit against this file.
+//! Semantics: [`ConversionPolicy`](crate::convert::ConversionPolicy); rounding is IEEE 754 `roundTiesToEven`, float to
+//! integer truncates like Rust's `as`; NaN is IEEE 754-2019, 6.2.3, and what x86-64 and AArch64 do.
 
 use half::{bf16, f16};
 
 use crate::base::element::Element;
 
-/// The number that a value is, exactly.
+/// The exact number that a value stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exact {
-    /// An integer that some integer element type holds.
+    /// An integer that an integer element type can hold.
     Integer(i128),
-    /// A float, an infinity or a NaN: with the payload on the left, if it comes from a narrower type.
+    /// A float, an infinity or a NaN. The payload of a NaN from a narrower type is in the leading bits.
     Float(f64),
 }
 
-/// What a `Saturate` conversion loses of one value.
+/// What a `Saturate` conversion of one value loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing: the result is the number.
+    /// Nothing: the result is equal.
     None,
-    /// It was NaN, and is the integer 0.
+    /// It was NaN, and becomes the integer 0.
     NanToInteger,
     /// It was clamped to the smallest integer.
     BelowRange,
     /// It was clamped to the largest integer.
     AboveRange,
-    /// It was finite, and is infinite.
+    /// It was finite, and becomes infinite.
     OverflowToInfinity,
-    /// It was in range, and is truncated or rounded.
+    /// It was in range, and was truncated or rounded.
     Inexact,
 }
 
-/// How an element type is read exactly, and how an exact number becomes one of its values.
+/// How a value is read as an exact number, and how an exact number is rounded to a value.
 pub trait Number: Copy {
-    /// The number that this value is.
+    /// Returns the exact number that this value stands for.
     fn exact(self) -> Exact;
-    /// The value that `Saturate` gives for a number: truncated or rounded once, clamped, NaN to integer 0 or a quiet NaN.
+    /// Converts a number as `Saturate` does: truncated or rounded once, clamped, NaN to the integer 0 or to a quiet
+    /// NaN.
     fn nearest(number: Exact) -> Self;
-    /// What `nearest` loses of the number.
+    /// Returns what `nearest` loses of the number.
     fn loss(number: Exact) -> Loss;
-    /// Returns whether two values are the same for write-back: the same bits.
+    /// Returns whether two values have the same bits, which makes them equal for write-back.
     fn is_same(self, other: Self) -> bool;
 }
 
-/// Converts one value as [`ConversionPolicy::Saturate`](super::ConversionPolicy::Saturate) does.
+/// Converts one value as [`ConversionPolicy::Saturate`](crate::convert::ConversionPolicy::Saturate) does.
 #[inline]
 pub(crate) fn convert<S: Element, D: Element>(value: S) -> D {
     D::nearest(value.exact())
@@ -80,7 +83,7 @@ macro_rules! integer {
             fn loss(number: Exact) -> Loss {
                 match number {
                     Exact::Integer(value) => integer_loss(value, Self::MIN as i128, Self::MAX as i128),
-                    // Both limits are powers of two or zero, so that they are exact as floats; MAX itself may not be.
+                    // Both limits are powers of two or zero, so they are exact as floats; MAX itself may not be.
                     Exact::Float(value) => {
                         truncation_loss(value, Self::MIN as f64, (Self::MAX as i128 + 1) as f64)
                     }
@@ -106,7 +109,7 @@ fn integer_loss(value: i128, min: i128, max: i128) -> Loss {
     }
 }
 
-/// The loss of truncating a float to an integer in `min..end`.
+/// Returns the loss of truncating a float to an integer in `min..end`.
 fn truncation_loss(value: f64, min: f64, end: f64) -> Loss {
     let truncated = value.trunc();
     if value.is_nan() {
@@ -170,7 +173,7 @@ float! {
 /// A binary interchange format: sign, exponent and fraction, from the highest bit down.
 #[derive(Clone, Copy)]
 struct Format {
-    /// Width of everything in bits.
+    /// Width of the whole value in bits.
     width: u32,
     /// Width of the fraction in bits.
     fraction_bits: u32,
@@ -182,35 +185,35 @@ const F16: Format = Format { width: 16, fraction_bits: 10 };
 const BF16: Format = Format { width: 16, fraction_bits: 7 };
 
 impl Format {
-    /// The bits of positive infinity: all ones between sign and fraction.
+    /// Returns the bits of positive infinity: an exponent of all ones.
     fn infinity(self) -> u64 {
         (1 << (self.width - 1)) - (1 << self.fraction_bits)
     }
 
-    /// All bits of the fraction.
+    /// Returns the mask of the fraction.
     fn fraction(self) -> u64 {
         (1 << self.fraction_bits) - 1
     }
 
-    /// The first bit of the fraction: set in a quiet NaN.
+    /// Returns the leading bit of the fraction, which is set in a quiet NaN.
     fn quiet(self) -> u64 {
         1 << (self.fraction_bits - 1)
     }
 
-    /// Exponent of the smallest normal number.
+    /// Returns the exponent of the smallest normal number.
     fn min_exponent(self) -> i32 {
         let exponent_bits = self.width - 1 - self.fraction_bits;
         2 - (1 << (exponent_bits - 1))
     }
 
-    /// The quiet `f64` with the sign and the payload of a NaN of this format.
+    /// Returns the quiet `f64` NaN with the sign and the payload of a NaN of this format.
     fn widen_nan(self, bits: u64) -> f64 {
         let sign = bits >> (self.width - 1) << 63;
         let fraction = (bits & self.fraction()) << (F64.fraction_bits - self.fraction_bits);
         f64::from_bits(sign | F64.infinity() | F64.quiet() | fraction)
     }
 
-    /// The bits of the quiet NaN of this format with the sign of a NaN, and as much of its payload as there is room for.
+    /// Returns the bits of the quiet NaN of this format with the sign of `nan` and as much of its payload as fits.
     fn narrow_nan(self, nan: f64) -> u64 {
         let sign = nan.to_bits() >> 63 << (self.width - 1);
         let fraction = (nan.to_bits() & F64.fraction()) >> (F64.fraction_bits - self.fraction_bits);
@@ -218,12 +221,12 @@ impl Format {
     }
 }
 
-/// Rounds a number, which is no NaN, to nearest even, once, in integer arithmetic.
+/// Rounds a number that is not NaN to nearest, ties to even, once, in integer arithmetic.
 ///
-/// `half`'s own conversions from `f64` go through `f32` and round twice, or drop low bits, depending on the machine.
+/// The conversions of `half` from `f64` round twice (through `f32`) or drop low bits, depending on the machine.
 fn round_to_16_bits(number: Exact, format: Format) -> u16 {
     let infinity = format.infinity() as u16;
-    // The number is (-1)^sign * significand * 2^exponent.
+    // number = (-1)^sign * significand * 2^exponent
     let (sign, significand, exponent) = match number {
         Exact::Integer(value) => (u16::from(value < 0) << 15, value.unsigned_abs(), 0),
         Exact::Float(value) => {
@@ -233,7 +236,7 @@ fn round_to_16_bits(number: Exact, format: Format) -> u16 {
             }
             let bits = value.to_bits();
             let (field, fraction) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
-            // Field 0 means subnormal: no hidden bit, and the exponent of field 1.
+            // Field 0 is a subnormal: no hidden bit, and the exponent of field 1.
             (sign, u128::from(fraction | u64::from(field != 0) << 52), field.max(1) - 1075)
         }
     };
@@ -244,7 +247,7 @@ fn round_to_16_bits(number: Exact, format: Format) -> u16 {
     let magnitude = exponent + significand.ilog2() as i32;
     let unit = magnitude.max(format.min_exponent()) - format.fraction_bits as i32;
     let units = round_shift_right(significand, unit - exponent);
-    // The hidden bit of a normal number, and the carry of a rounding up, add into the exponent field by themselves.
+    // The hidden bit of a normal number and the carry of rounding up are added into the exponent field.
     let field = (magnitude.max(format.min_exponent()) - format.min_exponent()) as u128;
     let bits = (field << format.fraction_bits) + units;
     sign | bits.min(u128::from(infinity)) as u16

@@ -1,7 +1,7 @@
-//! Cutting work into tasks; the only module that names rayon.
+//! How work is cut into tasks; with `crew`, the only module that uses rayon.
 //!
-//! Work runs in the caller's pool (`ThreadPool::install`), never in one of our own, and nothing is started at load. No call
-//! needs more threads than its own: `crew` says how they share the work.
+//! Work runs in the caller's pool (`ThreadPool::install`), never in a pool of the library's own, and no thread is
+//! started at load. Every call finishes even if only its own thread works; `crew` describes how threads share the work.
 //! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
 
 use std::cell::Cell;
@@ -9,11 +9,11 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::{Mutex, PoisonError};
 
-/// Work on fewer bytes than this, read and written together, stays on the calling thread.
+/// Work on fewer bytes than this, those read plus those written, stays on the calling thread.
 ///
-/// Measured on 2 cores with no such limit, `f32` to `f64`: called from outside of the pool, two threads are slower than one
-/// up to 2 MiB, as fast at 3 MiB, and 1.4 times as fast at 6 MiB. (From a thread of the pool, they win from 1 MiB on.) The
-/// bench `tables`, group `threads`, shows both sides of the limit.
+/// Measured on 2 cores without the limit, `f32` to `f64`: called from outside the pool, two threads are slower than one
+/// up to 2 MiB, as fast at 3 MiB, and 1.4 times as fast at 6 MiB. (From a thread of the pool they are faster from 1 MiB
+/// on.) The bench `tables`, group `threads`, shows both sides of the limit.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
 /// No task gets fewer bytes than this.
@@ -22,15 +22,15 @@ const TASK_BYTES: usize = 256 << 10;
 /// Tasks per thread: some threads are slower than others.
 const TASKS_PER_THREAD: usize = 4;
 
-/// Pieces are cut at multiples of this many elements: whole cache lines of any element type.
+/// Pieces are cut at multiples of this number of elements: whole cache lines for any element type.
 const LINE: usize = 64;
 
 thread_local! {
-    /// Whether this thread is inside of [`serially`].
+    /// Whether this thread is inside [`serially`].
     static IS_SERIAL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Works with all library calls inside staying on this thread, however much they work on.
+/// Calls `work`, with all library calls inside it staying on this thread, however large they are.
 pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -42,10 +42,10 @@ pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Into how many tasks to cut work on so many bytes: one if it does not pay to cut, or there is one thread.
+/// Returns the number of tasks for work on `bytes` bytes: one if cutting does not pay, or there is one thread.
 pub(crate) fn task_count(bytes: usize) -> usize {
     if bytes < LEAST_BYTES || IS_SERIAL.get() {
-        return 1; // before rayon is asked anything: asking starts its threads
+        return 1; // before rayon is asked for its threads, which starts them
     }
     match threads() {
         1 => 1,
@@ -53,8 +53,8 @@ pub(crate) fn task_count(bytes: usize) -> usize {
     }
 }
 
-/// Cuts something of a length into about as many parts, from front to back; `split` cuts what is left in two, after so
-/// many elements.
+/// Cuts something of `length` elements into about `parts` parts, from front to back; `split` cuts what is left in two,
+/// after the given number of elements.
 pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
     let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE);
     let (mut pieces, mut rest) = (Vec::with_capacity(parts), whole);
@@ -66,8 +66,8 @@ pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMu
     pieces
 }
 
-/// The threads of the caller's pool. If the caller has none, and the machine refuses to start those of the global one, there
-/// is one: the caller.
+/// Returns the number of threads in the caller's pool, or in the global one. If the system refuses to start the threads
+/// of the global pool, it is one: the caller.
 #[cfg(feature = "rayon")]
 fn threads() -> usize {
     static HAS_GLOBAL_POOL: OnceLock<bool> = OnceLock::new();
@@ -76,7 +76,7 @@ fn threads() -> usize {
     }
     let has_pool = *HAS_GLOBAL_POOL.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
         Ok(()) => true,
-        Err(error) => std::error::Error::source(&error).is_none(), // somebody else has built it before
+        Err(error) => std::error::Error::source(&error).is_none(), // it was built before
     });
     if has_pool { rayon::current_num_threads() } else { 1 }
 }
@@ -86,12 +86,12 @@ fn threads() -> usize {
     1
 }
 
-/// Works on every piece, several at a time if there are several; results are in the order of the pieces.
+/// Calls `work` on every piece, several at a time if there are several; the results are in the order of the pieces.
 pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     map_on(false, pieces, work)
 }
 
-/// As [`map`]; with `takes_own`, a thread of the pool begins with the piece of its own number.
+/// Like [`map`]; with `takes_own`, a thread of the pool begins with the piece of its own number.
 fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let threads = if pieces.len() < 2 || IS_SERIAL.get() { 1 } else { threads() };
     if threads == 1 {
@@ -104,20 +104,20 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: impl Fn(P) ->
         let result = piece.map(&work);
         slot(index).1 = result;
     });
-    // Every slot has a result: a piece whose work has panicked does not come here.
+    // Every slot has a result: a panic of the work does not get here.
     slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1).collect()
 }
 
 #[cfg(feature = "rayon")]
 use super::crew::share;
 
-/// There are no other threads.
+/// Calls `work` with every index on the calling thread: there are no others.
 #[cfg(not(feature = "rayon"))]
 fn share(count: usize, _threads: usize, _takes_own: bool, work: &dyn Fn(usize)) {
     (0..count).for_each(work);
 }
 
-/// Calls `work(offset, chunk)` for consecutive chunks that together are `values`, several at a time if that pays.
+/// Calls `work(offset, chunk)` for consecutive chunks that together make up `values`, several at a time if that pays.
 pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let tasks = task_count(size_of_val(values).saturating_mul(2)); // what is written is usually read as well
     if tasks == 1 {
@@ -131,9 +131,9 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
-/// Calls `work(offset, chunk)` for one chunk of `values` for each thread, if work on so many bytes pays; chunk `i` goes to
-/// thread `i` if that has time, so that memory stays with the thread that touched it first. Chunks are whole multiples of
-/// `grain` values. Inside, all work is serial.
+/// Calls `work(offset, chunk)` for one chunk of `values` per thread, if that pays for work on `bytes` bytes; chunk `i`
+/// goes to thread `i` if that is idle, so that memory stays with the thread that touched it first. Chunks are multiples
+/// of `grain` values. Inside, all work is serial.
 pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
     values: &mut [T],
     grain: usize,
@@ -142,7 +142,7 @@ pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
 ) {
     let pieces = if task_count(bytes) > 1 { threads() } else { 1 };
     let share = values.len().div_ceil(pieces);
-    // Whole lines of memory, if the grain and the number of values leave a choice.
+    // Whole cache lines, if the grain and the number of values allow it.
     let unit = if grain <= 1 && share >= LINE { LINE } else { grain.max(1) };
     let step = share.checked_next_multiple_of(unit).unwrap_or(values.len());
     if step >= values.len() {
@@ -165,7 +165,7 @@ mod pieces {
     /// Something that can be cut in two at a piece boundary, down to single pieces.
     pub(crate) trait Pieces: Send + Sized {
         fn piece_count(&self) -> usize;
-        /// The first `pieces` pieces and the rest.
+        /// Returns the first `pieces` pieces and the rest.
         fn split_at(self, pieces: usize) -> (Self, Self);
     }
 
@@ -177,7 +177,7 @@ mod pieces {
         (0..count).into_par_iter().map(make)
     }
 
-    /// Produces `make(piece)` for every single piece, in parallel; nothing is cut before a task asks for it.
+    /// Produces `make(piece)` for every single piece, in parallel; pieces are cut only as tasks take them.
     pub(crate) fn map_pieces<P: Pieces, I: Send>(
         pieces: P,
         make: impl Fn(P) -> I + Sync + Send,
@@ -185,7 +185,8 @@ mod pieces {
         ParallelPieces { pieces }.map(make)
     }
 
-    /// Works on every single piece, in parallel; returns the first error in the order of the pieces, when all are done.
+    /// Calls `work` on every single piece, in parallel; when all are done, returns the first error in the order of the
+    /// pieces.
     pub(crate) fn try_for_each_piece<P: Pieces, E: Send>(
         pieces: P,
         work: impl Fn(P) -> Result<(), E> + Sync,

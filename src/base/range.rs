@@ -4,10 +4,11 @@ use std::ops::{Bound, Range, RangeBounds};
 
 use crate::base::error::{Error, Result};
 
-/// Resolves a range of `count` things. Whether they exist, and whether the range runs backwards, is found out where it is used.
+/// Resolves the bounds of a range over `count` elements. Whether it lies inside and does not run backwards is checked
+/// by the caller.
 ///
 /// # Errors
-/// What `refusal` makes of the range, if it begins or ends past the last number that there is.
+/// `refusal` of the range, if a bound overflows `usize`.
 #[inline(always)]
 pub(crate) fn resolve(
     range: impl RangeBounds<usize>,

@@ -1,6 +1,6 @@
-//! The shape of a table: how many observations, how many features.
+//! The shape of a table: numbers of rows (observations) and columns (features).
 //!
-//! Fields are named so that nobody can swap them (DAAL's constructors take columns first, oneDAL's rows first).
+//! The fields are named so that they cannot be swapped (DAAL's constructors take columns first, oneDAL's rows first).
 //! Every product of the two is checked here, and only here.
 
 use std::cmp::Ordering;
@@ -31,7 +31,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Makes a shape; the same as the struct literal, for code that has both numbers at hand.
+    /// Creates a shape: the same as the struct literal.
     ///
     /// # Examples
     /// ```
@@ -42,7 +42,7 @@ impl Shape {
         Self { rows, columns }
     }
 
-    /// Counts the values: rows times columns.
+    /// Returns the number of values: rows times columns.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`] if the product does not fit in memory at all, even with one byte per value.
@@ -61,7 +61,7 @@ impl Shape {
         }
     }
 
-    /// Counts the values, and makes sure that as many of `element` can be addressed.
+    /// Returns the number of values, after checking that this many of type `element` can be addressed.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`] if the values would take more than `isize::MAX` bytes.
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// Makes sure that so many values of `T` are those of this shape, no fewer and no more; returns their number.
+    /// Checks that `have` values of `T` are exactly those of this shape; returns their number.
     pub(crate) fn check_length<T: Element>(self, have: usize) -> Result<usize> {
         let need = self.element_count_of(T::TYPE)?;
         match have.cmp(&need) {
@@ -92,7 +92,7 @@ impl Shape {
         }
     }
 
-    /// Returns whether there is no value at all.
+    /// Returns whether the shape has no values.
     ///
     /// # Examples
     /// ```

@@ -1,14 +1,14 @@
-//! How many places a text takes in a terminal, which shows some characters twice as wide as others, and some not at all.
+//! The width of a text in terminal columns: some characters take two, and some none.
 //!
-//! Blocks of characters, not each of them: enough to keep columns below each other. Source: Unicode, UAX #11 (wide and
-//! full-width characters) and the blocks of combining marks.
+//! Works by blocks of characters, not by single characters: enough to keep columns aligned. Source: Unicode, UAX #11
+//! (wide and full-width characters) and the blocks of combining marks.
 
 use std::ops::RangeInclusive;
 
-/// Stands for what is left out.
+/// Marks that something is left out.
 pub(crate) const DOTS: &str = "...";
 
-/// Marks that stand on the character before them.
+/// Combining marks.
 const COMBINING: [RangeInclusive<char>; 7] = [
     '\u{0300}'..='\u{036F}',
     '\u{0483}'..='\u{0489}',
@@ -19,7 +19,7 @@ const COMBINING: [RangeInclusive<char>; 7] = [
     '\u{FE20}'..='\u{FE2F}',
 ];
 
-/// Chinese, Japanese and Korean writing, and pictures.
+/// Chinese, Japanese and Korean characters, and pictographs.
 const WIDE: [RangeInclusive<char>; 11] = [
     '\u{1100}'..='\u{115F}',
     '\u{2E80}'..='\u{303E}',
@@ -34,7 +34,7 @@ const WIDE: [RangeInclusive<char>; 11] = [
     '\u{20000}'..='\u{3FFFD}',
 ];
 
-/// The places that a text takes.
+/// Returns the width of a text in terminal columns.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -52,8 +52,8 @@ fn width_of(character: char) -> usize {
     }
 }
 
-/// Whether a character does what it should not in a terminal: control characters, those that turn the direction of writing,
-/// and those that nobody sees.
+/// Returns whether a character is harmful in a terminal: control characters, those that change the direction of
+/// writing, and invisible ones.
 pub(crate) fn is_harmful(character: char) -> bool {
     let is_hidden = matches!(
         character,
@@ -75,7 +75,8 @@ pub(crate) fn is_harmful(character: char) -> bool {
     character.is_control() || is_hidden
 }
 
-/// A text of unknown origin for people: so that it does no harm to a terminal, in at most so many places and characters.
+/// Returns a text of unknown origin, made safe to print to a terminal: harmful characters are escaped, and it is cut to
+/// at most `limit` terminal columns and `limit` characters.
 pub(crate) fn label(name: &str, limit: usize) -> String {
     let mut text = String::new();
     for character in name.chars().take(limit + 1) {

@@ -7,7 +7,7 @@ use super::number::Exact;
 
 macro_rules! define_any_value {
     (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
-        /// One value of any element type; an error shows the offender with it, digits and all.
+        /// One value of any element type; errors show the offending value with it, with all its digits.
         ///
         /// # Examples
         /// ```
@@ -45,7 +45,7 @@ macro_rules! define_any_value {
         impl<T: Element> From<T> for AnyValue {
             fn from(value: T) -> Self {
                 match T::TYPE {
-                    // The same type, so that the cast is the identity.
+                    // The same type: the cast is the identity.
                     $(ElementType::$variant => Self::$variant(bytemuck::cast::<T, $native>(value)),)*
                 }
             }
@@ -54,7 +54,7 @@ macro_rules! define_any_value {
 }
 with_elements! { define_any_value () }
 
-/// `match_value!(any, value => body)`: the body, compiled for each element type, with the value that it is.
+/// `match_value!(any, value => body)`: `body` compiled for each element type, with `value` of that type.
 macro_rules! match_value {
     ((@arms $any:expr, $value:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         match $any { $($crate::base::value::AnyValue::$variant($value) => $body,)* }
@@ -65,11 +65,11 @@ macro_rules! match_value {
 }
 pub(crate) use match_value;
 
-/// Writes very large and very small floats with an exponent, everything else as it is.
+/// Writes very large and very small floats with an exponent, everything else without.
 fn write_number<T: Element>(value: T, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value.exact() {
         Exact::Float(float) if float.is_finite() && float != 0.0 && !(1e-5..1e16).contains(&float.abs()) => {
-            // The shortest digits of an f32 are not those of the f64 that is equal to it.
+            // The shortest digits of an f32 are not those of the equal f64.
             if T::TYPE == ElementType::F64 { write!(f, "{float:e}") } else { write!(f, "{:e}", float as f32) }
         }
         _ => fmt::Display::fmt(&value, f),

@@ -17,13 +17,15 @@ use crate::window::AnySliceMut;
 
 /// Block access to every kind of table, `dyn NumericTable` included.
 ///
-/// All calls with `U` give values of that element type, whatever the table stores: zero-copy if it is the stored type
-/// and the values are contiguous, converted if not ([`ConversionPolicy::Saturate`] when reading,
+/// All calls with `U` return values of that element type, whatever the table stores: without a copy if it is the stored
+/// type and the values are contiguous, otherwise converted ([`ConversionPolicy::Saturate`] when reading,
 /// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
 ///
-/// Every call, or every item of its iterator, fails with [`Error::NotAllocated`] on a table that has rows but no memory, with
-/// [`Error::BlockOutstanding`] while a writable [`BlockDescriptor`] is out, and with [`Error::OutOfMemory`] if a
-/// converted copy is refused. Nothing has changed then.
+/// Every call, or every item of its iterator, fails with [`Error::NotAllocated`] on a table that has rows but no
+/// memory; with [`Error::BlockOutstanding`] while a writable [`BlockDescriptor`] is outstanding, if the table lends its
+/// memory to it, as the homogeneous one does; and with [`Error::OutOfMemory`] if a converted copy cannot be allocated.
+/// Calls that write fail with [`Error::ReadOnlyTable`] on a kind of table that cannot be written. A call that fails
+/// changes nothing.
 ///
 /// # Examples
 /// ```
@@ -35,15 +37,18 @@ use crate::window::AnySliceMut;
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub trait BlockAccess: NumericTable {
-    /// Gets consecutive rows into a descriptor. `row_count` is cut at the last row, so that a loop with a fixed step
-    /// needs no special last step.
+    /// Takes a block of consecutive rows into a descriptor. `row_count` is limited to the rows that there are, so a
+    /// loop with a fixed step needs no special last step.
     ///
-    /// A block that the descriptor still holds for reading is replaced; on an error it stays, unless memory was refused.
-    /// Source: DAAL `getBlockOfRows`; there, a start behind the end is a success without rows.
+    /// A block that the descriptor still holds for reading is replaced; on an error it is kept, unless memory was
+    /// refused. Takes `&mut self` in every mode, since the mode is a value: [`read_rows`](Self::read_rows) is the form
+    /// for reading that takes `&self`. Source: DAAL `getBlockOfRows`, for which a start past the end is a success
+    /// without rows.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if `first_row` is behind the end of the table;
-    /// [`Error::BlockOutstanding`] also if the descriptor holds a writable block.
+    /// [`Error::RowsOutOfRange`] if `first_row` is past the end of the table; [`Error::BlockOutstanding`] also if the
+    /// descriptor holds a writable block; [`Error::ReadOnlyTable`] if the mode is for writing and the table cannot be
+    /// written; [`Error::ValueNotRepresentable`] under the descriptor's policy.
     ///
     /// # Examples
     /// ```
@@ -71,14 +76,15 @@ pub trait BlockAccess: NumericTable {
         block.get(self, (rows, 0..self.column_count()), BlockKind::Rows, mode)
     }
 
-    /// Releases a block of rows: writes changed values back if the block is writable and converted, all or nothing.
+    /// Releases a block of rows. If it is writable and a copy, its changed values are written back, all of them or
+    /// none.
     ///
     /// Source: DAAL `releaseBlockOfRows`.
     ///
     /// # Errors
-    /// [`Error::NoBlock`] if it holds none; [`Error::WrongTable`]; [`Error::WrongBlockKind`];
-    /// [`Error::ValueNotRepresentable`] with the table's row and column. The block is still held then, so that a value
-    /// can be corrected.
+    /// [`Error::NoBlock`] if the descriptor holds none; [`Error::WrongTable`]; [`Error::WrongBlockKind`];
+    /// [`Error::ValueNotRepresentable`] with the table's row and column; [`Error::ReadOnlyTable`] if the kind of table
+    /// can be written, but not with these values. The block is still held, so that a value can be corrected.
     ///
     /// # Examples
     /// ```
@@ -98,12 +104,16 @@ pub trait BlockAccess: NumericTable {
         block.release(self, BlockKind::Rows)
     }
 
-    /// Gets consecutive values of one column into a descriptor. `row_count` is cut at the last row.
+    /// Takes a block of consecutive values of one column into a descriptor. `row_count` is limited to the rows that
+    /// there are.
     ///
-    /// Source: DAAL `getBlockOfColumnValues`, which does not check the column.
+    /// Takes `&mut self` in every mode, as [`get_block_of_rows`](Self::get_block_of_rows) does;
+    /// [`read_column`](Self::read_column) takes `&self`. Source: DAAL `getBlockOfColumnValues`, which does not check
+    /// the column.
     ///
     /// # Errors
-    /// As [`get_block_of_rows`](Self::get_block_of_rows), and [`Error::ColumnOutOfRange`].
+    /// Those of [`get_block_of_rows`](Self::get_block_of_rows), including [`Error::ReadOnlyTable`];
+    /// [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -127,12 +137,12 @@ pub trait BlockAccess: NumericTable {
         block.get(self, region, BlockKind::ColumnValues, mode)
     }
 
-    /// Releases a block of column values, as [`release_block_of_rows`](Self::release_block_of_rows) does rows.
+    /// Releases a block of column values, like [`release_block_of_rows`](Self::release_block_of_rows).
     ///
     /// Source: DAAL `releaseBlockOfColumnValues`.
     ///
     /// # Errors
-    /// As [`release_block_of_rows`](Self::release_block_of_rows).
+    /// Those of [`release_block_of_rows`](Self::release_block_of_rows).
     ///
     /// # Examples
     /// ```
@@ -151,8 +161,8 @@ pub trait BlockAccess: NumericTable {
 
     /// Lends consecutive rows as one row-major block of `U`.
     ///
-    /// Shape: `rows.len()` x `column_count()`, in values. O(1) if `U` is the stored type and the rows lie one after
-    /// another, else one pass.
+    /// Shape: `rows.len()` x `column_count()`, in values. O(1) if `U` is the stored type and the rows are contiguous,
+    /// else one pass.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`] if `rows` does not lie inside the table.
@@ -170,10 +180,10 @@ pub trait BlockAccess: NumericTable {
         self.rows_with(rows, ConversionPolicy::Saturate)
     }
 
-    /// As [`rows`](Self::rows), converted under a policy.
+    /// Like [`rows`](Self::rows), converted under a policy.
     ///
     /// # Errors
-    /// As [`rows`](Self::rows); [`Error::ValueNotRepresentable`] with the table's row and column.
+    /// Those of [`rows`](Self::rows); [`Error::ValueNotRepresentable`] with the table's row and column.
     ///
     /// # Examples
     /// ```
@@ -188,11 +198,11 @@ pub trait BlockAccess: NumericTable {
         Block::new(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), policy)
     }
 
-    /// Lends consecutive rows as one row-major block of `U`, for reading and writing: `release` it, so that no error is lost,
-    /// or use [`update_rows`](super::BlockUpdate::update_rows).
+    /// Lends consecutive rows as one row-major block of `U`, for reading and writing: `release` it to see the error of
+    /// writing back, or use [`update_rows`](super::BlockUpdate::update_rows).
     ///
     /// # Errors
-    /// As [`rows`](Self::rows).
+    /// Those of [`rows`](Self::rows); [`Error::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -227,10 +237,10 @@ pub trait BlockAccess: NumericTable {
         self.column_with(column, rows, ConversionPolicy::Saturate)
     }
 
-    /// As [`column`](Self::column), converted under a policy.
+    /// Like [`column`](Self::column), converted under a policy.
     ///
     /// # Errors
-    /// As [`column`](Self::column); [`Error::ValueNotRepresentable`] with the table's row and column.
+    /// Those of [`column`](Self::column); [`Error::ValueNotRepresentable`] with the table's row and column.
     ///
     /// # Examples
     /// ```
@@ -249,11 +259,11 @@ pub trait BlockAccess: NumericTable {
         Block::new(self, (rows_of(self.shape(), rows)?, one_column(self, column)?), policy)
     }
 
-    /// Lends consecutive values of one column as `U`, for reading and writing: `release` it, so that no error is lost, or use
-    /// [`update_column`](super::BlockUpdate::update_column).
+    /// Lends consecutive values of one column as `U`, for reading and writing: `release` it to see the error of writing
+    /// back, or use [`update_column`](super::BlockUpdate::update_column).
     ///
     /// # Errors
-    /// As [`column`](Self::column).
+    /// Those of [`column`](Self::column); [`Error::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -270,15 +280,15 @@ pub trait BlockAccess: NumericTable {
         Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
-    /// Reads consecutive rows through a descriptor that keeps its buffer: the way to read in a loop, or from many
-    /// threads with a descriptor each.
+    /// Reads consecutive rows through a descriptor that reuses its buffer: for reading in a loop, or on several threads
+    /// with a descriptor each.
     ///
-    /// The descriptor then holds the block for reading, as after `get_block_of_rows`. It need not be released, but while
-    /// it holds a block of the stored type it has a share of the table's memory, and the first write to the table
+    /// The descriptor then holds the block for reading, as after `get_block_of_rows`. It need not be released, but
+    /// while it holds a block of the stored type it has a share of the table's memory, and the first write to the table
     /// copies: [`discard`](BlockDescriptor::discard) the block to write in place.
     ///
     /// # Errors
-    /// As [`rows`](Self::rows); [`Error::BlockOutstanding`] also if the descriptor holds a writable block;
+    /// Those of [`rows`](Self::rows); [`Error::BlockOutstanding`] also if the descriptor holds a writable block;
     /// [`Error::ValueNotRepresentable`] under the descriptor's policy.
     ///
     /// # Examples
@@ -302,13 +312,13 @@ pub trait BlockAccess: NumericTable {
         Ok(block.as_slice())
     }
 
-    /// Reads consecutive values of one column through a descriptor that keeps its buffer.
+    /// Reads consecutive values of one column through a descriptor that reuses its buffer.
     ///
     /// The descriptor then holds the block for reading, as after `get_block_of_column_values`; see
     /// [`read_rows`](Self::read_rows).
     ///
     /// # Errors
-    /// As [`column`](Self::column), and as [`read_rows`](Self::read_rows).
+    /// Those of [`column`](Self::column) and [`read_rows`](Self::read_rows).
     ///
     /// # Examples
     /// ```
@@ -331,10 +341,10 @@ pub trait BlockAccess: NumericTable {
         Ok(block.as_slice())
     }
 
-    /// Walks over the table in blocks of `rows_per_block` rows; the last one may be shorter.
+    /// Returns an iterator over the table in blocks of `rows_per_block` rows; the last one may be shorter.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0. Each item can fail as [`rows`](Self::rows) can.
+    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0. Each item can fail with the errors of [`rows`](Self::rows).
     ///
     /// # Examples
     /// ```
@@ -352,12 +362,14 @@ pub trait BlockAccess: NumericTable {
         Ok((0..cuts.count()).map(move |index| self.rows(cuts.block(index))))
     }
 
-    /// Walks over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be shorter. Release each of
-    /// them, so that no error is lost, or use [`update_row_blocks`](super::BlockUpdate::update_row_blocks).
+    /// Returns an iterator over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be
+    /// shorter. Release each block to see the error of writing back, or use
+    /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks).
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; as [`rows_mut`](Self::rows_mut). Each item can fail if its
-    /// converted copy is refused.
+    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; those of [`rows_mut`](Self::rows_mut). [`Error::ReadOnlyTable`]
+    /// also for a kind of table that overrides writing and has no [pieces](NumericTable::pieces_mut), since only pieces
+    /// can be lent disjointly. Each item can fail if its converted copy cannot be allocated.
     ///
     /// # Examples
     /// ```
@@ -378,10 +390,10 @@ pub trait BlockAccess: NumericTable {
         Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
     }
 
-    /// Hands the blocks of [`row_blocks`](Self::row_blocks) to the threads of the caller's rayon pool.
+    /// Returns a parallel iterator over the blocks of [`row_blocks`](Self::row_blocks), on the caller's rayon pool.
     ///
     /// # Errors
-    /// As [`row_blocks`](Self::row_blocks).
+    /// Those of [`row_blocks`](Self::row_blocks).
     ///
     /// # Examples
     /// ```
@@ -402,12 +414,12 @@ pub trait BlockAccess: NumericTable {
         Ok(parallel::map_indices(cuts.count(), move |index| self.rows(cuts.block(index))))
     }
 
-    /// Spreads the blocks of [`row_blocks_mut`](Self::row_blocks_mut) over the threads of the caller's rayon pool: disjoint
-    /// writers, no locks. Release each of them, so that no error is lost, or use
+    /// Returns a parallel iterator over the blocks of [`row_blocks_mut`](Self::row_blocks_mut), on the caller's rayon
+    /// pool: disjoint writers, no locks. Release each block to see the error of writing back, or use
     /// [`par_update_row_blocks`](super::BlockUpdate::par_update_row_blocks).
     ///
     /// # Errors
-    /// As [`row_blocks_mut`](Self::row_blocks_mut).
+    /// Those of [`row_blocks_mut`](Self::row_blocks_mut), including [`Error::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -428,7 +440,7 @@ pub trait BlockAccess: NumericTable {
         rows_per_block: usize,
     ) -> Result<impl IndexedParallelIterator<Item = Result<BlockMut<'_, U>>>> {
         let blocks = BlocksMut::new(self, rows_per_block)?;
-        // Every single piece has rows, so that each has a block.
+        // Every single piece has rows, so each has a block.
         Ok(parallel::map_pieces(blocks, BlocksMut::into_block))
     }
 
@@ -455,7 +467,8 @@ pub trait BlockAccess: NumericTable {
     /// Writes one value under [`ConversionPolicy::Checked`].
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`].
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
+    /// [`Error::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -478,10 +491,14 @@ pub trait BlockAccess: NumericTable {
         fill(self, &region, value)
     }
 
-    /// Writes one value everywhere, under [`ConversionPolicy::Checked`]. Source: DAAL `assign`.
+    /// Writes one value to every position, under [`ConversionPolicy::Checked`]: to all columns or, on an error, to
+    /// none.
+    /// Source: DAAL `assign`.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] at row 0, column 0; a table without values takes any.
+    /// [`Error::ValueNotRepresentable`] at row 0 of the first column whose type cannot hold the value: column 0 if all
+    /// columns have the same type. [`Error::ReadOnlyTable`]. A table without values accepts any value, even if it is
+    /// read-only.
     ///
     /// # Examples
     /// ```
@@ -499,7 +516,7 @@ pub trait BlockAccess: NumericTable {
 
 impl<N: NumericTable + ?Sized> BlockAccess for N {}
 
-/// The rows from `first_row` on, at most `row_count`, cut at the last row.
+/// Returns the rows from `first_row` on, at most `row_count`, limited to those that there are.
 fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: usize) -> Result<Range<usize>> {
     let end = first_row.saturating_add(row_count);
     if first_row > table.row_count() {

@@ -1,9 +1,10 @@
-//! Blocks that borrow their table: what algorithms read and write in Rust's way.
+//! Blocks that borrow their table.
 //!
-//! A block is the table's memory if the asked type is the stored one and the values are contiguous row by row; otherwise it is
-//! a converted copy. A block of rows has all columns of the table, a block of column values one.
-//! Invariant: a block has `rows * columns` values, row by row.
-//! Semantics: DAAL `getBlockOfRows` and `getBlockOfColumnValues`, with the borrow checker in the place of release rules.
+//! A block is the table's memory if the requested type is the stored one and the values are contiguous in row-major
+//! order; otherwise it is a converted copy. A block of rows has all columns of the table, a block of column values one.
+//! Invariant: a block has `rows * columns` values, in row-major order.
+//! Semantics: DAAL `getBlockOfRows` and `getBlockOfColumnValues`, with the borrow checker instead of rules for
+//! releasing.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
@@ -15,10 +16,11 @@ use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::table::{NumericTable, Region, Shape};
 
-/// Consecutive rows of a table, or values of one column, for reading: row-major values of `U`, whatever the table stores.
+/// Consecutive rows of a table, or values of one column, for reading: row-major values of `U`, whatever the table
+/// stores.
 ///
-/// Made by [`BlockAccess::rows`](super::BlockAccess::rows) and the row-block iterators, and of the values of one column by
-/// [`BlockAccess::column`](super::BlockAccess::column). Dereferences to a slice.
+/// Returned by [`BlockAccess::rows`](super::BlockAccess::rows), [`BlockAccess::column`](super::BlockAccess::column) and
+/// the iterators over blocks of rows. Dereferences to a slice.
 ///
 /// # Examples
 /// ```
@@ -36,15 +38,15 @@ pub struct Block<'t, U: Element> {
     region: Region,
 }
 
-/// Consecutive rows of a table, or values of one column, for reading and writing: row-major values of `U`, whatever the table
-/// stores. End it with [`release`](Self::release): a converted block that is just dropped writes back if all of its values
-/// fit, and otherwise leaves the table unchanged **and the error unseen**, as `BufWriter` does. A closure, with
-/// [`update_rows`](super::BlockUpdate::update_rows), cannot lose the error.
+/// Consecutive rows of a table, or values of one column, for reading and writing: row-major values of `U`, whatever the
+/// table stores. End it with [`release`](Self::release): a converted block that is merely dropped is written back if
+/// all of its values fit, and otherwise leaves the table unchanged **and ignores the error**, as `BufWriter` does.
+/// [`update_rows`](super::BlockUpdate::update_rows), with a closure, cannot lose the error.
 ///
-/// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them is writing the table: nothing
-/// undoes that. Otherwise [`release`](Self::release) converts back what was changed, all of it or nothing; a value that
-/// nobody changed keeps every digit that the table holds. [`discard`](Self::discard) writes nothing, and neither does a
-/// converted block that is dropped by a panic.
+/// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table, and
+/// cannot be undone. Otherwise [`release`](Self::release) converts changed values back, all of them or none; an
+/// unchanged value keeps every digit that the table holds. [`discard`](Self::discard) writes nothing, and neither does
+/// a converted block that is dropped by a panic.
 ///
 /// # Examples
 /// ```
@@ -59,9 +61,9 @@ pub struct Block<'t, U: Element> {
 /// ```
 ///
 /// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
-/// `CsvBlocks::next_block`) has its values in a buffer that the next block uses again. They may be
-/// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and releasing or
-/// dropping such a block does nothing.
+/// `CsvBlocks::next_block`) has its values in a buffer that the next block reuses. They may be
+/// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and
+/// releasing or dropping such a block does nothing.
 ///
 /// Two writable blocks at once do not compile, and no block outlives its table:
 /// ```compile_fail,E0499
@@ -85,7 +87,7 @@ pub struct BlockMut<'t, U: Element> {
     region: Region,
 }
 
-/// Where row `row` is among row-major values.
+/// Returns the range of row `row` in row-major values.
 ///
 /// # Panics
 /// If there is no such row, as indexing a slice does.
@@ -128,7 +130,7 @@ macro_rules! block_facts {
             self.region.columns.len()
         }
 
-        /// Returns the rows of the table that this shows.
+        /// Returns the rows of the table that the block covers.
         ///
         /// # Examples
         /// ```
@@ -143,7 +145,7 @@ macro_rules! block_facts {
             self.region.rows.clone()
         }
 
-        /// Returns the first row of the table that this shows. Source: DAAL `getRowsOffset`.
+        /// Returns the first row of the table that the block covers. Source: DAAL `getRowsOffset`.
         ///
         /// # Examples
         /// ```
@@ -158,7 +160,7 @@ macro_rules! block_facts {
             self.region.rows.start
         }
 
-        /// Returns the columns of the table that this shows.
+        /// Returns the columns of the table that the block covers.
         ///
         /// # Examples
         /// ```
@@ -173,7 +175,7 @@ macro_rules! block_facts {
             self.region.columns.clone()
         }
 
-        /// Returns the first column of the table that this shows. Source: DAAL `getColumnsOffset`.
+        /// Returns the first column of the table that the block covers. Source: DAAL `getColumnsOffset`.
         ///
         /// # Examples
         /// ```
@@ -218,7 +220,7 @@ macro_rules! block_facts {
             &self[row_range(&self.region, row)]
         }
 
-        /// Walks over the rows.
+        /// Returns an iterator over the rows.
         ///
         /// # Examples
         /// ```
@@ -261,7 +263,7 @@ impl<'t, U: Element> Block<'t, U> {
     ) -> Result<Self> {
         let region = Region { rows: rows.clone(), columns: columns.clone() };
         if let Some(values) = Values::borrow(table, &region)? {
-            // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
+            // Ranges are passed in registers; loading a `Region` that was just stored would stall.
             return Ok(Self { values: Values::Borrowed(values), region: Region { rows, columns } });
         }
         Ok(Self { values: Values::convert(table, &region, policy)?, region })
@@ -269,7 +271,7 @@ impl<'t, U: Element> Block<'t, U> {
 
     block_facts!();
 
-    /// Whether the values are the table's own memory.
+    /// Returns whether the values are the table's own memory.
     ///
     /// # Examples
     /// ```
@@ -284,7 +286,7 @@ impl<'t, U: Element> Block<'t, U> {
         matches!(self.values, Values::Borrowed(_))
     }
 
-    /// Returns the values as an array: without a copy if the block is converted, and copied if it is the table's own memory.
+    /// Returns the values as an array: copied only if they are the table's own memory.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -341,7 +343,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         Self { values, region }
     }
 
-    /// A block on a copy of a region, which whoever made it writes back.
+    /// Creates a block on a copy of a region, which the caller writes back.
     pub(crate) fn staged(values: &'t mut [U], region: Region) -> Self {
         Self { values: ValuesMut::Staged(values), region }
     }
@@ -368,7 +370,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         &mut self[range]
     }
 
-    /// Walks over the rows, for writing; a block without columns yields none.
+    /// Returns an iterator over the rows, for writing; a block without columns yields none.
     ///
     /// # Examples
     /// ```
@@ -385,7 +387,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.chunks_exact_mut(columns)
     }
 
-    /// Whether the values are the table's own memory.
+    /// Returns whether the values are the table's own memory.
     ///
     /// # Examples
     /// ```
@@ -400,7 +402,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.values.is_borrowed()
     }
 
-    /// Sets the policy of writing back; it is [`ConversionPolicy::Checked`] if not set.
+    /// Returns the block with a policy for writing back; the default is [`ConversionPolicy::Checked`].
     ///
     /// # Examples
     /// ```
@@ -417,11 +419,14 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self
     }
 
-    /// Writes what was changed into the table, all of it or nothing, and keeps the block. The copy that
-    /// [`update_rows`](super::BlockUpdate::update_rows) hands to its closure is written when that has returned, and not before.
+    /// Writes the changed values into the table, all of them or none, and keeps the block. The block that
+    /// [`update_rows`](super::BlockUpdate::update_rows) passes to its closure is written when the closure has returned,
+    /// not by this call.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; correct the value and try again.
+    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; correct
+    /// the value and try again. [`Error::ReadOnlyTable`](crate::Error::ReadOnlyTable) if the kind of table can be
+    /// written, but not with these values.
     ///
     /// # Examples
     /// ```
@@ -440,11 +445,10 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.values.write_back()
     }
 
-    /// Writes what was changed into the table, all of it or nothing, and ends the block.
+    /// Writes the changed values into the table, all of them or none, and ends the block.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column. The table is unchanged; to keep the values,
-    /// use [`write_back`](Self::write_back).
+    /// Those of [`write_back`](Self::write_back), which keeps the values. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -461,7 +465,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.values.release()
     }
 
-    /// Ends the block without writing back. What was written in place, where the block is the table's memory, stays.
+    /// Ends the block without writing back. If the block is the table's memory, values that were written stay written.
     ///
     /// # Examples
     /// ```

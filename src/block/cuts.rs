@@ -1,4 +1,4 @@
-//! How a table is cut into blocks of rows, one after another or for several threads.
+//! How a table is cut into blocks of rows, for one thread or several.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::table::{NumericTable, Region, RegionMut};
 #[cfg(feature = "rayon")]
 use crate::window::AnySlice;
 
-/// How the rows of a table are cut into blocks of equal length; the last one may be shorter.
+/// The rows of a table, cut into blocks of equal length; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
     rows: usize,
@@ -32,16 +32,16 @@ impl Cuts {
         self.rows.div_ceil(self.rows_per_block)
     }
 
-    /// The rows of one block; `index` is below `count`, so that nothing overflows.
+    /// Returns the rows of one block; `index` is below `count`, so nothing overflows.
     pub(super) fn block(&self, index: usize) -> Range<usize> {
         let start = index * self.rows_per_block;
         start..start.saturating_add(self.rows_per_block).min(self.rows)
     }
 }
 
-/// The rest of a table that is handed out block by block, for writing.
+/// The rest of a table that is lent block by block, for writing.
 pub(super) struct BlocksMut<'t> {
-    /// `None` when all rows are handed out.
+    /// `None` when all rows are lent.
     rest: Option<RegionMut<'t>>,
     cuts: Cuts,
 }
@@ -63,7 +63,7 @@ impl<'t> BlocksMut<'t> {
         (part(head, rows), part(tail, self.cuts.rows - rows))
     }
 
-    /// Makes the block of all that is left.
+    /// Returns all that is left as one block.
     pub(super) fn into_block<U: Element>(self) -> Result<BlockMut<'t, U>> {
         let rest = self.rest.ok_or(Error::EmptyBlocks)?;
         let region = rest.region().clone();
@@ -73,7 +73,7 @@ impl<'t> BlocksMut<'t> {
 
 #[cfg(feature = "rayon")]
 impl BlocksMut<'_> {
-    /// Edits a copy of all that is left, and writes it back if that succeeds.
+    /// Calls `edit` with a copy of all that is left, and writes it back if that succeeds.
     pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<()>) -> Result<()> {
         let mut rest = self.rest.ok_or(Error::EmptyBlocks)?;
         let region = rest.region().clone();

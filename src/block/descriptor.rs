@@ -1,4 +1,4 @@
-//! The block descriptor: a block that the caller owns, and reuses.
+//! The block descriptor: a block that the caller owns and reuses.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,23 +14,59 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{Lease, NumericTable, Region, TableId};
 use crate::window::AnySlice;
 
-/// A block of rows or column values that the caller owns, and reuses: DAAL's `BlockDescriptor`.
+/// A block of rows or column values that the caller owns and reuses: DAAL's `BlockDescriptor`.
 ///
-/// | | same element type, contiguous values | otherwise |
+/// A block is taken by [`get_block_of_rows`] and [`get_block_of_column_values`], for reading also by [`read_rows`] and
+/// [`read_column`]. It is either in place, in the table's own memory, or a copy in the descriptor's own buffer,
+/// converted if the table stores another element type. [`is_zero_copy`](Self::is_zero_copy) distinguishes the two.
+///
+/// | | in place | a copy |
 /// | --- | --- | --- |
-/// | get | the block is the table's memory | the values are converted into the descriptor's own buffer |
-/// | release | writes are in the table already | changed values are converted back, all or nothing |
+/// | taken for reading | values of type `U`, contiguous in row-major order, in an [`Array`], which is shared | otherwise |
+/// | taken for writing | values of type `U`, contiguous in row-major order, of a table that lends its memory | otherwise |
+/// | released after writing | writes are in the table already | values are converted back, all or nothing |
 ///
-/// The buffer stays for the next use: a loop over blocks allocates once.
+/// A [`HomogenNumericTable`](crate::HomogenNumericTable) has its values in an array, and lends it. Another kind of
+/// table has blocks for reading in place if it makes its pieces by [`Piece::of_array`](crate::table::Piece::of_array),
+/// and blocks for writing in place if it implements [`lend_region`](NumericTable::lend_region) and its companions.
 ///
-/// What is different from DAAL:
-/// * a `ReadOnly` block can only be read, and keeps what it showed: later writes to the table copy first;
-/// * while a writable block is out, the table is leased to it: every other access is an error, until the block is
-///   released or dropped;
-/// * `WriteOnly` blocks that are converted begin as zeros, never as old bytes;
-/// * a value that nobody changed in a `ReadWrite` block is not rewritten, so that it cannot lose digits, nor a NaN its payload;
-/// * releasing on another table, twice, or as the wrong kind is an error that changes nothing;
-/// * dropping an unreleased block drops converted values, and gives the table its memory back.
+/// The buffer is kept for the next use: a loop over blocks allocates once.
+///
+/// # While a writable block is outstanding
+///
+/// A table that lends its memory is leased to the block, whether that is in place or a copy: every other access to its
+/// values returns [`Error::BlockOutstanding`], until the block is released, discarded or dropped. So there is one
+/// writable descriptor at a time, even for disjoint rows: the whole array of the table is moved into the descriptor, so
+/// that nothing can alias. Lending only some rows of it would need a check on the fast path of every access. For
+/// disjoint writers use [`row_blocks_mut`] and `par_row_blocks_mut`, which borrow the table once and cut it.
+///
+/// A table of a kind that does not lend can be used and written meanwhile, and several writable blocks of it can be
+/// outstanding at once; the last release wins. A `ReadWrite` block is compared with what the table holds **when it is
+/// released**: a value that was changed in the table after the block was taken counts as changed in the block, and is
+/// overwritten.
+///
+/// # Why taking a block borrows the table mutably
+///
+/// DAAL's mode is a value, not a type, so one signature is for both reading and writing: `get_block_of_rows` and
+/// `get_block_of_column_values` take `&mut self` whatever the mode. [`read_rows`] and [`read_column`] take `&self`:
+/// several threads can read one table, with a descriptor each.
+///
+/// # What is different from DAAL
+///
+/// * A `ReadOnly` block can only be read, and never changes: a copy is the descriptor's own, and an array of which it
+///   has a share cannot be written meanwhile; the table copies the array before its next write.
+/// * A writable block has exclusive access to the table, if the table lends its memory.
+/// * `WriteOnly` blocks that are copies are zeroed, and never hold old bytes.
+/// * A value of a `ReadWrite` block that was not changed is not written back, so it cannot lose digits, nor a NaN its
+///   payload.
+/// * Releasing on another table, twice, or as the wrong kind is an error, and changes nothing.
+/// * Dropping an unreleased block discards the values of a copy, and returns the memory that the table has lent.
+///
+/// [`get_block_of_rows`]: super::BlockAccess::get_block_of_rows
+/// [`get_block_of_column_values`]: super::BlockAccess::get_block_of_column_values
+/// [`read_rows`]: super::BlockAccess::read_rows
+/// [`read_column`]: super::BlockAccess::read_column
+/// [`row_blocks_mut`]: super::BlockAccess::row_blocks_mut
 ///
 /// # Examples
 /// ```
@@ -47,11 +83,11 @@ use crate::window::AnySlice;
 /// ```
 pub struct BlockDescriptor<U: Element> {
     held: Option<Held<U>>,
-    /// The values of a converted block are its first ones.
+    /// Its first values are those of a converted block.
     buffer: Buffer<U>,
     /// Holds the table's memory while a writable block is held; kept from one block to the next.
     lease: Lease,
-    /// The policy of both directions, if the caller chose one.
+    /// The policy for both directions, if the caller chose one.
     policy: Option<ConversionPolicy>,
 }
 
@@ -66,16 +102,16 @@ struct Held<U> {
 
 /// Where the values of the block are.
 enum Place<U> {
-    /// In the table's memory, which the descriptor has a share of.
+    /// In the table's memory, of which the descriptor has a share.
     Shared(Array<U>),
-    /// In the buffer: so many.
+    /// In the buffer: this number of values.
     Buffer(usize),
     /// In the table's memory, which the lease holds.
     Leased,
 }
 
 impl<U: Element> BlockDescriptor<U> {
-    /// Makes a descriptor without a block. Allocates nothing. Reads saturate, writing back is checked.
+    /// Creates a descriptor without a block. Allocates nothing. Reading saturates, writing back is checked.
     ///
     /// # Examples
     /// ```
@@ -86,7 +122,7 @@ impl<U: Element> BlockDescriptor<U> {
         Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: None }
     }
 
-    /// Makes a descriptor that converts under one policy, in both directions.
+    /// Creates a descriptor that converts under one policy in both directions.
     ///
     /// # Examples
     /// ```
@@ -100,7 +136,7 @@ impl<U: Element> BlockDescriptor<U> {
         Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: Some(policy) }
     }
 
-    /// Borrows the values, row by row; none if there is no block. Source: DAAL `getBlockPtr`.
+    /// Borrows the values, row by row; an empty slice if there is no block. Source: DAAL `getBlockPtr`.
     ///
     /// # Examples
     /// ```
@@ -166,7 +202,7 @@ impl<U: Element> BlockDescriptor<U> {
         &self.as_slice()[row_range(region, row)]
     }
 
-    /// Returns the rows of the table that the block shows; none if there is no block.
+    /// Returns the rows of the table that the block covers; an empty range if there is no block.
     ///
     /// # Examples
     /// ```
@@ -181,7 +217,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
     }
 
-    /// Returns the columns of the table that the block shows; none if there is no block.
+    /// Returns the columns of the table that the block covers; an empty range if there is no block.
     ///
     /// # Examples
     /// ```
@@ -196,7 +232,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map_or(0..0, |held| held.region.columns.clone())
     }
 
-    /// Counts the rows of the block. Source: DAAL `getNumberOfRows`.
+    /// Returns the number of rows of the block. Source: DAAL `getNumberOfRows`.
     ///
     /// # Examples
     /// ```
@@ -211,7 +247,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.rows().len()
     }
 
-    /// Counts the columns of the block. Source: DAAL `getNumberOfColumns`.
+    /// Returns the number of columns of the block. Source: DAAL `getNumberOfColumns`.
     ///
     /// # Examples
     /// ```
@@ -228,7 +264,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.columns().len()
     }
 
-    /// Returns the first row of the table that the block shows. Source: DAAL `getRowsOffset`.
+    /// Returns the first row of the table that the block covers. Source: DAAL `getRowsOffset`.
     ///
     /// # Examples
     /// ```
@@ -243,7 +279,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.rows().start
     }
 
-    /// Returns the first column of the table that the block shows. Source: DAAL `getColumnsOffset`.
+    /// Returns the first column of the table that the block covers. Source: DAAL `getColumnsOffset`.
     ///
     /// # Examples
     /// ```
@@ -258,7 +294,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.columns().start
     }
 
-    /// Returns what the block was taken for; `None` if there is no block. Source: DAAL `getRWFlag`.
+    /// Returns the mode of the block; `None` if there is no block. Source: DAAL `getRWFlag`.
     ///
     /// # Examples
     /// ```
@@ -274,7 +310,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map(|held| held.mode)
     }
 
-    /// Returns whether the values are the table's own memory.
+    /// Returns whether the values are in the table's own memory, and not in the descriptor's buffer.
     ///
     /// # Examples
     /// ```
@@ -290,7 +326,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().is_some_and(|held| !matches!(held.place, Place::Buffer(_)))
     }
 
-    /// Returns the number of values that converted blocks can have without a new allocation.
+    /// Returns the largest number of values of a copied block that needs no new allocation.
     ///
     /// # Examples
     /// ```
@@ -306,7 +342,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.buffer.capacity()
     }
 
-    /// Gives up the block without writing back, and keeps the buffer. What was written in place stays.
+    /// Ends the block without writing back, and keeps the buffer. Values that were written in place stay written.
     ///
     /// # Examples
     /// ```
@@ -324,7 +360,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.lease.end();
     }
 
-    /// Gets a block; what `get_block_of_*` do once they know the region.
+    /// Takes a block: what `get_block_of_*` do once they know the region.
     #[inline(always)]
     pub(super) fn get<N: NumericTable + ?Sized>(
         &mut self,
@@ -340,7 +376,7 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Gets a block for writing. On an error, a block that is held stays, unless memory was refused.
+    /// Takes a block for writing. On an error, a block that is held is kept, unless memory was refused.
     #[inline(always)]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
@@ -351,7 +387,8 @@ impl<U: Element> BlockDescriptor<U> {
     ) -> Result<()> {
         self.check_free()?;
         if self.held.is_some() {
-            // What is held for reading goes now: a share of the memory would make the lease copy. But not for an error.
+            // A block held for reading is dropped now, since its share of the memory would make the lease copy; but not
+            // on an error.
             if table.slice_of(&region, U::TYPE)?.is_some() {
                 self.held = None;
             }
@@ -383,7 +420,7 @@ impl<U: Element> BlockDescriptor<U> {
             self.buffer.clear(count)?;
         }
         if self.held.is_some() {
-            table.check_writable()?; // what is held goes, but not for an error
+            table.check_writable()?; // the held block is dropped, but not on an error
             self.held = None;
         }
         table.lend_region(&region, None, &mut self.lease)?;
@@ -391,7 +428,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    // Ranges travel in registers; a `Region` that was just stored would be read back before it has arrived.
+    // Ranges are passed in registers; loading a `Region` that was just stored would stall.
     #[inline(always)]
     pub(super) fn read<N: NumericTable + ?Sized>(
         &mut self,
@@ -416,7 +453,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Converts the region into the buffer, and counts its values.
+    /// Converts the region into the buffer, and returns its number of values.
     #[inline(always)]
     fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
         let (policy, needed) = (self.reading_policy(), self.holds_buffer());
@@ -436,7 +473,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
     }
 
-    /// Releases the block; what `release_block_of_*` do. On an error the block stays.
+    /// Releases the block: what `release_block_of_*` do. On an error the block is kept.
     #[inline(always)]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held = self.held.as_mut().ok_or(Error::NoBlock)?;
@@ -458,7 +495,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Makes sure that no writable block is held: that must be released, or discarded, first.
+    /// Checks that no writable block is held: that must be released or discarded first.
     #[inline(always)]
     fn check_free(&self) -> Result<()> {
         match &self.held {
@@ -467,7 +504,7 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Returns whether the buffer's values are those of a block that is held.
+    /// Returns whether the held block is in the buffer.
     #[inline(always)]
     fn holds_buffer(&self) -> bool {
         matches!(self.held, Some(Held { place: Place::Buffer(_), .. }))

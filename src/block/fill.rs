@@ -1,4 +1,4 @@
-//! Writing one value in many places.
+//! Writing one value to many positions.
 
 use crate::array::Array;
 use crate::base::element::Element;
@@ -9,7 +9,7 @@ use crate::convert::{ConversionPolicy, WriteRule, check_value};
 use crate::table::{NumericTable, Region, RegionMut};
 use crate::window::AnySlice;
 
-/// Writes one value everywhere in a region: all of it or nothing.
+/// Writes one value to every position of a region, or nothing.
 pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     let policy = ConversionPolicy::Checked;
     table.piece(region.rows.start, region.columns.start)?;
@@ -38,7 +38,7 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
     }
 }
 
-/// As [`fill`], of a table that is written in a way of its own: as a whole, so that it can be all or nothing.
+/// Like [`fill`], for a table that overrides writing: in one call, so that all is written or nothing.
 fn fill_region<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     let values = Array::full(region.shape().element_count_of(U::TYPE)?, value)?;

@@ -1,9 +1,9 @@
-//! Blocks of a table: what algorithms read and write, in the element type that they ask for.
+//! Blocks of a table: values that algorithms read and write in the element type that they ask for.
 //!
-//! DAAL's way, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's way, blocks that borrow the
-//! table, in `borrowed`; how tables are cut into them in `cuts`. The calls that make them, one trait for every
-//! kind of table, are in `access`; those that edit one in a closure, in `update`. Values that are either borrowed or
-//! converted, which all of them have inside, are in `values`.
+//! DAAL's form, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's form, blocks that borrow the
+//! table, in `borrowed`; `cuts` cuts tables into blocks of rows. The calls that return blocks, one trait for every kind
+//! of table, are in `access`, those that edit a block in a closure in `update`. The values of a block, borrowed or
+//! converted, are in `values`.
 //! Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases; differences are listed on
 //! [`BlockDescriptor`].
 

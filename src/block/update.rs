@@ -1,7 +1,7 @@
-//! Editing a block inside of a closure: the forms of writing in which no error can be lost.
+//! Editing a block inside a closure: the forms of writing that cannot lose an error.
 //!
-//! Borrowing calls, whose blocks live as long as the caller likes, are in `access`.
-//! Invariant: when a call returns an error, or its closure panics, no value that was edited through a copy is in the table.
+//! Calls that return a block are in `access`.
+//! Invariant: when a call returns an error, or its closure panics, no edit of a copy is in the table.
 
 use std::ops::RangeBounds;
 
@@ -21,22 +21,26 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region, rows_of};
 use crate::window::AnySlice;
 
-/// Writing through a closure, on every kind of table, `dyn NumericTable` included: what it edits is written back when it
-/// returns `Ok`, and no error is lost.
+/// Writing through a closure, on every kind of table, `dyn NumericTable` included: the edits are written back when the
+/// closure returns `Ok`, and no error is lost.
 ///
 /// | call | the closure edits | on `Err`, or a panic | cost |
 /// | --- | --- | --- | --- |
-/// | `update_rows`, `update_column` | a copy | the table is as it was | one pass each way |
-/// | `update_rows_in_place`, `update_column_in_place` | the table's memory, where it can; else a copy | edits of the table's memory stay | none for the stored type |
-/// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is as it was | one pass each way |
+/// | `update_rows`, `update_column` | a copy | the table is unchanged | one pass each way |
+/// | `update_rows_in_place`, `update_column_in_place` | the table's memory if possible, else a copy | edits of the table's memory are kept | none for the stored type |
+/// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is unchanged | one pass each way |
 ///
 /// Values are written back under [`ConversionPolicy::Checked`]: a value that the table cannot hold is
-/// [`Error::ValueNotRepresentable`], and nothing is written. A value that nobody changed keeps every digit that the
-/// table holds.
+/// [`Error::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table holds.
 ///
-/// A closure returns the library's [`Result`], so that nothing has to be annotated; `?` works inside of it for
-/// everything that returns the library's [`Error`]. Any other error goes through [`Error::other`], and comes out as the
-/// source of [`Error::Other`].
+/// For a kind of table that cannot be written the error is [`Error::ReadOnlyTable`]. Calls that edit a copy detect that
+/// when they write it back: **the closure has been called by then**, and its other effects remain. Only
+/// `par_update_row_blocks` and the calls that edit in place detect it before.
+/// [`check_writable`](NumericTable::check_writable) checks it in advance.
+///
+/// A closure returns the library's [`Result`], so it needs no type annotations; `?` works inside it for everything that
+/// returns the library's [`Error`]. Any other error is wrapped by [`Error::other`], and is the source of the returned
+/// [`Error::Other`].
 ///
 /// # Examples
 /// ```
@@ -56,7 +60,7 @@ use crate::window::AnySlice;
 /// halve(&mut table)?;
 /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
 ///
-/// // An error of one's own stops the update, and nothing is written.
+/// // An error of your own stops the update, and nothing is written.
 /// let result = table.update_rows::<f64, _>(.., |block| {
 ///     block.fill(0.0);
 ///     let factor: f64 = "three".parse().map_err(Error::other)?;
@@ -68,16 +72,18 @@ use crate::window::AnySlice;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait BlockUpdate: NumericTable {
-    /// Edits consecutive rows as one row-major block of `U`, all or nothing: if the closure returns an error or panics, or
-    /// a value does not fit, the table is as it was.
+    /// Edits consecutive rows as one row-major block of `U`, all or nothing: if the closure returns an error or panics,
+    /// or a value does not fit, the table is unchanged.
     ///
     /// The closure edits a copy, whatever the table stores. Returns what the closure returns.
     ///
     /// Cost: memory for the block, one pass to read it, two to write it back (one if `U` is the stored type).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]: the closure is
-    /// not called. What the closure returns. [`Error::ValueNotRepresentable`] with the table's row and column.
+    /// Before the closure is called: [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`],
+    /// [`Error::OutOfMemory`]. The error of the closure. After the closure has been called:
+    /// [`Error::ValueNotRepresentable`] with the table's row and column; [`Error::ReadOnlyTable`];
+    /// [`Error::OutOfMemory`] if memory that the table shares cannot be copied.
     ///
     /// # Examples
     /// ```
@@ -106,14 +112,15 @@ pub trait BlockUpdate: NumericTable {
         update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
     }
 
-    /// Edits consecutive rows in the table's own memory, without a copy, if that holds `U`: edits that were made before an
-    /// error or a panic stay then.
+    /// Edits consecutive rows in the table's own memory, without a copy, if they are contiguous there as `U`: edits
+    /// that were made before an error or a panic are kept.
     ///
-    /// Otherwise the closure edits a copy, as in [`update_rows`](Self::update_rows). Use this for large blocks of the stored
-    /// type that need not be undone.
+    /// Otherwise the closure edits a copy, as in [`update_rows`](Self::update_rows). Use this for large blocks of the
+    /// stored type that need not be undone.
     ///
     /// # Errors
-    /// As [`update_rows`](Self::update_rows).
+    /// Those of [`update_rows`](Self::update_rows); if the table is read-only, or its shared memory cannot be copied,
+    /// the closure is not called.
     ///
     /// # Examples
     /// ```
@@ -143,10 +150,11 @@ pub trait BlockUpdate: NumericTable {
         }
     }
 
-    /// Edits consecutive values of one column as `U`, all or nothing, as [`update_rows`](Self::update_rows) does rows.
+    /// Edits consecutive values of one column as `U`, all or nothing, like [`update_rows`](Self::update_rows).
     ///
     /// # Errors
-    /// As [`update_rows`](Self::update_rows), and [`Error::ColumnOutOfRange`].
+    /// Those of [`update_rows`](Self::update_rows), including [`Error::ReadOnlyTable`] after the closure has been
+    /// called; [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -174,13 +182,13 @@ pub trait BlockUpdate: NumericTable {
         update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
     }
 
-    /// Edits consecutive values of one column in the table's own memory, without a copy, if they lie there one after
-    /// another as `U`: edits that were made before an error or a panic stay then.
+    /// Edits consecutive values of one column in the table's own memory, without a copy, if they are contiguous there
+    /// as `U`: edits that were made before an error or a panic are kept.
     ///
     /// Otherwise the closure edits a copy, as in [`update_column`](Self::update_column).
     ///
     /// # Errors
-    /// As [`update_column`](Self::update_column).
+    /// Those of [`update_rows_in_place`](Self::update_rows_in_place); [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -212,21 +220,22 @@ pub trait BlockUpdate: NumericTable {
         }
     }
 
-    /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error, or
-    /// that has a value that does not fit, stays as it was; every other one is written.
+    /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error,
+    /// or that has a value that does not fit, is unchanged; every other one is written.
     ///
-    /// Returns the first error in the order of rows, when all blocks have been tried: what the table holds then is the
-    /// same as after `par_update_row_blocks`. To stop at the first error, or to write in place, walk over
-    /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the walk; blocks before are
-    /// written.
+    /// Returns the first error in the order of rows, when all blocks have been tried: the table then holds the same
+    /// values as after `par_update_row_blocks`. To stop at the first error, or to write in place, iterate over
+    /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the call; the blocks before
+    /// are written.
     ///
     /// A table without columns has no values to edit: the closure is not called.
     ///
-    /// Cost: as [`update_rows`](Self::update_rows), with memory for one block.
+    /// Cost: that of [`update_rows`](Self::update_rows), with memory for one block.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; [`Error::NotAllocated`], [`Error::BlockOutstanding`]: the closure is not
-    /// called. For each block as [`update_rows`](Self::update_rows).
+    /// Before the closure is called: [`Error::EmptyBlocks`] if `rows_per_block` is 0; [`Error::NotAllocated`],
+    /// [`Error::BlockOutstanding`]. For each block those of [`update_rows`](Self::update_rows): with
+    /// [`Error::ReadOnlyTable`], the closure has been called for every block.
     ///
     /// # Examples
     /// ```
@@ -247,7 +256,7 @@ pub trait BlockUpdate: NumericTable {
     ) -> Result<()> {
         let whole = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
         let cuts = Cuts::new(whole.rows.len(), rows_per_block)?;
-        self.piece(0, 0)?; // so that a table that cannot be read is one error, and not one for each block
+        self.piece(0, 0)?; // a table that cannot be read is one error, not one for each block
         if whole.columns.is_empty() {
             return Ok(()); // rows without values may be too many to count
         }
@@ -261,14 +270,15 @@ pub trait BlockUpdate: NumericTable {
         outcome
     }
 
-    /// As [`update_row_blocks`](Self::update_row_blocks), with the blocks spread over the threads of the caller's rayon pool:
-    /// disjoint writers, no locks. Table and error are the same for every number of threads.
+    /// Like [`update_row_blocks`](Self::update_row_blocks), with the blocks spread over the threads of the caller's
+    /// rayon pool: disjoint writers, no locks. Values and error do not depend on the number of threads.
     ///
-    /// If a closure panics, other blocks may have been written or not. Memory: one block for each thread. Memory that the table
-    /// shares is copied first, also if every closure fails.
+    /// If a closure panics, other blocks may or may not have been written. Memory: one block for each thread. Memory
+    /// that the table shares is copied first, even if every closure fails.
     ///
     /// # Errors
-    /// As [`update_row_blocks`](Self::update_row_blocks).
+    /// Those of [`update_row_blocks`](Self::update_row_blocks), but if the table is read-only, the closure is not
+    /// called.
     ///
     /// # Examples
     /// ```
@@ -291,7 +301,7 @@ pub trait BlockUpdate: NumericTable {
         let has_values = self.column_count() > 0;
         let blocks = match BlocksMut::new(self, rows_per_block) {
             Err(Error::ReadOnlyTable) => {
-                // It may be a table without pieces, which is written in a way of its own: one block after the other.
+                // It may be a table without pieces that overrides writing: one block at a time.
                 self.check_writable()?;
                 return self.update_row_blocks(rows_per_block, edit);
             }
@@ -303,11 +313,11 @@ pub trait BlockUpdate: NumericTable {
 
 impl<N: NumericTable + ?Sized> BlockUpdate for N {}
 
-/// How every edited copy is written back.
+/// The rule by which every edited copy is written back.
 pub(super) const WRITE_BACK: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
 
-/// Edits a copy of a region, which lies in the buffer, and writes it back if that succeeds. The table is not touched before,
-/// not even to copy memory that it shares.
+/// Calls `edit` with a copy of a region, made in `buffer`, and writes it back if that succeeds. The table is not
+/// touched before, not even to copy memory that it shares.
 fn update_copy<U: Element, R>(
     table: &mut (impl NumericTable + ?Sized),
     buffer: &mut Buffer<U>,

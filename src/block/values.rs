@@ -7,7 +7,7 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region, RegionMut, Target, copy_of};
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Memory that is never shared, and only grows: a converted block lives in it.
+/// Memory for converted blocks, which is never shared and only grows.
 #[derive(Debug)]
 pub(super) struct Buffer<U> {
     array: UniqueArray<U>,
@@ -18,7 +18,8 @@ impl<U: Element> Buffer<U> {
         Self { array: UniqueArray::new() }
     }
 
-    /// Takes an array that a table has made, of `count` values. Tables may be a user's: nothing is taken on trust.
+    /// Takes over an array of `count` values that a table has made. Tables may be the user's, so type and length are
+    /// checked.
     pub(super) fn from_any(array: AnyArray, count: usize) -> Result<Self> {
         let array =
             array.downcast::<U>().map_err(|other| Error::element_type_mismatch(U::TYPE, other.element_type()))?;
@@ -44,8 +45,8 @@ impl<U: Element> Buffer<U> {
         self.array.into_array()
     }
 
-    /// Makes the first `count` values those of a region, and no more memory than needed. On an error they are what they
-    /// were, if they are `needed`.
+    /// Reads a region into the first `count` values, allocating exactly as much memory as they need if there is less.
+    /// On an error the old values are kept, if they are `needed`.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
@@ -64,7 +65,7 @@ impl<U: Element> Buffer<U> {
         Ok(())
     }
 
-    /// Makes the first `count` values zero.
+    /// Zeroes the first `count` values, allocating if there are fewer.
     pub(super) fn clear(&mut self, count: usize) -> Result<()> {
         if self.capacity() < count {
             self.array = UniqueArray::from_array(Array::zeros(count)?)?;
@@ -75,7 +76,7 @@ impl<U: Element> Buffer<U> {
     }
 }
 
-/// Makes sure that a table gave as many values as the block has.
+/// Checks that a table returned as many values as the block has.
 #[inline(always)]
 pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
     if values.len() == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found: values.len() }) }
@@ -89,7 +90,7 @@ pub(super) enum Values<'t, U> {
 }
 
 impl<'t, U: Element> Values<'t, U> {
-    /// Borrows the region's memory, if it holds values of `U`, contiguous row by row.
+    /// Borrows the region's memory, if it holds values of `U`, contiguous in row-major order.
     #[inline(always)]
     pub(super) fn borrow<N: NumericTable + ?Sized>(table: &'t N, region: &Region) -> Result<Option<&'t [U]>> {
         let Some(values) = table.slice_of(region, U::TYPE)?.and_then(AnySlice::downcast) else { return Ok(None) };
@@ -119,9 +120,9 @@ type WriteTable<'t> = dyn FnMut(AnySlice<'_>, WriteRule) -> Result<()> + Send + 
 
 /// Where a converted block is written back to.
 pub(super) enum Origin<'t> {
-    /// Memory of the table.
+    /// The memory of the table.
     Region(RegionMut<'t>),
-    /// A table whose values for the block are not in one piece of memory.
+    /// A table whose values for the block are not in one piece.
     Table(Box<WriteTable<'t>>),
 }
 
@@ -137,12 +138,12 @@ impl Origin<'_> {
 /// The values of a block that borrows its table for writing.
 pub(super) enum ValuesMut<'t, U: Element> {
     Borrowed(&'t mut [U]),
-    /// A copy, which whoever made it writes back, if anybody does.
+    /// A copy. The caller that made it writes it back, if at all.
     Staged(&'t mut [U]),
     Converted(Box<Converted<'t, U>>),
 }
 
-/// A converted block, in a box: those in place are small, and travel in registers.
+/// A converted block. It is boxed, so that blocks in place are small and are passed in registers.
 pub(super) struct Converted<'t, U: Element> {
     values: Buffer<U>,
     origin: Origin<'t>,
@@ -160,7 +161,8 @@ impl<U: Element> Converted<'_, U> {
 }
 
 impl<'t, U: Element> ValuesMut<'t, U> {
-    /// Borrows a region of a table for writing: its memory if it is of the type, and contiguous row by row.
+    /// Borrows a region of a table for writing: in place if the values are of type `U` and contiguous in row-major
+    /// order, else converted.
     #[inline(always)]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         if region.shape().is_empty() {
@@ -178,7 +180,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         Self::convert(table, region)
     }
 
-    /// A region without values that is in no piece.
+    /// Returns the values of an empty region that is in no piece.
     #[cold]
     fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         let is_in_place = table.slice_of(region, U::TYPE)?.is_some();
@@ -267,8 +269,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     }
 }
 
-/// Writes back and lets errors go, as `BufWriter` does: use `release` to see them. A panic writes nothing: the values may
-/// be half-edited.
+/// Writes back and ignores errors, as `BufWriter` does: use `release` to see them. During a panic nothing is written:
+/// the values may be half-edited.
 impl<U: Element> Drop for Converted<'_, U> {
     fn drop(&mut self) {
         if self.is_pending && !std::thread::panicking() {

@@ -1,9 +1,10 @@
-//! One value from one type to another, in the form that compilers turn into packed code.
+//! Conversion of one value, written so that compilers vectorize loops over it.
 //!
-//! For every pair the result is that of [`super::rule`], which the tests prove; the two share no code. What matters here:
-//! * float to integer as clamp, unchecked conversion and two selects, since plain `as` stays scalar on x86;
+//! For every pair the result is that of [`crate::base::number`], which the tests check; the two share no code. How it
+//! is made fast:
+//! * float to integer is a clamp, an unchecked conversion and two selects, since plain `as` is not vectorized on x86;
 //! * no branches, no calls, no 128-bit integers;
-//! * NaN between floats by instructions that do what the rule wants, where they are known, else by a select;
+//! * NaN between floats: by instructions that follow the rule, on targets where they are known to, else by a select;
 //! * the two half types are in [`super::half`].
 
 use std::mem::MaybeUninit;
@@ -12,7 +13,7 @@ use ::half::{bf16, f16};
 
 use super::level::Level;
 
-/// Conversion under `Saturate`, and what `Checked` asks of a value.
+/// Conversion under `Saturate`, and whether `Checked` permits it.
 pub(super) trait To<D>: Copy {
     /// Whether `Checked` permits every value.
     const ALWAYS_FITS: bool;
@@ -21,32 +22,33 @@ pub(super) trait To<D>: Copy {
 
     fn to(self) -> D;
 
-    /// Converts as `to` does, but may leave a signalling NaN signalling: for what only compares the result, or converts it
-    /// to yet another type.
+    /// Converts as `to` does, but may leave a signalling NaN signalling: for callers that only compare the result, or
+    /// convert it further.
     #[inline(always)]
     fn to_unquieted(self) -> D {
         self.to()
     }
 
-    /// Returns whether `Checked` permits the conversion. Every pair whose target may be too narrow has its own.
+    /// Returns whether `Checked` permits the conversion. Every pair whose target may be too narrow overrides it.
     #[inline(always)]
     fn fits(self) -> bool {
         true
     }
 
-    /// Returns whether the value might not fit, by what the conversion has computed anyway. Never false of one that does not.
+    /// Returns whether the value might not fit, judged by what the conversion has computed anyway. Never `false` for a
+    /// value that does not fit.
     #[inline(always)]
     fn is_suspect(self, _converted: &D) -> bool {
         !self.fits()
     }
 
-    /// Converts as many values as there are elements.
+    /// Converts `values` into `room`, which has the same length.
     #[inline(always)]
     fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<D>]) {
         convert_each(level, values, room);
     }
 
-    /// Converts as many values as there are elements, and returns whether one of them is suspect.
+    /// Converts `values` into `room`, which has the same length, and returns whether one of them is suspect.
     #[inline(always)]
     fn convert_suspecting(level: Level, values: &[Self], room: &mut [MaybeUninit<D>]) -> bool {
         level.run_with(values, room, |values, room| {
@@ -60,7 +62,7 @@ pub(super) trait To<D>: Copy {
     }
 }
 
-/// The loop that compilers turn into packed code.
+/// The loop that compilers vectorize.
 #[inline(always)]
 pub(super) fn convert_each<S: To<D>, D>(level: Level, values: &[S], room: &mut [MaybeUninit<D>]) {
     level.run_with(values, room, |values, room| {
@@ -70,7 +72,7 @@ pub(super) fn convert_each<S: To<D>, D>(level: Level, values: &[S], room: &mut [
     });
 }
 
-/// What tells kinds of losses apart.
+/// What distinguishes kinds of losses.
 pub(super) trait Sign: Copy {
     fn is_nan(self) -> bool;
     fn is_negative(self) -> bool;
@@ -130,11 +132,11 @@ macro_rules! sign_of_half {
 }
 sign_of_half! { f16 bf16 }
 
-/// Where finite numbers begin to round to an infinite `f32`: half a unit above the largest. Half is a tie, and the even
-/// neighbour is the infinite one.
+/// The least number that rounds to an infinite `f32`: half a unit in the last place above the largest finite one. That
+/// is a tie, and the even neighbour is infinity.
 const F32_END: f64 = f32::MAX as f64 + (1_u128 << (127 - 24)) as f64;
 
-/// Returns whether a value is below the end, or is infinite or NaN already.
+/// Returns whether the magnitude of a value is below `$end`, or it is infinite or NaN already.
 macro_rules! rounds_to_finite {
     ($value:expr, $float:ty, $end:expr) => {{
         const END: $float = $end as $float;
@@ -169,7 +171,7 @@ macro_rules! integer_to_integer {
 
             #[inline(always)]
             fn to(self) -> $target {
-                // The part of the target's range that the source has, as numbers of the source.
+                // The intersection of both ranges, as values of the source type.
                 const LOW: $source = if (<$target>::MIN as i128) < (<$source>::MIN as i128) {
                     <$source>::MIN
                 } else {
@@ -186,7 +188,7 @@ macro_rules! integer_to_integer {
             #[inline(always)]
             fn fits(self) -> bool {
                 let clamped: $target = self.to();
-                clamped as $source == self // no cast back changes a number that is in both ranges
+                clamped as $source == self // casting back changes no number that is in both ranges
             }
         }
     )*)*};
@@ -219,27 +221,27 @@ by_as! {
     i8: f32 f64; i16: f32 f64; i32: f32 f64; i64: f32 f64; u8: f32 f64; u16: f32 f64; u32: f32 f64; u64: f32 f64;
 }
 
-/// Returns whether a float holds every integer of so many bits.
+/// Returns whether a float holds every integer of `integer_bits` bits.
 const fn holds_all_bits(integer_bits: u32, mantissa_digits: u32) -> bool {
     integer_bits <= mantissa_digits
 }
 
-/// Whether the instructions that `as` becomes between `f32` and `f64` treat NaN as the rule does.
+/// Whether the instructions that `as` between `f32` and `f64` compiles to treat NaN as the rule does.
 ///
-/// Rust and LLVM leave open which NaN comes out of `as`, and machines differ: RISC-V drops sign and payload. On these two
-/// `as` is one instruction, single or packed (`cvtss2sd`, `cvtsd2ss`; `fcvt`), which makes a NaN quiet and aligns its payload
-/// on the left, as does LLVM where it computes the result itself. The tests compare every level with the rule; Miri makes
-/// use of the freedom.
+/// Rust and LLVM do not specify which NaN `as` returns, and targets differ: RISC-V drops sign and payload. On these
+/// two, `as` is one scalar or vector instruction (`cvtss2sd`, `cvtsd2ss`; `fcvt`), which makes a NaN quiet and keeps
+/// the leading bits of its payload, and so does LLVM where it folds constants. The tests compare every level with the
+/// rule; Miri picks NaNs at random.
 const AS_KEEPS_PAYLOADS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && !cfg!(miri);
 
-/// The `f64` that the rule makes of an `f32` that is NaN.
+/// Returns the `f64` NaN to which the rule converts an `f32` NaN.
 #[inline(always)]
 fn widened_nan(value: f32) -> f64 {
     let bits = u64::from(value.to_bits());
     f64::from_bits((bits & 0x8000_0000) << 32 | 0x7FF8_0000_0000_0000 | (bits & 0x007F_FFFF) << 29)
 }
 
-/// The `f32` that the rule makes of an `f64` that is NaN.
+/// Returns the `f32` NaN to which the rule converts an `f64` NaN.
 #[inline(always)]
 fn narrowed_nan(value: f64) -> f32 {
     let bits = value.to_bits();
@@ -276,7 +278,7 @@ impl To<f32> for f64 {
     }
 }
 
-/// The largest float that is in range after truncation to an integer.
+/// The largest integral float that is in range.
 macro_rules! highest_in_range {
     ($source:ty, $target:ty) => {{
         let high = <$target>::MAX as $source;
@@ -284,7 +286,7 @@ macro_rules! highest_in_range {
     }};
 }
 
-/// The nearest float that is in range; the smallest for NaN.
+/// The nearest float that is in range; the smallest one for NaN.
 macro_rules! clamp_in_range {
     ($value:expr, $source:ty, $target:ty) => {{
         const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
@@ -303,7 +305,7 @@ macro_rules! float_to_integer {
             fn to(self) -> $target {
                 const HIGH: $source = highest_in_range!($source, $target);
                 let clamped = clamp_in_range!(self, $source, $target);
-                // SAFETY: `clamped` is no NaN, and between the target's smallest value and HIGH, both in range.
+                // SAFETY: `clamped` is not NaN, and between the target's smallest value and HIGH, both in range.
                 let integer = unsafe { clamped.to_int_unchecked::<$target>() };
                 let integer = if self > HIGH { <$target>::MAX } else { integer };
                 if self.is_nan() { 0 } else { integer }
@@ -311,8 +313,8 @@ macro_rules! float_to_integer {
 
             #[inline(always)]
             fn fits(self) -> bool {
-                /// One below the smallest value if that is a float, else the next float below: truncation stops short of
-                /// both.
+                /// The smallest value minus one if that is a float, else the next float below the smallest value: what
+                /// is above truncates to a value in range.
                 const BELOW: $source = {
                     let below = <$target>::MIN as i128 - 1;
                     let float = below as $source;
@@ -324,7 +326,7 @@ macro_rules! float_to_integer {
 
             #[inline(always)]
             fn is_suspect(self, _converted: &$target) -> bool {
-                clamp_in_range!(self, $source, $target) != self // so is NaN, and a fraction just outside of the range
+                clamp_in_range!(self, $source, $target) != self // also for NaN, and fractions just outside the range
             }
         }
     )*)*};
@@ -334,7 +336,8 @@ float_to_integer! {
     f64: i8 i16 i32 i64 u8 u16 u32 u64;
 }
 
-/// Through a type that holds every value of the source, so that only the second step can round, or make a NaN quiet.
+/// Conversion through a type that holds every value of the source, so that only the second step can round, or make a
+/// NaN quiet.
 macro_rules! through {
     ($($source:ty => $middle:ty: $($target:ty)*, $always_fits:literal, $is_lossless:literal;)*) => {$($(
         impl To<$target> for $source {
@@ -376,7 +379,7 @@ through! {
     u64 => Sticky: f16, false, false;
 }
 
-/// A 64-bit integer as a float of 53 bits, rounded to odd, so that a second rounding is exact.
+/// A 64-bit integer as a float of 53 bits, rounded to odd, so that a second rounding is correct.
 #[derive(Clone, Copy)]
 struct Sticky(f64);
 
@@ -389,7 +392,8 @@ macro_rules! sticky {
             #[inline(always)]
             fn to(self) -> Sticky {
                 const CUT: u32 = 64 - f64::MANTISSA_DIGITS;
-                // Toward minus infinity, and the last bit set if anything was cut off; then the conversion is exact.
+                // Round toward minus infinity, and set the last bit if anything was cut off; the conversion of that is
+                // exact.
                 let has_rest = self & ((1 << CUT) - 1) != 0;
                 let high = self >> CUT | has_rest as $source;
                 let rounded_to_odd = high as f64 * (1_u64 << CUT) as f64;
@@ -426,7 +430,7 @@ mod tests {
     use super::*;
     use crate::convert::cast;
 
-    /// What machines use whose `as` drops payloads.
+    /// The functions for targets whose `as` drops payloads.
     #[test]
     fn every_payload_bit_of_a_nan_is_moved_by_integers_as_the_rule_says() {
         for payload in (0..52).map(|bit| 1_u64 << bit).chain([0, 0x000F_FFFF_FFFF_FFFF, 0x0005_5555_5555_5555]) {

@@ -1,10 +1,10 @@
-//! The two half types to and from `f32` and `f64`.
+//! Conversions of the two half types to and from `f32` and `f64`.
 //!
-//! By integer arithmetic on `f32` bits, which is packed as it is, NaN included; `f64` goes there through an `f32` that is rounded to odd,
-//! so that the second rounding is exact. For `f16` and `f32` some machines have instructions: they round to nearest even
-//! and keep subnormals whatever the processor's floating-point settings are, make a NaN quiet and keep the leading bits of its
-//! payload, as the rule wants. (AVX-512's for `bf16` makes
-//! subnormals zero: it is not used.)
+//! By integer arithmetic on `f32` bits, which compilers vectorize, NaN included; `f64` is first rounded to odd as an
+//! `f32`, so that the second rounding is correct. Between `f16` and `f32` some machines have instructions: they round
+//! to nearest even and keep subnormals whatever the processor's floating-point settings are, make a NaN quiet and keep
+//! the leading bits of its payload, as the rule requires. (The AVX-512 instruction for `bf16` flushes subnormals to
+//! zero: it is not used.)
 
 use std::mem::MaybeUninit;
 
@@ -14,8 +14,8 @@ use super::fast::{To, convert_each, rounds_to_finite};
 use super::level::Level;
 use crate::array::assume_init_mut;
 
-/// Where finite numbers begin to round to infinity: half a unit above the largest of the type. Half is a tie, and the
-/// even neighbour is the infinite one.
+/// The least numbers that round to infinity: half a unit in the last place above the largest finite one. That is a tie,
+/// and the even neighbour is infinity.
 const BF16_END: f64 = (((1_u128 << 9) - 1) << (127 - 8)) as f64;
 const F16_END: f64 = 65520.0;
 
@@ -39,11 +39,12 @@ impl To<f32> for bf16 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
     }
 
-    /// Makes NaNs quiet while they have 16 bits, twice as many in a register as in `to`: else that takes longer than all
-    /// the rest.
+    /// Makes NaNs quiet while they have 16 bits, so that a register holds twice as many as in `to`: otherwise this
+    /// takes longer than the rest of the conversion.
     #[inline(always)]
     fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f32>]) {
-        /// What compilers keep in registers. (Measured: half or twice as many are slower, by up to five times.)
+        /// The number of values that compilers keep in registers. (Measured: half or twice as many are up to five times
+        /// slower.)
         const CHUNK: usize = 64;
 
         level.run_with(values, room, |values, room| {
@@ -71,9 +72,10 @@ impl To<bf16> for f32 {
     #[inline(always)]
     fn to(self) -> bf16 {
         let bits = self.to_bits();
-        // Half a unit, minus one if the last bit that stays is even; a carry goes into the exponent, up to infinity.
+        // Add half a unit, minus one if the last bit that is kept is even; a carry goes into the exponent, up to
+        // infinity.
         let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
-        let quiet_nan = bits >> 16 | 0x0040; // the leading bits of the payload stay
+        let quiet_nan = bits >> 16 | 0x0040; // keeps the leading bits of the payload
         bf16::from_bits(if self.is_nan() { quiet_nan } else { rounded } as u16)
     }
 
@@ -88,7 +90,7 @@ impl To<bf16> for f32 {
     }
 }
 
-/// What the exponents of `f32` and `f16` differ by, in place.
+/// The difference of the exponent biases of `f32` and `f16`, shifted to the exponent field.
 const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
 
 impl To<f32> for f16 {
@@ -106,7 +108,7 @@ impl To<f32> for f16 {
         let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
         let normal = (magnitude << 13) + EXPONENT_OFFSET;
         let infinite_or_nan = normal + EXPONENT_OFFSET;
-        // A product of normal numbers: no setting of the processor for subnormals can change it.
+        // A product of normal numbers: the processor's settings for subnormals cannot change it.
         let subnormal = (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
         let finite = if magnitude < 0x0400 { subnormal } else { normal };
         f32::from_bits(sign | if magnitude >= 0x7C00 { infinite_or_nan } else { finite })
@@ -130,10 +132,10 @@ impl To<f16> for f32 {
         let normal = magnitude.wrapping_add(0xFFF + (cut & 1)).wrapping_sub(EXPONENT_OFFSET) >> 13;
         // From 65520 on, half a unit above the largest f16, everything is infinite.
         let normal = normal.min(0x7C00);
-        // One unit in the last place of 0.5 is the smallest f16: the addition rounds to it.
+        // The unit in the last place of 0.5 is the smallest subnormal f16: the addition rounds to multiples of it.
         let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
         let number = if magnitude < (127 - 14) << 23 { subnormal } else { normal };
-        // The exponent field of a NaN is all ones in either type; the leading bits of the payload stay.
+        // The exponent field of a NaN is all ones in both types; the leading bits of the payload are kept.
         let result = if self.is_nan() { cut & 0x7FFF | 0x0200 } else { number };
         f16::from_bits((sign | result) as u16)
     }
@@ -159,8 +161,8 @@ impl To<f16> for f32 {
     }
 }
 
-/// Rounds to odd: toward zero, and the last bit set if anything was cut off. A second rounding to at most half as many
-/// bits then sees on which side of a tie the number was.
+/// Rounds to odd: toward zero, with the last bit set if anything was cut off. A second rounding to at most half as many
+/// bits then still knows on which side of a tie the number was.
 #[inline(always)]
 fn to_odd_f32(value: f64) -> f32 {
     let nearest: f32 = value.to();
@@ -210,7 +212,7 @@ impl To<bf16> for f64 {
     }
 }
 
-/// Converts as many values as there are elements.
+/// Converts `values` into `room`, which has the same length.
 #[inline]
 fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f32>]) {
     assert_eq!(values.len(), room.len(), "as many elements as values");
@@ -228,7 +230,7 @@ fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f32>]) {
     convert_each(level, values, room);
 }
 
-/// Converts as many values as there are elements.
+/// Converts `values` into `room`, which has the same length.
 #[inline]
 fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
     assert_eq!(values.len(), room.len(), "as many elements as values");
@@ -246,7 +248,7 @@ fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
     convert_each(level, values, room);
 }
 
-/// Converts as many values as there are elements, and returns whether a result is infinite.
+/// Converts `values` into `room`, which has the same length, and returns whether a result is infinite.
 #[inline]
 fn f32_to_f16_suspecting(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) -> bool {
     const INFINITY: u16 = 0x7C00;
@@ -276,8 +278,8 @@ mod x86 {
     pub(super) unsafe fn f16_to_f32_by_16(values: &[f16], room: &mut [MaybeUninit<f32>]) {
         let (count, from, to) = (values.len(), values.as_ptr().cast::<i16>(), room.as_mut_ptr().cast::<f32>());
         let whole = count / 16 * 16;
-        // SAFETY: below `whole` sixteen elements are left on both sides, the length is the same; the mask names only those
-        // that are left behind it.
+        // SAFETY: at each step below `whole` sixteen elements are left on both sides, which have the same length; the
+        // mask selects only the elements after `whole`.
         unsafe {
             for i in (0..whole).step_by(16) {
                 let halves = _mm256_loadu_si256(from.add(i).cast());
@@ -318,7 +320,7 @@ mod x86 {
         let whole = values.len() / 8 * 8;
         let (from, to) = (values.as_ptr(), room.as_mut_ptr().cast::<f32>());
         for i in (0..whole).step_by(8) {
-            // SAFETY: below `whole` eight elements are left on both sides: the length is the same.
+            // SAFETY: at each step below `whole` eight elements are left on both sides, which have the same length.
             unsafe { _mm256_storeu_ps(to.add(i), _mm256_cvtph_ps(_mm_loadu_si128(from.add(i).cast()))) };
         }
         convert_each(Level::BASELINE, &values[whole..], &mut room[whole..]);

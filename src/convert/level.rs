@@ -1,34 +1,33 @@
-//! Which instructions the loops may use: found out once, and chosen once per call.
+//! The instructions that the loops may use: detected once, and read once per call.
 //!
-//! A loop is written once, as a closure, and compiled for each level by being inlined into a function that has the
-//! level's target features. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a
-//! level that the machine has; results are the same at every level.
+//! A loop is written once, as a closure, and compiled for each level by inlining it into a function with the level's
+//! target features. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a level,
+//! if the machine has it; results are the same at every level.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A set of instructions that this machine has.
 ///
-/// Invariant: values other than the baseline are made by [`available`](Self::available) only, which asks the machine, and
-/// copied.
+/// Invariant: levels other than the baseline come only from [`available`](Self::available), which asks the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
-/// On other machines than x86-64 there is only the baseline.
+/// On machines other than x86-64 there is only the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Instructions {
-    /// What the compilation target guarantees.
+    /// The instructions that the compilation target guarantees.
     Baseline = 1,
-    /// AVX2, FMA and F16C: x86-64-v3.
+    /// AVX2, FMA and F16C, which x86-64-v3 includes.
     #[cfg(target_arch = "x86_64")]
     Avx2 = 2,
-    /// AVX-512 F, BW, DQ and VL: x86-64-v4.
+    /// AVX-512 F, BW, DQ and VL, which x86-64-v4 includes.
     #[cfg(target_arch = "x86_64")]
     Avx512 = 3,
 }
 
-/// The number of the level that was chosen, zero before: what small jobs cost is one load of a byte.
+/// The number of the chosen level, zero before the choice: small jobs pay one load of a byte.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl Level {
@@ -46,7 +45,7 @@ impl Level {
         self.0 == Instructions::Avx512
     }
 
-    /// Every level that this machine has, the best one last.
+    /// Returns every level that this machine has, the best one last.
     pub(crate) fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]
         let mut levels = vec![Self::BASELINE];
@@ -78,14 +77,14 @@ impl Level {
         }
     }
 
-    /// The level that a call uses, on whatever threads: the one that is forced, if the machine has it, else the best.
+    /// Returns the level that a call uses, on whatever threads: the forced one, if the machine has it, else the best.
     #[inline(always)]
     pub(crate) fn chosen() -> Self {
         #[cfg(test)]
         if let Some(forced) = FORCED.get() {
             return forced;
         }
-        // No memory hangs on the number, so that the order of the load does not matter.
+        // No other memory depends on the number, so a relaxed load is enough.
         match CHOSEN.load(Ordering::Relaxed) {
             1 => Self::BASELINE,
             #[cfg(target_arch = "x86_64")]
@@ -117,7 +116,7 @@ impl Level {
         self.run_with((), (), |(), ()| body())
     }
 
-    /// Runs a loop over two things, compiled for this level. They travel in registers, which captures do not.
+    /// Runs a loop over two arguments, compiled for this level. They are passed in registers, unlike captures.
     #[inline]
     pub(crate) fn run_with<A, B, R>(self, a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
         match self.0 {
@@ -149,7 +148,7 @@ thread_local! {
     static FORCED: std::cell::Cell<Option<Level>> = const { std::cell::Cell::new(None) };
 }
 
-/// Makes calls on this thread use one level, as long as `body` runs.
+/// Makes calls on this thread use one level while `body` runs.
 #[cfg(test)]
 pub(crate) fn with_level<R>(level: Level, body: impl FnOnce() -> R) -> R {
     let before = FORCED.replace(Some(level));
@@ -166,7 +165,7 @@ mod tests {
 
     const EXPECTED: &str = "NUMERIC_TABLE_EXPECTED_CPU_LEVEL";
 
-    /// The half of the test below that runs in a process of its own: the choice is made once per process.
+    /// Run by the test below in a process of its own: the choice is made once per process.
     #[test]
     fn the_chosen_level_is_the_expected_one_if_one_is_expected() {
         if let Ok(expected) = std::env::var(EXPECTED) {

@@ -1,8 +1,12 @@
-//! From one element type to another: one written rule per source, target and policy.
+//! Conversion between element types, by one rule for each source, target and policy: see [`ConversionPolicy`].
 //!
-//! The rule for one value is in `rule`; the same for compilers to make packed code of in `fast`; loops over windows of
-//! values, which must agree with the rule bit for bit, in `kernel`; which instructions they may use in `level`. No result
-//! depends on the CPU, the length, the stride or the number of threads: not even the bits of a NaN do.
+//! This module has the calls for single values ([`cast`], [`try_cast`]) and for slices ([`convert_slice`],
+//! [`report_slice`]). Blocks and tables convert by the same rule. No result depends on the CPU, the length, the stride
+//! or the number of threads, not even the bits of a NaN.
+
+// The rule for one value is in `crate::base::number`; `fast` and `half` have the same in a form that compilers
+// vectorize, `half` for the half types; `kernel` has the loops over windows of values, which must agree with the rule
+// bit for bit; `level` chooses the instructions that they may use.
 
 mod fast;
 mod half;
@@ -27,10 +31,10 @@ use kernel::Origin;
 /// | `Exact` | must be integral and in range | must be in range | must convert back equal; NaN passes, the sign of zero is kept | must convert back equal |
 ///
 /// # NaN
-/// From float to float every policy permits NaN. In the same type all its bits stay, a signalling NaN signalling. In another
-/// type it keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload as the type has room for
-/// (IEEE 754-2019, 6.2.3): a wider payload ends in zeros, a narrower one is cut off, which is no loss to `Exact`, nor to a
-/// [`ConversionReport`].
+/// From float to float every policy permits NaN. In the same type it keeps all its bits, and a signalling NaN stays
+/// signalling. In another type it keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload
+/// as the type has room for (IEEE 754-2019, 6.2.3): a wider payload is filled with zeros, a narrower one is truncated,
+/// which neither `Exact` nor a [`ConversionReport`] counts as a loss.
 ///
 /// # Examples
 /// ```
@@ -44,13 +48,14 @@ use kernel::Origin;
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ConversionPolicy {
-    /// Always gives the nearest value there is; the default when reading.
+    /// Always converts to the nearest value; the default when reading.
     #[default]
     Saturate,
-    /// Refuses what does not fit, permits rounding; the default when writing back.
+    /// Refuses values that do not fit, permits rounding; the default when writing back.
     Checked,
-    /// Refuses whatever would not come back equal.
+    /// Refuses values that would not convert back equal.
     Exact,
 }
 
@@ -86,11 +91,12 @@ impl fmt::Display for ConversionPolicy {
 pub struct WriteRule {
     /// What happens to values that do not fit.
     pub policy: ConversionPolicy,
-    /// Whether a value that still is, bit for bit, the conversion of what the table holds leaves the table's value alone.
+    /// Whether a value that still has the bits to which the table's value converts leaves the table's value unchanged.
     pub keep_unchanged: bool,
 }
 
-/// What a [`Saturate`](ConversionPolicy::Saturate) conversion loses: how many values, in which way, and where first.
+/// What a [`Saturate`](ConversionPolicy::Saturate) conversion loses: the number of values by kind of loss, and the
+/// first position.
 ///
 /// Each value is counted at most once: `Checked` refuses the first four kinds, `Exact` all five.
 ///
@@ -106,13 +112,13 @@ pub struct WriteRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConversionReport {
-    /// Values looked at.
+    /// Number of values examined.
     pub values: usize,
     /// NaNs that become the integer 0.
     pub nan_to_int: usize,
-    /// Values clamped to the target's smallest, minus infinity among them.
+    /// Values clamped to the smallest value of the target type, minus infinity among them.
     pub below_range: usize,
-    /// Values clamped to the target's largest, infinity among them.
+    /// Values clamped to the largest value of the target type, infinity among them.
     pub above_range: usize,
     /// Finite values that become infinite.
     pub overflow_to_infinity: usize,
@@ -123,7 +129,7 @@ pub struct ConversionReport {
 }
 
 impl ConversionReport {
-    /// Counts the values that lose anything.
+    /// Returns the number of values that lose anything.
     ///
     /// # Examples
     /// ```
@@ -147,7 +153,8 @@ impl ConversionReport {
     }
 }
 
-/// Adds the counts of another part of the same data. Of the two first positions, the earlier in row-major order stays.
+/// Adds the counts of another part of the same data. Of the two first positions, the earlier one in row-major order is
+/// kept.
 impl AddAssign for ConversionReport {
     fn add_assign(&mut self, other: Self) {
         self.values = self.values.saturating_add(other.values);
@@ -188,7 +195,7 @@ impl fmt::Display for ConversionReport {
 /// ```
 /// use numeric_table::convert::cast;
 /// assert_eq!(cast::<f64, i32>(-1.9), -1);
-/// assert_eq!(cast::<i32, u8>(-1), 0); // clamped; `as` would give 255
+/// assert_eq!(cast::<i32, u8>(-1), 0); // clamped; `as` would wrap to 255
 /// assert_eq!(cast::<f64, half::f16>(1.0 + 2f64.powi(-11) + 2f64.powi(-40)).to_f64(), 1.0009765625); // rounded once
 /// ```
 pub fn cast<S: Element, D: Element>(value: S) -> D {
@@ -239,7 +246,7 @@ fn other_length(expected: usize, found: usize) -> Error {
     Error::LengthMismatch { expected, found }
 }
 
-/// Makes sure that a policy permits one value in a type that is known at run time.
+/// Checks that a policy permits one value in a type that is known only at run time.
 pub(crate) fn check_value<S: Element>(
     value: S,
     target: ElementType,

@@ -1,22 +1,22 @@
-//! Features of columns that differ: each feature once, and for each column which one it is.
+//! Storage for features that differ: each distinct feature once, and for each column an index.
 //!
-//! Invariants of [`Columns`]: every number in `of_column` is an index into `features`, and `columns` of a feature is how
-//! often its index is there, never 0. So there are no more features than columns, and a feature of one column can be
-//! replaced in its place.
+//! Invariants of [`Columns`]: every number in `of_column` is an index into `features`, and `columns` of a feature is
+//! the number of its indices there, never 0. So there are no more features than columns, and a feature that only one
+//! column has can be replaced in place.
 
 use super::feature::{Feature, FeatureView};
 use super::{DataDictionary, Features};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 
-/// A feature, and how many columns have it.
+/// A feature, and the number of columns that have it.
 #[derive(Clone, Debug)]
 struct Shared {
     feature: Feature,
     columns: usize,
 }
 
-/// Features, one for each column, of which equal ones may be the same.
+/// Features, one for each column; equal ones may be stored once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     features: Vec<Shared>,
@@ -24,7 +24,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// `count` columns of which all have one feature, but for the one whose feature will be set.
+    /// Creates `count` columns that share one feature, with room for one more feature, which is then set.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -41,15 +41,15 @@ impl Columns {
         self.of_column.len()
     }
 
-    /// The feature of a column, which there is.
+    /// Returns the feature of a column, which must exist.
     pub(super) fn get(&self, column: usize) -> &Feature {
         &self.features[self.of_column[column] as usize].feature
     }
 
-    /// Replaces the feature of a column, which there is.
+    /// Replaces the feature of a column, which must exist.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; nothing has changed then.
+    /// [`Error::OutOfMemory`]; nothing is changed.
     pub(super) fn set(&mut self, column: usize, feature: Feature) -> Result<()> {
         let old = self.of_column[column] as usize;
         if self.features[old].columns == 1 {
@@ -70,7 +70,7 @@ impl Columns {
         self.try_map(Feature::try_clone)
     }
 
-    /// Makes the element type of all columns the same.
+    /// Returns the same columns with one element type for all.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -98,7 +98,7 @@ impl Columns {
         Ok(new)
     }
 
-    /// Adds a feature that one column has, and returns its index.
+    /// Adds a feature for one column, and returns its index.
     fn push(&mut self, feature: Feature) -> Result<u32> {
         let count = self.features.len();
         let full = Error::OutOfMemory { bytes: count.saturating_mul(size_of::<Shared>()) };
@@ -109,25 +109,25 @@ impl Columns {
     }
 }
 
-/// Puts a dictionary together, column by column.
+/// Builds a dictionary column by column.
 ///
-/// A column shares its feature with the one before, if they are equal; and with all others that have neither a name nor a
-/// number of categories, if it has none. As long as all are equal, nothing is stored for a column at all.
+/// A column shares its feature with the one before, if they are equal; and a feature with neither a name nor a number
+/// of categories is shared by all columns that have it. While all features are equal, nothing is stored per column.
 #[derive(Default)]
 struct Collector {
-    /// Invariant: `of_column` is empty as long as there is one feature at most.
+    /// Invariant: `of_column` is empty while there is at most one feature.
     columns: Columns,
     count: usize,
     /// The feature of the column before.
     last: u32,
-    /// Features that are nothing but an element type and a feature type: at most one for each pair of those.
+    /// Features with nothing but an element type and a feature type: at most one for each pair of those.
     plain: Vec<u32>,
-    /// How many columns there will be, if that is known.
+    /// The number of columns that there will be, if it is known.
     expected: usize,
 }
 
 impl Collector {
-    /// Room for so many columns, which have so many features that no others share.
+    /// Reserves room for `columns` columns with `features` distinct features.
     fn with_room(columns: usize, features: usize) -> Result<Self> {
         let mut new = Self { expected: columns, ..Self::default() };
         reserve(&mut new.columns.features, features)?;
@@ -148,7 +148,7 @@ impl Collector {
         }
     }
 
-    /// The feature that is to be shared with one more column, if there is one.
+    /// Returns the index of a stored feature that one more column can share, if there is one.
     fn find(&self, view: FeatureView<'_>) -> Option<u32> {
         let is = |&index: &u32| self.columns.features[index as usize].feature.view() == view;
         if self.count > 0 && is(&self.last) {
@@ -157,7 +157,7 @@ impl Collector {
         if view.is_plain() { self.plain.iter().copied().find(is) } else { None }
     }
 
-    /// Adds a column with a feature that is there.
+    /// Adds a column with a stored feature.
     fn repeat(&mut self, index: u32) -> Result<()> {
         if self.columns.features.len() > 1 {
             reserve_more(&mut self.columns.of_column)?;
@@ -203,10 +203,10 @@ impl Collector {
     }
 }
 
-/// Describes each column by a feature.
+/// Creates a dictionary from one feature per column.
 ///
 /// # Errors
-/// The first among the features; what `refuse` makes of [`Error::OutOfMemory`].
+/// The first error of the features; `refuse` of [`Error::OutOfMemory`].
 pub(crate) fn collect_columns<E>(
     features: impl Iterator<Item = Result<Feature, E>>,
     refuse: impl Fn(Error) -> E,
@@ -218,11 +218,11 @@ pub(crate) fn collect_columns<E>(
     Ok(collector.finish())
 }
 
-/// Describes each column by a feature whose name lies elsewhere. They are gone over twice: memory is taken when all are known to
-/// be good, and no more of it than they need.
+/// Creates a dictionary from one borrowed feature per column. They are iterated over twice: memory is allocated once
+/// all are known to be valid, and no more of it than they need.
 ///
 /// # Errors
-/// The first among the features; what `refuse` makes of [`Error::OutOfMemory`].
+/// The first error of the features; `refuse` of [`Error::OutOfMemory`].
 pub(crate) fn from_views<'a, E>(
     views: impl Iterator<Item = Result<FeatureView<'a>, E>> + Clone,
     refuse: impl Fn(Error) -> E,
@@ -243,13 +243,13 @@ pub(crate) fn from_views<'a, E>(
     Ok(collector.finish())
 }
 
-/// Takes exactly as much memory as so many more items need.
+/// Reserves exactly as much memory as `count` more items need.
 fn reserve<T>(items: &mut Vec<T>, count: usize) -> Result<()> {
     let bytes = count.saturating_mul(size_of::<T>());
     items.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })
 }
 
-/// Makes room for one more item, and for some that may follow.
+/// Reserves room for one more item, and for some that may follow.
 fn reserve_more<T>(items: &mut Vec<T>) -> Result<()> {
     let bytes = items.len().saturating_add(1).saturating_mul(size_of::<T>());
     items.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })

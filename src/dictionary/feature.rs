@@ -1,4 +1,4 @@
-//! What is known about one column.
+//! Descriptions of single columns.
 
 use std::fmt;
 
@@ -24,18 +24,18 @@ pub struct Feature {
     /// The column's name, if it has one.
     #[serde(default)]
     pub name: Option<String>,
-    /// How the values are stored.
+    /// The element type of the values.
     pub element_type: ElementType,
     /// What kind of quantity the values are.
     #[serde(default)]
     pub feature_type: FeatureType,
-    /// How many categories there are, if the values are category indices.
+    /// The number of categories, if the values are category indices.
     #[serde(default)]
     pub category_count: Option<usize>,
 }
 
 impl Feature {
-    /// Describes a continuous feature without a name.
+    /// Creates a continuous feature without a name.
     ///
     /// # Examples
     /// ```
@@ -47,7 +47,7 @@ impl Feature {
         Self { name: None, element_type, feature_type: FeatureType::Continuous, category_count: None }
     }
 
-    /// Copies the feature, its name too, if there is memory for it.
+    /// Copies the feature, its name included, if there is memory for it.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         self.view().to_feature()
     }
@@ -57,7 +57,7 @@ impl Feature {
         FeatureView { name: name.as_deref(), element_type, feature_type, category_count }
     }
 
-    /// Names the feature.
+    /// Returns the feature with a name.
     ///
     /// # Examples
     /// ```
@@ -68,7 +68,7 @@ impl Feature {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Makes it categorical: the values are indices below `category_count`.
+    /// Returns the feature as a categorical one: the values are indices below `category_count`.
     ///
     /// # Examples
     /// ```
@@ -79,7 +79,7 @@ impl Feature {
         Self { feature_type: FeatureType::Categorical, category_count: Some(category_count), ..self }
     }
 
-    /// Makes it ordinal: the values have an order, but differences of them mean nothing.
+    /// Returns the feature as an ordinal one: the values have an order, but differences of them have no meaning.
     ///
     /// # Examples
     /// ```
@@ -117,7 +117,7 @@ impl Feature {
     }
 }
 
-/// A feature whose name lies elsewhere: in a file, or in a [`Feature`].
+/// A feature with a borrowed name: of a file, or of a [`Feature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FeatureView<'a> {
     pub(crate) name: Option<&'a str>,
@@ -127,7 +127,7 @@ pub(crate) struct FeatureView<'a> {
 }
 
 impl FeatureView<'_> {
-    /// Whether there is nothing but the two types.
+    /// Returns whether there is nothing but the two types.
     pub(crate) fn is_plain(self) -> bool {
         self.name.is_none() && self.category_count.is_none()
     }
@@ -147,7 +147,7 @@ fn try_to_string(text: &str) -> Result<String> {
     Ok(string)
 }
 
-/// What kind of quantity a feature is. Source: DAAL `FeatureType`.
+/// The kind of quantity that a feature is. Source: DAAL `FeatureType`.
 ///
 /// # Examples
 /// ```
@@ -158,9 +158,9 @@ fn try_to_string(text: &str) -> Result<String> {
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum FeatureType {
-    /// Category indices: only equality means something.
+    /// Category indices: only equality has a meaning.
     Categorical = 0,
-    /// Ranks: order means something, differences do not.
+    /// Ranks: order has a meaning, differences have none.
     Ordinal = 1,
     /// Quantities.
     #[default]

@@ -1,7 +1,7 @@
 //! The data dictionary: what each column of a table means.
 //!
-//! What a feature is, is in `feature`; how features of many columns are stored, in `columns`. The **table** owns its shape:
-//! a dictionary describes it, and is refused by the table where it does not fit.
+//! Features are defined in `feature`; features that differ are stored in `columns`. The **table** owns its shape: a
+//! dictionary describes it, and a table refuses one that does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
 mod columns;
@@ -21,10 +21,11 @@ use crate::base::error::{Error, Result};
 
 /// Describes the columns of a table, one [`Feature`] each.
 ///
-/// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so that a million
-/// equal columns cost as much as one. Otherwise, each column costs 4 bytes, and its feature 56 and the name, unless it shares
-/// that: equal features of neighbours are stored once, and so are all that have neither a name nor a number of categories.
-/// Changing one feature of a uniform dictionary changes no other (in DAAL it would change them all). Cloning shares: O(1).
+/// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so a million equal
+/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes and the name for its feature, unless
+/// that is shared: equal features of neighbours are stored once, and so are equal features that have neither a name nor
+/// a number of categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all of
+/// them). Cloning shares the features: O(1).
 ///
 /// # Examples
 /// ```
@@ -50,7 +51,7 @@ enum Features {
 }
 
 impl DataDictionary {
-    /// Describes `count` columns by one and the same feature. O(1) in memory.
+    /// Creates a dictionary of `count` columns that share one feature. O(1) in memory.
     ///
     /// # Examples
     /// ```
@@ -61,7 +62,7 @@ impl DataDictionary {
         Self { features: Features::Equal(Arc::new(feature), count) }
     }
 
-    /// Describes each column by a feature of its own. If all are equal, the dictionary is uniform.
+    /// Creates a dictionary from one feature per column. If all are equal, the dictionary is uniform.
     ///
     /// # Examples
     /// ```
@@ -76,7 +77,7 @@ impl DataDictionary {
         dictionary
     }
 
-    /// Counts the features: the columns of the table that this describes.
+    /// Returns the number of features, which is the number of columns that the dictionary describes.
     ///
     /// # Examples
     /// ```
@@ -101,7 +102,7 @@ impl DataDictionary {
         self.len() == 0
     }
 
-    /// Returns whether one stored feature serves all columns.
+    /// Returns whether one feature is stored for all columns.
     ///
     /// # Examples
     /// ```
@@ -112,7 +113,7 @@ impl DataDictionary {
         matches!(self.features, Features::Equal(..))
     }
 
-    /// Looks up the feature of a column. O(1).
+    /// Returns the feature of a column. O(1).
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].
@@ -130,7 +131,7 @@ impl DataDictionary {
         if column < column_count { Ok(self.at(column)) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
     }
 
-    /// Walks over the features, one per column.
+    /// Returns an iterator over the features, one per column.
     ///
     /// # Examples
     /// ```
@@ -142,7 +143,7 @@ impl DataDictionary {
         (0..self.len()).map(|column| self.at(column))
     }
 
-    /// Finds the first column with this name. O(columns), or O(1) in a uniform dictionary.
+    /// Returns the first column with this name. O(columns), or O(1) in a uniform dictionary.
     ///
     /// # Examples
     /// ```
@@ -155,12 +156,12 @@ impl DataDictionary {
         found.filter(|_| !self.is_empty())
     }
 
-    /// Replaces the feature of one column; the others stay as they are.
+    /// Replaces the feature of one column; the others are unchanged.
     ///
     /// Source: DAAL `setFeature`, which changes all columns where "features equal" is set.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if it cannot be stored what each column has.
+    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if the features cannot be stored per column.
     ///
     /// # Examples
     /// ```
@@ -191,7 +192,8 @@ impl DataDictionary {
         Ok(())
     }
 
-    /// Describes the same columns with another element type; names and meanings stay. This is what a conversion does.
+    /// Returns a dictionary of the same columns with another element type, and otherwise equal features. Conversions of
+    /// tables use this.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -215,7 +217,7 @@ impl DataDictionary {
         Ok(Self { features })
     }
 
-    /// Returns the element type of all columns, if it is one. Cost: O(different features).
+    /// Returns the element type of all columns, if they have the same. Cost: O(distinct features).
     ///
     /// # Examples
     /// ```
@@ -234,13 +236,13 @@ impl DataDictionary {
     /// Returns the element type of all columns.
     ///
     /// # Errors
-    /// [`Error::MixedElementTypes`] if it is not one.
+    /// [`Error::MixedElementTypes`] if they do not have the same.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         if let Some(element) = self.uniform_type() {
             return Ok(element);
         }
         if self.is_empty() {
-            return Ok(ElementType::F32); // no column says otherwise
+            return Ok(ElementType::F32); // no column has another
         }
         let first = self.feature(0)?.element_type;
         let mut types = self.iter().map(|feature| feature.element_type).enumerate();
@@ -248,13 +250,13 @@ impl DataDictionary {
         Err(Error::MixedElementTypes { column, first, found })
     }
 
-    /// The features as files list them: one if uniform, also of no columns; else one per column.
+    /// Returns the features as files list them: one if uniform, even without columns; else one per column.
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };
         (0..count).map(|column| self.at(column))
     }
 
-    /// The feature of a column, which there is.
+    /// Returns the feature of a column, which must exist.
     fn at(&self, column: usize) -> &Feature {
         match &self.features {
             Features::Equal(feature, _) => feature,
@@ -262,11 +264,12 @@ impl DataDictionary {
         }
     }
 
-    /// Makes sure that this describes `columns` columns of one element type: what every table asks before it accepts
-    /// one.
+    /// Checks that this describes `columns` columns, all of one element type: what a homogeneous table requires of a
+    /// dictionary. A dictionary whose features have different types passes for no element type: a kind of table with
+    /// such columns compares them one by one.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`].
+    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
     ///
     /// # Examples
     /// ```

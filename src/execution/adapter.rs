@@ -1,11 +1,11 @@
-//! A device adapter: which execution memory, which device, and in which order its engines work.
+//! Device adapters: the execution memory of a device, its name, and its queue.
 
 use std::fmt;
 
 use super::transport::NoQueue;
 use super::{ExecutionMemory, HandleError, Queue, TransferStats};
 
-/// Names a device.
+/// The name of a device.
 ///
 /// # Examples
 /// ```
@@ -14,9 +14,9 @@ use super::{ExecutionMemory, HandleError, Queue, TransferStats};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId {
-    /// What kind of device it is.
+    /// The kind of the device.
     pub kind: &'static str,
-    /// Which of its kind.
+    /// The number of the device among those of its kind.
     pub index: u32,
 }
 
@@ -26,14 +26,14 @@ impl fmt::Display for DeviceId {
     }
 }
 
-/// Where kernels run, and how values get there. Cheap to clone; clones are the same device.
+/// A device where kernels run, with its memory. Cheap to clone; clones refer to the same device.
 ///
 /// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
-/// [`Detached`](super::Detached), which does not. A new device with memory of its own writes a
+/// [`Detached`](super::Detached), which does not. A new device with memory of its own implements
 /// [`Transport`](super::Transport), this trait (see [`SeparateSpace`](super::SeparateSpace)) and
-/// [`Kernels`](super::Kernels), and must pass the conformance suite, `tests/execution_conformance.rs`.
+/// [`Kernels`](super::Kernels), and must pass the conformance suite in `tests/execution/conformance`.
 ///
-/// Source: Dax `DeviceAdapter`, with `ExecutionAdapter` (the views of its memory) in it.
+/// Source: Dax `DeviceAdapter`, which here includes `ExecutionAdapter` (the views of its memory).
 ///
 /// # Examples
 /// ```
@@ -50,11 +50,11 @@ impl fmt::Display for DeviceId {
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait DeviceAdapter: Clone + Send + Sync + 'static {
-    /// What the execution side of a handle is: [`SharedMemory`](super::SharedMemory), or
-    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport. There is no third.
+    /// The type of the execution side of a handle: [`SharedMemory`](super::SharedMemory), or
+    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport.
     type Memory: ExecutionMemory;
 
-    /// Makes the execution side of a new handle.
+    /// Creates the execution side of a new handle.
     ///
     /// # Examples
     /// ```
@@ -63,7 +63,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// ```
     fn memory(&self) -> Self::Memory;
 
-    /// Names the device.
+    /// Returns the name of the device.
     ///
     /// # Examples
     /// ```
@@ -72,7 +72,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// ```
     fn id(&self) -> DeviceId;
 
-    /// Returns what has been allocated and copied so far; nothing, by default.
+    /// Returns what has been allocated and copied so far. By default, all counts are zero.
     ///
     /// # Examples
     /// See [`TransferStats`].
@@ -80,10 +80,10 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
         TransferStats::default()
     }
 
-    /// Waits for all work on the device. By default there is none.
+    /// Waits for all work on the device. By default, there is none to wait for.
     ///
     /// # Errors
-    /// [`HandleError::EarlierFault`] for whatever has failed and was not reported yet; [`HandleError::DeviceLost`].
+    /// [`HandleError::EarlierFault`] for a failure that has not been reported yet; [`HandleError::DeviceLost`].
     ///
     /// # Examples
     /// ```
@@ -95,7 +95,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Orders the device's engines, if it has several. By default everything is complete on return.
+    /// Returns the queue that orders the device's engines, if it has several. By default, all work is complete on
+    /// return.
     ///
     /// # Examples
     /// See [`Queue`].

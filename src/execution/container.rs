@@ -1,25 +1,26 @@
-//! The control side's delegate: who holds the array in the program's own memory.
+//! Containers: owners of the array in the program's own memory.
 //!
-//! Source: Dax `ArrayContainerControl`. A handle never asks what kind of container it has; the container says what it
-//! refuses. Where a container is now, and whether its values count, is in [`super::control`].
+//! Source: Dax `ArrayContainerControl`. A handle never distinguishes kinds of containers; the container reports what it
+//! refuses. Whether the values of a container are valid is recorded in [`super::control`].
 
 use super::HandleError;
 use crate::array::Array;
 use crate::base::element::Element;
 
-/// Holds values in the program's own memory: the library's shared array, a `Vec`, a borrowed slice, or your own type.
+/// A container of values in the program's own memory: the library's shared array, a `Vec`, a borrowed slice, or a
+/// user's own type.
 ///
-/// | container | `values_mut` | [`check`](Self::check)`(n)`: output of `n` values | memory is freed by |
+/// | container | `values_mut` | [`check`](Self::check)`(n)`: output of `n` values | memory is freed with |
 /// | --- | --- | --- | --- |
 /// | [`Array<T>`] (the default) | copies first if shared or immutable | any | the last share |
 /// | `Vec<T>` | yes | any | the handle |
-/// | `&mut [T]` | yes | [`FixedSize`](HandleError::FixedSize) unless it is the length | nobody: it is borrowed |
-/// | `&[T]` | [`ReadOnly`](HandleError::ReadOnly) | [`ReadOnly`](HandleError::ReadOnly) | nobody: it is borrowed |
+/// | `&mut [T]` | yes | [`FixedSize`](HandleError::FixedSize) unless it is the length | - (it is borrowed) |
+/// | `&[T]` | [`ReadOnly`](HandleError::ReadOnly) | [`ReadOnly`](HandleError::ReadOnly) | - (it is borrowed) |
 ///
-/// Source: Dax `ArrayContainerControl`, whose copies share one allocation, as clones of an [`Array`] do.
+/// Source: Dax `ArrayContainerControl`, whose copies share one allocation, like clones of an [`Array`].
 ///
 /// # Examples
-/// A container with a layout of its own: what the client's library wants to see in front of the values stays there.
+/// A container with additional data of its own, which the handle keeps:
 /// ```
 /// use numeric_table::execution::{ArrayHandle, Container, Detached, HandleError, Kernels};
 ///
@@ -64,8 +65,8 @@ pub trait Container<T: Element>: Send + Sync {
     /// ```
     fn values_mut(&mut self) -> Result<&mut [T], HandleError>;
 
-    /// Makes sure that the container could take an output of `count` values. Asked before anything is prepared, on every
-    /// device, so that no result is stranded there. By default any count is good.
+    /// Checks that the container can receive an output of `count` values. Called before anything is prepared, on every
+    /// device, so that every result can be copied back. By default, any count is accepted.
     ///
     /// # Errors
     /// [`HandleError::ReadOnly`], [`HandleError::FixedSize`].
@@ -82,12 +83,12 @@ pub trait Container<T: Element>: Send + Sync {
         Ok(())
     }
 
-    /// Makes room for at least `count` values whose old content nobody needs: keeps memory that is large enough, else takes
-    /// new memory that holds zeros, without touching a page of it (with the feature `mmap`). `values_mut` copies nothing
-    /// afterwards.
+    /// Makes room for at least `count` values, whose old content is not needed: keeps memory that is large enough, else
+    /// allocates new memory that holds zeros, without touching a page of it (with the feature `mmap`). Afterwards,
+    /// `values_mut` copies nothing.
     ///
-    /// The handle is locked while values come back from a device: this and `values_mut` must not ask it for anything, nor
-    /// wait in a thread pool whose other work may (`rayon::join` runs such work while it waits).
+    /// The handle is locked while values are copied back from a device: this method and `values_mut` must not call the
+    /// handle, nor wait in a thread pool whose other work may (`rayon::join` runs such work while it waits).
     ///
     /// # Errors
     /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`], [`HandleError::ReadOnly`],
@@ -109,7 +110,7 @@ pub trait Container<T: Element>: Send + Sync {
     /// ```
     /// use numeric_table::{Array, execution::Container};
     /// let mut array = Array::from(vec![1_u8, 2, 3]);
-    /// array.truncate(2); // shares the memory still
+    /// array.truncate(2); // still shares the memory
     /// assert_eq!(array[..], [1, 2]);
     /// ```
     fn truncate(&mut self, count: usize);
@@ -125,15 +126,15 @@ pub trait Container<T: Element>: Send + Sync {
     /// ```
     fn release(&mut self);
 
-    /// The values do not count any more: the execution side has newer ones. Memory that nobody else can see may be kept
-    /// for the way back. By default nothing happens.
+    /// Called when the values become invalid because the execution side has newer ones. Unshared memory may be kept for
+    /// copying results back. By default, does nothing.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{Array, execution::Container};
     /// let array = Array::from(vec![1_u8, 2, 3]);
     /// let mut shared = array.clone();
-    /// shared.retire(); // lets go of it
+    /// shared.retire(); // releases its share
     /// assert!(array.has_mutable_data());
     /// ```
     fn retire(&mut self) {}

@@ -1,20 +1,20 @@
-//! The place of the control container in a handle.
+//! The control container of a handle, valid or not.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{Container, HandleError};
 use crate::base::element::Element;
 
-/// Where a handle keeps its container: its values count, or they do not. Handles show it to their
-/// [`ExecutionMemory`](super::ExecutionMemory) only; there is nothing in it for others to call.
+/// The slot of a handle for its container, whose values are valid or not. Handles pass it to their
+/// [`ExecutionMemory`](super::ExecutionMemory) only; it has no public methods.
 ///
-/// Presence is validity: `valid` is filled exactly if the control copy is valid. Through `&self` it can only be filled, so
-/// that a borrowed `&[T]` stays right while it lives; only `&mut self` empties it.
+/// Presence is validity: `valid` is filled exactly if the control copy is valid. Through `&self` it can only be filled,
+/// so that a borrowed `&[T]` stays valid; only `&mut self` empties it.
 #[derive(Debug)]
 pub struct ControlSlot<C> {
-    /// The container, while its values count.
+    /// The container, while its values are valid.
     valid: OnceLock<C>,
-    /// The container, while they do not: memory for the way back. Exactly one of the two has it.
+    /// The container, while they are not: memory for copying results back. Exactly one of the two fields holds it.
     spare: Mutex<Option<C>>,
 }
 
@@ -32,12 +32,12 @@ impl<C> ControlSlot<C> {
         self.valid.get().is_some()
     }
 
-    /// Borrows the container if its values count.
+    /// Borrows the container if its values are valid.
     pub(super) fn get(&self) -> Option<&C> {
         self.valid.get()
     }
 
-    /// Borrows the first `count` values if they count.
+    /// Borrows the first `count` values if they are valid.
     pub(super) fn values<T: Element>(&self, count: usize) -> Option<&[T]>
     where
         C: Container<T>,
@@ -53,7 +53,7 @@ impl<C> ControlSlot<C> {
         }
     }
 
-    /// Makes sure that values could come back into the container.
+    /// Checks that values can be copied back into the container.
     pub(super) fn check_writable<T: Element>(&mut self) -> Result<(), HandleError>
     where
         C: Container<T>,
@@ -61,8 +61,8 @@ impl<C> ControlSlot<C> {
         self.container().map_or(Ok(()), |container| container.check(container.values().len()))
     }
 
-    /// Fills the container with `count` values and declares them valid; unchanged on an error. Does nothing if they are
-    /// valid already: of several threads one fills.
+    /// Fills the container with `count` values and marks them valid; unchanged on an error. Does nothing if they are
+    /// valid already: of several threads, one fills it.
     pub(super) fn fill<T: Element>(
         &self,
         count: usize,
@@ -86,7 +86,7 @@ impl<C> ControlSlot<C> {
         self.values(count).ok_or(HandleError::NoValidData)
     }
 
-    /// Declares the container's values valid, whatever they are.
+    /// Marks the container's values valid, whatever they are.
     pub(super) fn validate(&mut self) {
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(container) = spare.take() {
@@ -94,25 +94,26 @@ impl<C> ControlSlot<C> {
         }
     }
 
-    /// Declares the values out of date.
+    /// Marks the values invalid.
     pub(super) fn invalidate<T: Element>(&mut self)
     where
         C: Container<T>,
     {
         if let Some(container) = self.valid.take() {
-            // In its place before it is asked anything: so it is not lost if it panics.
+            // Stored before its method is called, so that it is not lost if that panics.
             self.spare.get_mut().unwrap_or_else(PoisonError::into_inner).insert(container).retire();
         }
     }
 
-    /// Takes the container out, valid or not.
+    /// Takes the container, valid or not.
     pub(super) fn into_container(self) -> Option<C> {
         let Self { valid, spare } = self;
         valid.into_inner().or(spare.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Locks, also after a panic in somebody's container or device: what the lock guards changes by whole assignments only.
+/// Locks a mutex, even after a panic in a user's container or device: the guarded values change only by whole
+/// assignments.
 pub(super) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! An array on one side only: nothing is copied unless a call says so.
+//! An array on one side only: only explicit calls copy.
 
 use std::fmt;
 use std::ops::{Range, RangeBounds};
@@ -9,10 +9,11 @@ use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::base::range::resolve;
 
-/// An array in a device's memory. Every copy to and from the program's memory is a call; nothing is lazy, nothing cached.
+/// An array in a device's memory. Every copy to and from the program's memory is an explicit call; nothing is lazy or
+/// cached.
 ///
-/// It is an [`ArrayHandle`] whose values are always on the execution side. Cloning shares the block, O(1); the first write
-/// through either copies it on the device.
+/// It is an [`ArrayHandle`] whose values are always on the execution side. Cloning shares the block, O(1); the first
+/// write through either array copies it on the device.
 ///
 /// # Examples
 /// ```
@@ -31,7 +32,7 @@ pub struct DeviceArray<T: Element, D: DeviceAdapter> {
 }
 
 impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
-    /// Allocates values; each is some value.
+    /// Allocates `count` values, whose content is arbitrary.
     ///
     /// # Errors
     /// [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`],
@@ -54,7 +55,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// Copies values to the device.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); what the device reports.
+    /// Those of [`allocate`](Self::allocate); what the device reports.
     ///
     /// # Examples
     /// See the type.
@@ -64,10 +65,10 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         Ok(array)
     }
 
-    /// Brings an array to the device: a copy, or, if memory is shared, the array itself.
+    /// Creates an array from the library's shared array: a copy, or, if memory is shared, the array itself.
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice).
+    /// Those of [`from_slice`](Self::from_slice).
     ///
     /// # Examples
     /// ```
@@ -83,7 +84,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         Self::from_slice(device, &array)
     }
 
-    /// Counts the values.
+    /// Returns the number of values.
     ///
     /// # Examples
     /// ```
@@ -107,7 +108,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.is_empty()
     }
 
-    /// Lends the values to a kernel, for reading.
+    /// Borrows the values for a kernel, for reading.
     ///
     /// # Errors
     /// [`HandleError::NoValidData`] if the device is lost.
@@ -123,10 +124,11 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.prepare_for_input()
     }
 
-    /// Lends the values to a kernel, for reading and writing; copies them on the device first if a clone shares them.
+    /// Borrows the values for a kernel, for reading and writing; copies them on the device first if a clone shares
+    /// them.
     ///
     /// # Errors
-    /// As [`view`](Self::view); [`HandleError::DeviceAlloc`].
+    /// Those of [`view`](Self::view); [`HandleError::DeviceAlloc`].
     ///
     /// # Examples
     /// See [`allocate`](Self::allocate).
@@ -134,7 +136,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.prepare_in_place()
     }
 
-    /// Copies values to the place `first` on the device.
+    /// Copies values to index `first` on the device.
     ///
     /// # Errors
     /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; what the device reports.
@@ -146,7 +148,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.store(first, values)
     }
 
-    /// Copies a range of values to the program's memory; no others cross.
+    /// Copies a range of values to the program's memory, and no others.
     ///
     /// # Errors
     /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; [`HandleError::LengthMismatch`] unless `target` is as
@@ -175,7 +177,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.clone().into_container()
     }
 
-    /// Makes it lazy: a handle with these values.
+    /// Converts the array to a handle with these values, which copies on demand.
     ///
     /// # Examples
     /// ```
@@ -195,7 +197,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     }
 }
 
-/// Shares the block: O(1). The first write through either copies it on the device.
+/// Shares the block: O(1). The first write through either array copies it on the device.
 impl<T: Element, D: DeviceAdapter> Clone for DeviceArray<T, D> {
     fn clone(&self) -> Self {
         Self { handle: self.handle.clone() }

@@ -1,10 +1,10 @@
-//! What can go wrong between the control and the execution side, as facts.
+//! Errors of devices and handles.
 //!
-//! A device reports a [`DeviceError`]; a handle reports a [`HandleError`]. Codes are the device's, texts are ours.
+//! A device reports a [`DeviceError`]; a handle reports a [`HandleError`]. Codes are those of the device.
 
 use crate::base::error::Error;
 
-/// What a device reports.
+/// An error that a device reports.
 ///
 /// # Examples
 /// ```
@@ -14,21 +14,21 @@ use crate::base::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// The device has no room.
+    /// The device has not enough free memory.
     #[error("the device refused {bytes} bytes")]
     OutOfMemory {
-        /// The number of bytes that were asked for.
+        /// The number of bytes that were requested.
         bytes: usize,
         /// The number of bytes that are free, if the device knows.
         free: Option<usize>,
     },
-    /// The device is gone, for good, with all that it held.
+    /// The device is lost permanently, with all values in its memory.
     #[error("the device is lost")]
     Lost,
-    /// Work that was started earlier has failed, and it shows now.
+    /// Work that was started earlier has failed, which is reported now.
     #[error("{what} failed earlier (code {code})")]
     Earlier {
-        /// The device's own number.
+        /// The device's own error code.
         code: u32,
         /// What failed.
         what: &'static str,
@@ -36,17 +36,17 @@ pub enum DeviceError {
     /// This call failed.
     #[error("{what} failed (code {code})")]
     Failed {
-        /// The device's own number.
+        /// The device's own error code.
         code: u32,
         /// What failed.
         what: &'static str,
     },
 }
 
-/// Why a handle, a device array, a device table or a stream could not do what it was asked.
+/// An error of a handle, a device array, a device table or a stream.
 ///
-/// Whenever a call returns one of these, every copy that was valid before is valid still; only a lost device takes its
-/// copies with it.
+/// When a call returns one of these, every copy that was valid before is still valid, except the copies on a lost
+/// device.
 ///
 /// # Examples
 /// ```
@@ -57,10 +57,10 @@ pub enum DeviceError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandleError {
-    /// Neither side has data.
+    /// Neither side has valid values.
     #[error("neither the control nor the execution side has valid data")]
     NoValidData,
-    /// The container was lent for reading only.
+    /// The container is borrowed for reading only.
     #[error("the container is read-only")]
     ReadOnly,
     /// The container cannot change its size.
@@ -68,47 +68,47 @@ pub enum HandleError {
     FixedSize {
         /// The number of values that the container has.
         have: usize,
-        /// The number of values that were asked for.
+        /// The number of values that were requested.
         want: usize,
     },
     /// Two lengths that should be equal are not.
     #[error("lengths differ: there are {have} values, and {want} were asked for")]
     LengthMismatch {
-        /// The number of values that there are.
+        /// The actual number of values.
         have: usize,
-        /// The number of values that were asked for.
+        /// The number of values that were requested.
         want: usize,
     },
-    /// So many values have more bytes than can be addressed.
+    /// The values have more bytes than can be addressed.
     #[error("so many values have more bytes than can be addressed")]
     LengthOverflow,
-    /// The system did not give the control side memory.
+    /// An allocation on the control side failed.
     #[error("out of memory: {bytes} bytes were refused on the control side")]
     HostAlloc {
-        /// The number of bytes that were asked for.
+        /// The number of bytes that were requested.
         bytes: usize,
     },
-    /// The device did not give memory, even after all idle copies there were freed.
+    /// An allocation on the device failed, even after all idle copies there were freed.
     #[error("out of memory: {bytes} bytes were refused on the device")]
     DeviceAlloc {
-        /// The number of bytes that were asked for.
+        /// The number of bytes that were requested.
         bytes: usize,
         /// The number of bytes that are free, if the device knows.
         free: Option<usize>,
     },
-    /// The device failed at this call.
+    /// This call failed on the device.
     #[error(transparent)]
     Device(DeviceError),
-    /// Work that was started by an earlier call has failed, and it shows now.
+    /// Work that was started by an earlier call has failed, which is reported now.
     #[error(transparent)]
     EarlierFault(DeviceError),
-    /// The device is gone, and with it every execution copy. Control copies are as they were.
+    /// The device is lost, and with it every execution copy. Control copies are unchanged.
     #[error("the device is lost, with its copies")]
     DeviceLost,
-    /// A view was given to another device than the one whose memory it shows.
+    /// A view was passed to another device than the one whose memory it refers to.
     #[error("the view shows the memory of another device")]
     WrongDevice,
-    /// The table or the conversion refused.
+    /// An error of the table or the conversion.
     #[error(transparent)]
     Library(Error),
 }

@@ -1,4 +1,4 @@
-//! The adapters that share the program's memory: one thread, or all of a rayon pool.
+//! The adapters that share the program's memory: for one thread, or all threads of a rayon pool.
 
 use super::{DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
 use crate::base::element::Element;
@@ -19,10 +19,10 @@ pub struct Serial;
 
 /// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
 ///
-/// An output is cut into as many equal parts as there are threads, and part `i` goes to thread `i`: memory stays near the
-/// thread that touched it first. The part of a thread that is busy, or waits for something else, is done by another, so that
-/// no call waits for a thread that does not come. Work on less than 4 MiB, inputs and output together, stays on the calling
-/// thread. Without the feature `rayon` everything does.
+/// An output is divided into as many equal parts as there are threads, and part `i` is assigned to thread `i`: memory
+/// stays near the thread that touched it first. The part of a thread that is busy, or waits for something else, is done
+/// by another one, so that no call waits for a thread that never becomes free. Work on less than 4 MiB, inputs and
+/// output together, stays on the calling thread. Without the feature `rayon`, all work does.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,7 @@
-//! The execution side's delegate: what each call of a handle does with memory, when it is shared and when it is separate.
+//! The execution side of a handle: what each call does with memory, if it is shared and if it is separate.
 //!
-//! Source: Dax `ArrayManagerExecution`. As Dax expected there are two implementations, and adapters name one of them:
-//! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory). No other crate can write a third.
+//! Source: Dax `ArrayManagerExecution`. As in Dax, there are two implementations, of which adapters choose one:
+//! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory). Other crates cannot add a third.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,29 +10,30 @@ use super::{Container, ControlSlot, HandleError};
 use crate::array::Array;
 use crate::base::element::Element;
 
-/// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`](super::SeparateMemory), one of which a
-/// [`DeviceAdapter`](super::DeviceAdapter) names.
+/// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`](super::SeparateMemory), as chosen by a
+/// [`DeviceAdapter`](super::DeviceAdapter).
 ///
-/// Sealed: which copy is valid when is a matter between the handle and these two. A device with memory of its own brings a
-/// [`Transport`](super::Transport), which [`SeparateMemory`](super::SeparateMemory) asks to move bytes; one that works on the
-/// program's memory needs nothing; memory that the program sees in a way of its own is a [`Container`].
+/// Sealed: the validity of copies is internal to the handle and these two. A device with memory of its own implements
+/// [`Transport`](super::Transport), through which [`SeparateMemory`](super::SeparateMemory) moves bytes; one that works
+/// on the program's memory needs nothing; a special kind of memory on the control side is a [`Container`].
 ///
 /// | method | Dax | separate memory | shared memory |
 /// | --- | --- | --- | --- |
-/// | [`load_for_input`](Self::load_for_input) | `LoadDataForInput`, `GetIteratorBegin` | allocates and copies in, if not there | the control values |
-/// | [`load_in_place`](Self::load_in_place) | (VTK-m `PrepareForInPlace`) | the same; control is out of date then | the control values |
+/// | [`load_for_input`](Self::load_for_input) | `LoadDataForInput`, `GetIteratorBegin` | allocates and copies in, if absent | the control values |
+/// | [`load_in_place`](Self::load_in_place) | (VTK-m `PrepareForInPlace`) | the same; control becomes invalid | the control values |
 /// | [`allocate_for_output`](Self::allocate_for_output) | `AllocateArrayForOutput` | allocates or recycles; control is ignored | allocates in control |
 /// | [`retrieve`](Self::retrieve) | `RetrieveOutputData` | allocates control and copies to it | nothing |
-/// | [`copy_into`](Self::copy_into) | `CopyInto` | device straight to the target; control is ignored | copies from control |
-/// | [`store`](Self::store) | | host values straight to the device | copies into control |
-/// | [`take_over`](Self::take_over) | `ReleaseResourcesControl` | makes sure that it has a copy, frees control | nothing |
+/// | [`copy_into`](Self::copy_into) | `CopyInto` | device directly to the target; control is ignored | copies from control |
+/// | [`store`](Self::store) | | host values directly to the device | copies into control |
+/// | [`take_over`](Self::take_over) | `ReleaseResourcesControl` | copies in if it has no copy, frees control | nothing |
 /// | [`release`](Self::release) | `ReleaseResources` | saves to control if it has the only copy, then frees | nothing |
 ///
-/// `len` is the number of values of the handle; containers and blocks may have room for more. Ranges have been checked.
+/// `len` is the number of values of the handle; containers and blocks may have room for more. Ranges must have been
+/// checked.
 ///
 /// # Errors
-/// Whatever fails leaves every copy valid that was valid. Every method with data to give may return
-/// [`HandleError::NoValidData`]; those of separate memory also what the device reports.
+/// After a failure, every copy that was valid is still valid. Every method that returns or copies values may return
+/// [`HandleError::NoValidData`]; those of separate memory also return what the device reports.
 pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Whether the control side's memory is the execution side's.
     const IS_SHARED: bool;
@@ -43,39 +44,39 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Values in execution memory, for writing.
     type ViewMut<'a, T: Element>: fmt::Debug + Send;
 
-    /// Counts the values of a view.
+    /// Returns the number of values of a view.
     fn count<T: Element>(view: &Self::View<'_, T>) -> usize;
 
-    /// Counts the values of a view.
+    /// Returns the number of values of a view.
     fn count_mut<T: Element>(view: &Self::ViewMut<'_, T>) -> usize;
 
-    /// Cuts a part out of a view; what is not inside is left out.
+    /// Returns a part of a view; the range is clamped to the view.
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T>;
 
-    /// Makes the values readable here.
+    /// Makes the values readable in execution memory.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn load_for_input<'a, T: Element, C: Container<T>>(
         &'a self,
         control: &'a ControlSlot<C>,
         len: usize,
     ) -> Result<Self::View<'a, T>, HandleError>;
 
-    /// Makes the values readable and writable here; control is out of date at once.
+    /// Makes the values readable and writable in execution memory; the control copy becomes invalid.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn load_in_place<'a, T: Element, C: Container<T>>(
         &'a mut self,
         control: &'a mut ControlSlot<C>,
         len: usize,
     ) -> Result<Self::ViewMut<'a, T>, HandleError>;
 
-    /// Makes room for `len` values; control is out of date at once.
+    /// Makes room for `len` values; the control copy becomes invalid.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn allocate_for_output<'a, T: Element, C: Container<T>>(
         &'a mut self,
         control: &'a mut ControlSlot<C>,
@@ -85,17 +86,17 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Makes the values readable on the control side.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn retrieve<'a, T: Element, C: Container<T>>(
         &self,
         control: &'a ControlSlot<C>,
         len: usize,
     ) -> Result<&'a [T], HandleError>;
 
-    /// Copies `target.len()` values from `first` on to control memory, without a control copy of the whole.
+    /// Copies `target.len()` values from index `first` to control memory, without creating a control copy of the whole.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn copy_into<T: Element, C: Container<T>>(
         &self,
         control: &ControlSlot<C>,
@@ -103,10 +104,10 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
         target: &mut [T],
     ) -> Result<(), HandleError>;
 
-    /// Copies values from control memory to the place `first` here; control is out of date then.
+    /// Copies values from control memory to index `first` in execution memory; the control copy becomes invalid.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn store<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
@@ -115,40 +116,41 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
         values: &[T],
     ) -> Result<(), HandleError>;
 
-    /// Begins to copy a shared array in, for a later [`load_for_input`](Self::load_for_input). Devices with a copy engine
-    /// return before it is there, and keep a share of the array until then.
+    /// Starts to copy a shared array in, for a later [`load_for_input`](Self::load_for_input). Devices with a copy
+    /// engine return before the copy is complete, and keep a share of the array until then.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn load_ahead<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError>;
 
-    /// Frees control memory, after taking the values over if control has the only copy.
+    /// Frees control memory, after copying the values in if control has the only copy.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn take_over<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
         len: usize,
     ) -> Result<(), HandleError>;
 
-    /// Frees execution memory, after saving the values to control if this is the only copy. Returns the bytes freed.
+    /// Frees execution memory, after saving the values to control if this is the only copy. Returns the number of bytes
+    /// freed.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn release<T: Element, C: Container<T>>(
         &mut self,
         control: &ControlSlot<C>,
         len: usize,
     ) -> Result<usize, HandleError>;
 
-    /// Control has newer values: those here are out of date. Memory may be kept for the next time.
+    /// Marks the execution copy invalid, because control has newer values. Memory may be kept for later use.
     fn invalidate(&mut self);
 
-    /// Frees execution memory; values that are nowhere else are gone.
+    /// Frees execution memory; the only copy of values is lost.
     fn discard(&mut self);
 
-    /// Makes the execution side of a clone of the handle: shares the values.
+    /// Creates the execution side of a clone of the handle, which shares the values.
     fn share(&self) -> Self;
 
     /// Returns whether the execution side has a valid copy.
@@ -156,11 +158,11 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
 }
 
 pub(super) mod sealed {
-    /// What only this crate's execution memories are.
+    /// Implemented by this crate's execution memories only.
     pub trait Sealed {}
 }
 
-/// Execution on the control side's own memory: views are slices, nothing is ever copied between the two.
+/// Execution on the control side's own memory: views are slices, nothing is ever copied between the two sides.
 ///
 /// # Examples
 /// ```
@@ -293,7 +295,7 @@ impl ExecutionMemory for SharedMemory {
     }
 }
 
-/// Copies values from `first` on out of a valid control copy; `None` if there is none.
+/// Copies values from index `first` of a valid control copy; returns `None` if there is none.
 pub(super) fn copy_from_control<T: Element, C: Container<T>>(
     control: &ControlSlot<C>,
     first: usize,

@@ -1,10 +1,10 @@
-//! What has crossed between the two sides, counted.
+//! Counts of allocations and of copies between the two sides.
 
 use std::fmt;
 use std::ops::Sub;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Calls and bytes of one kind of work.
+/// The number of calls and bytes of one kind of work.
 ///
 /// # Examples
 /// ```
@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How often.
+    /// Number of calls.
     pub calls: usize,
-    /// How many bytes, all together.
+    /// Number of bytes of all calls together.
     pub bytes: usize,
 }
 
-/// What a device has allocated and copied since it was made. All zero, for ever, on devices that share memory.
+/// What a device has allocated and copied since it was created. Always zero on devices that share memory.
 ///
-/// The difference of two is what happened in between.
+/// The difference of two values is what happened in between.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub struct Traffic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransferStats {
-    /// Blocks of device memory that were asked for and given.
+    /// Successful allocations of device memory.
     pub allocations: Traffic,
     /// Copies from control to execution memory.
     pub uploads: Traffic,
@@ -103,7 +103,7 @@ impl TrafficCounter {
     }
 }
 
-/// Counts what crosses, from any thread.
+/// Counts allocations and copies, from any thread.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     allocations: TrafficCounter,

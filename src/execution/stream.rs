@@ -1,7 +1,8 @@
 //! A table streamed to a device, block of rows by block of rows, with packing, copying and kernels at the same time.
 //!
-//! A ring of slots: while kernels work on one block, the next crosses and the one after it is packed. Each slot is a handle,
-//! so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is decided here.
+//! A ring of slots: while kernels work on one block, the next crosses and the one after it is packed. Each slot is a
+//! handle, so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is
+//! decided here.
 
 use std::fmt;
 use std::ops::Range;
@@ -28,6 +29,7 @@ use crate::window::AnySliceMut;
 /// assert_eq!(Convert::default(), Convert::Auto);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Convert {
     /// On the side that sends fewer bytes: on the device if the type that it asks for is wider.
     #[default]
@@ -100,9 +102,9 @@ impl fmt::Display for StreamStats {
 impl<T: Element> HomogenNumericTable<T> {
     /// Streams the table to a device, block of rows by block of rows, as values of `U`.
     ///
-    /// [`RowStream::next`] lends one block after the other; kernels that are launched on it run while the next blocks are
-    /// packed and cross, on devices that can. If memory is shared and the type and the layout are the table's, blocks are
-    /// the table's own memory. Rows that are contiguous cross straight from there, without being packed.
+    /// [`RowStream::next`] lends one block after the other; kernels that are launched on it run while the next blocks
+    /// are packed and cross, on devices that can. If memory is shared and the type and the layout are the table's,
+    /// blocks are the table's own memory. Rows that are contiguous cross straight from there, without being packed.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`], [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`].
@@ -268,8 +270,9 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
     /// Packs the next block, begins to copy it, and lends it. `None` behind the last.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its place in the table; [`HandleError::HostAlloc`],
-    /// [`HandleError::DeviceAlloc`]; what the device reports. The block is not skipped: the next call tries it again.
+    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its place in the table;
+    /// [`HandleError::HostAlloc`], [`HandleError::DeviceAlloc`]; what the device reports. The block is not skipped: the
+    /// next call tries it again.
     ///
     /// # Examples
     /// See [`HomogenNumericTable::stream_rows`].

@@ -9,8 +9,9 @@ use crate::array::Array;
 /// Moves bytes between the program's memory and a device's. Knows no element type and no handle.
 ///
 /// What is written here is all that a new device with separate memory needs for its memory;
-/// [`SeparateSpace`](super::SeparateSpace) makes it into execution memory, with caching, counting and all rules of failure.
-/// Every element type holds a value whatever its bits are, so that a wrong transport gives wrong numbers and nothing worse.
+/// [`SeparateSpace`](super::SeparateSpace) makes it into execution memory, with caching, counting and all rules of
+/// failure. Every element type holds a value whatever its bits are, so that a wrong transport gives wrong numbers and
+/// nothing worse.
 ///
 /// # Errors
 /// A failed call has no effect: a buffer that was written to may hold anything then, but it can be used again.
@@ -90,11 +91,12 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// The content of a block does not count any more; the block is about to be filled anew. By default nothing happens.
+    /// The content of a block does not count any more; the block is about to be filled anew. By default nothing
+    /// happens.
     fn recycle(&self, _buffer: &mut Self::Buffer) {}
 
-    /// Begins to copy bytes to the start of a block. A device that can copies later, and keeps a share of the source until
-    /// it has; kernels that are launched later see the bytes. By default the copy is complete on return.
+    /// Begins to copy bytes to the start of a block. A device that can copies later, and keeps a share of the source
+    /// until it has; kernels that are launched later see the bytes. By default the copy is complete on return.
     ///
     /// # Errors
     /// As [`upload`](Self::upload).
@@ -111,6 +113,7 @@ pub trait Transport: Send + Sync + 'static {
 /// assert_eq!(Serial.queue().record(Engine::Copy), Event::DONE); // nothing ever runs later there
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Engine {
     /// The program itself: it packs blocks.
     Control,
@@ -135,8 +138,8 @@ impl Event {
     pub const DONE: Self = Self(0);
 }
 
-/// Orders the engines of a device that work at the same time. A device whose calls are complete on return needs nothing:
-/// all methods do nothing by default.
+/// Orders the engines of a device that work at the same time. A device whose calls are complete on return needs
+/// nothing: all methods do nothing by default.
 ///
 /// # Examples
 /// ```

@@ -1,28 +1,29 @@
 //! CRC-32 of the chunks of a payload, computed in any number of pieces.
 //!
-//! Each task sums up its own run of consecutive bytes; chunks that lie across runs are put together by [`merge`].
+//! Each task computes the checksums of its own run of consecutive bytes; chunks that span several runs are completed by
+//! [`merge`].
 
 use crc32fast::Hasher;
 
 use crate::base::error::{Error, Result};
 
-/// Sums of the chunks in a run of consecutive bytes.
+/// Checksums of the chunks in a run of consecutive bytes.
 #[derive(Debug)]
 pub(crate) struct RunSums {
-    /// Bytes per chunk; 0: no sums.
+    /// Bytes per chunk; 0 for no checksums.
     chunk_size: u64,
     /// The position in the payload of the next byte.
     position: u64,
     /// The end of a chunk that began before the run.
     head: Option<Hasher>,
     whole: Vec<u32>,
-    /// The start of a chunk that ends behind the run; or a part of a chunk that does both.
+    /// The start of a chunk that ends after the run, or the middle of one that also began before it.
     open: Hasher,
     is_first_chunk_cut: bool,
 }
 
 impl RunSums {
-    /// For a run of `length` bytes from `position` in the payload on.
+    /// Creates the checksums of a run of `length` bytes that begins at `position` in the payload.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -37,7 +38,7 @@ impl RunSums {
         Ok(new)
     }
 
-    /// Makes room for the sums of so many more bytes than were announced.
+    /// Reserves room for the checksums of `length` more bytes.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -67,7 +68,7 @@ impl RunSums {
         }
     }
 
-    /// Adds the sums of the run behind this one.
+    /// Appends the checksums of the run that follows this one.
     pub(crate) fn extend(&mut self, next: Self) {
         if let Some(head) = next.head {
             self.open.combine(&head);
@@ -78,7 +79,7 @@ impl RunSums {
         self.position = next.position;
     }
 
-    /// Ends a chunk.
+    /// Completes the current chunk.
     fn close(&mut self) {
         let sum = std::mem::take(&mut self.open);
         if std::mem::take(&mut self.is_first_chunk_cut) {
@@ -89,7 +90,7 @@ impl RunSums {
     }
 }
 
-/// Calls `each(sum)` for every chunk of a payload, in order; the runs together are the whole payload.
+/// Calls `each(sum)` for every chunk of a payload, in order. The runs must cover the whole payload, in order.
 pub(crate) fn merge(runs: Vec<RunSums>, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
     let (mut open, mut is_cut) = (Hasher::new(), false);
     for run in runs {

@@ -1,4 +1,4 @@
-//! Mapping: an array whose memory is a file. The only unsafe code of this module.
+//! Memory-mapped files as arrays. The only unsafe code of this module.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use memmap2::{Mmap, MmapOptions};
 use crate::array::Array;
 use crate::base::error::{Error, Result};
 
-/// A mapped file, as the owner of an array of its bytes.
+/// A memory-mapped file, as the owner of an array of its bytes.
 struct Mapped(Mmap);
 
 impl AsRef<[u8]> for Mapped {
@@ -17,15 +17,15 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-/// Maps the first bytes of a file, for reading. The array begins at a page: bytes are aligned in memory as they are in the
-/// file.
+/// Maps the first `length` bytes of a file for reading. The array begins at a page boundary, so that bytes have the
+/// same alignment in memory as in the file.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
 ///
 /// # Safety
-/// The file is as long as that, and nobody writes to it or makes it shorter as long as the array, or any that shares its
-/// memory, is alive.
+/// The file has at least `length` bytes, and is neither written to nor truncated while the array, or any array that
+/// shares its memory, is alive.
 pub(crate) unsafe fn map_file(file: &File, path: &Path, length: usize) -> Result<Array<u8>> {
     // SAFETY: the caller's promise.
     match unsafe { MmapOptions::new().len(length).map(file) } {

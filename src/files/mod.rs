@@ -1,13 +1,14 @@
-//! What any file needs, whatever its format: bytes, runs of values, and who wants to know how far it has got.
+//! What every file format needs: opening, replacing, parallel input and output, checksums, and progress.
 //!
-//! * `open`, `position`: opening files that are ones, and reading and writing them at positions, by several threads;
-//! * `replace`, `options`: a new file in the place of an old one, whole or not at all, and what a caller can choose there;
-//! * `output`: one pass over values into a file, in parallel if there are many; `checksum`: sums of what has passed;
-//! * `stored`: values of a file's type on their way to another; `block`: some rows of a file, in a buffer; `byte_order`;
-//! * `progress`: how far that has got, and whom to tell; `map`: a file as an array.
+//! * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
+//! * `replace`, `options`: replacing a file atomically, and the caller's options for it;
+//! * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
+//!   read;
+//! * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
+//! * `progress`: progress callbacks; `map`: a file as an array.
 //!
-//! Nothing here knows a table, or what a format says about itself: that is in [`crate::format`] and
-//! [`crate::interop`]; tables as values in the order of a file are in [`crate::lines`].
+//! Nothing here depends on tables or on a particular format: formats are in [`crate::format`] and [`crate::interop`],
+//! and tables as values in the order of a file in [`crate::lines`].
 
 #[forbid(unsafe_code)]
 pub(crate) mod byte_order;
@@ -33,18 +34,19 @@ pub(crate) mod stored;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 
-/// Bytes that are read, or gathered to be written, at once; and summed up while they are in the processor's cache.
+/// Number of bytes that are read, or gathered to be written, at a time; their checksum is computed while they are in
+/// the processor's cache.
 pub(crate) const PIECE_BYTES: usize = 512 << 10;
 
-/// Runs of bytes that tasks work on begin at multiples of this: chunks of checksums, as long as nobody asks for others.
+/// Runs of bytes that tasks work on begin at multiples of this: the default chunk size of checksums.
 const RUN_BYTES: usize = options::SaveOptions::CHUNK_SIZE as usize;
 
-/// Into runs of how many bytes to cut work on so many bytes.
+/// Returns the length in bytes of the runs that work on `bytes` bytes is divided into.
 pub(crate) fn run_length(bytes: usize) -> usize {
     bytes.div_ceil(parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
 }
 
-/// Allocates bytes, all zero.
+/// Allocates `count` zero bytes.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].

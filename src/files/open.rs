@@ -1,4 +1,4 @@
-//! Opening regular files for reading, and errors that say which file it was.
+//! Opening regular files for reading, and errors that name the file.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::position::read_at;
 use crate::base::error::{Error, Result};
 
-/// Opens a file for reading, if it is one; returns its length in bytes as well.
+/// Opens a regular file for reading; returns it and its length in bytes.
 pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     // Before opening: opening a pipe would wait for a writer.
     let found = fs::metadata(path)?;
@@ -26,10 +26,10 @@ pub(super) fn not_a_file() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")
 }
 
-/// Fills a buffer from a position in a file on. Its length has been looked at before.
+/// Fills a buffer from `offset` in a file, whose length has been checked before.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Format`] if the file has become shorter.
+/// [`Error::Io`]; [`Error::Format`] if the file has become shorter since.
 pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
     read_at(file, buffer, offset).map_err(|source| match source.kind() {
         ErrorKind::UnexpectedEof => Error::format(offset, "the file became shorter while it was read").in_file(path),

@@ -1,10 +1,10 @@
-//! What a caller can choose about a file that is saved.
+//! Options for saving files.
 
 use super::progress::{Hook, Progress};
 #[cfg(doc)]
 use crate::{Error, HomogenNumericTable};
 
-/// How a table is saved.
+/// Options for saving a table.
 ///
 /// # Examples
 /// ```
@@ -12,7 +12,7 @@ use crate::{Error, HomogenNumericTable};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("scratch.ntb");
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?;
-/// table.save_with(&path, SaveOptions::new().durable(false).checksums(None))?; // as fast as can be
+/// table.save_with(&path, SaveOptions::new().durable(false).checksums(None))?; // as fast as possible
 /// assert_eq!(HomogenNumericTable::load(&path)?, table);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -26,10 +26,11 @@ pub struct SaveOptions {
 }
 
 impl SaveOptions {
-    /// Bytes of values per checksum, unless another number is asked for: 1 MiB.
+    /// The default number of bytes of values per checksum: 1 MiB.
     pub const CHUNK_SIZE: u32 = 1 << 20;
 
-    /// Durable, with checksums of 1 MiB of values each, in a new file that replaces the old one; nobody is told of progress.
+    /// Creates the default options: durable, one checksum per MiB of values, a new file that replaces the old one, and
+    /// no progress callback.
     ///
     /// # Examples
     /// ```
@@ -44,9 +45,9 @@ impl SaveOptions {
         Self { is_durable: true, is_in_place: false, chunk_size: Self::CHUNK_SIZE, hook: Hook::default() }
     }
 
-    /// Chooses whether saving waits until the file and its name are on the disk, so that they outlast a loss of power.
+    /// Sets whether saving waits until the file and its name are on the disk, so that they survive a loss of power.
     ///
-    /// Without that, a crash of the program still leaves the old file or the new one, whole; a crash of the machine may not.
+    /// Without it, a crash of the program still leaves the complete old or new file; a crash of the machine may not.
     ///
     /// # Examples
     /// ```
@@ -61,7 +62,7 @@ impl SaveOptions {
         Self { is_durable, ..self }
     }
 
-    /// Chooses how many bytes of values get one checksum of 4 bytes; `None` or 0 for no checksums of values at all. (The
+    /// Sets the number of bytes of values per checksum of 4 bytes; `None` or 0 for no checksums of values. (The
     /// description of the table always has one.)
     ///
     /// # Examples
@@ -70,7 +71,7 @@ impl SaveOptions {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?;
-    /// table.save_with(&path, SaveOptions::new().checksums(Some(64 << 10)))?; // finds damage within 64 KiB
+    /// table.save_with(&path, SaveOptions::new().checksums(Some(64 << 10)))?; // locates damage to within 64 KiB
     /// assert!(verify(&path)?);
     /// table.save_with(&path, SaveOptions::new().checksums(None))?;
     /// assert!(!verify(&path)?); // nothing to compare values with
@@ -80,15 +81,16 @@ impl SaveOptions {
         Self { chunk_size: chunk_size.unwrap_or(0), ..self }
     }
 
-    /// Chooses whether the old file is written over, instead of being replaced by a new one: for file systems that cannot
-    /// rename ([`Error::RenameUnsupported`]), for folders in which no file can be made, and for files whose owner, hard
-    /// links and attributes must stay.
+    /// Sets whether the old file is overwritten instead of replaced by a new one: for file systems that cannot rename
+    /// ([`Error::RenameUnsupported`]), for directories in which no file can be created, and for files whose owner, hard
+    /// links and attributes must be kept.
     ///
-    /// **The old content is lost when the first value is written.** What is refused before that changes nothing: a table
-    /// that cannot be read, an option that does not fit, a [`TableWriter`](crate::TableWriter) that is dropped before it has
-    /// got rows. The first bytes are written last: a save that is interrupted leaves a file that no reader takes for a table,
-    /// and one that fails once it writes leaves an empty file, or none if there was none. A table that is mapped from the file must not be saved there in
-    /// place: see the rules of [`map`](HomogenNumericTable#method.map).
+    /// **The old content is lost when the first value is written.** Whatever fails before that leaves the file
+    /// unchanged: a table that cannot be read, invalid options, a [`TableWriter`](crate::TableWriter) that is dropped
+    /// before rows are appended. The first bytes are written last: an interrupted save leaves a file that no reader
+    /// takes for a table, and one that fails after it began to write leaves an empty file, or none if there was none. A
+    /// table that is mapped from the file must not be saved to it in place: see the rules of
+    /// [`map`](HomogenNumericTable#method.map).
     ///
     /// # Examples
     /// ```
@@ -104,12 +106,13 @@ impl SaveOptions {
         Self { is_in_place, ..self }
     }
 
-    /// Has `hook` told how far the save has got: at the beginning, after every piece of at most 4 MiB (or every
-    /// block that is appended to a [`TableWriter`](crate::TableWriter)), and at the end; from whatever thread works on it,
-    /// but for one save by one at a time. What other threads finish while it runs, it is told in one. It may read and save tables itself.
+    /// Sets a callback for the progress of the save. It is called at the beginning, after every piece of at most 4 MiB
+    /// (or every block that is appended to a [`TableWriter`](crate::TableWriter)), and at the end, on any of the
+    /// threads that do the work, but for one save by one thread at a time. Progress that other threads make while it
+    /// runs is reported in the next call. It may read and save tables itself.
     ///
-    /// If it panics, nothing is saved, and it is not called again. (The block that a [`TableWriter`](crate::TableWriter) was
-    /// about is appended then: who catches the panic can go on.)
+    /// If it panics, nothing is saved, and it is not called again. (A block that was being appended to a
+    /// [`TableWriter`](crate::TableWriter) has been appended then: a caller that catches the panic can continue.)
     ///
     /// # Examples
     /// ```

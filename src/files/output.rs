@@ -14,19 +14,19 @@ use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 
-/// Bytes that are written at once if they lie in memory as the file has them: calls of the system take turns at a file, and
-/// a few long ones are faster than many short ones.
+/// Number of bytes that are written at a time if they lie in memory as they do in the file: system calls on one file
+/// are serialized, and a few long ones are faster than many short ones.
 const WRITE_BYTES: usize = 4 << 20;
 
-/// Values in the order of a file: line by line, where a line is a row, or a column if the file has columns contiguous.
+/// Values in the order of a file: line by line, where a line is a row, or a column if the file is column-major.
 pub(crate) trait Lines<T>: Sync {
-    /// The number of lines, and of values in each of them.
+    /// Returns the number of lines, and of values in each of them.
     fn shape(&self) -> Shape;
-    /// All values, if they lie in memory in this order.
+    /// Returns all values, if they are contiguous in memory in this order.
     fn as_slice(&self) -> Option<&[T]>;
-    /// Copies consecutive values.
+    /// Copies consecutive values into `target`.
     fn read(&self, range: Range<usize>, target: &mut [T]) -> Result<()>;
-    /// Makes sure that what has been read is whole: that its shape and type are what they were.
+    /// Checks that shape and element type have not changed since the lines were created.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`].
@@ -35,7 +35,7 @@ pub(crate) trait Lines<T>: Sync {
     }
 }
 
-/// A file that is being written, and what the caller calls it.
+/// A file that is being written, and the caller's path of it.
 pub(crate) struct Output<'a, S> {
     pub(crate) sink: &'a S,
     pub(crate) path: &'a Path,
@@ -46,7 +46,7 @@ impl<S: Sink> Output<'_, S> {
         self.sink.write_at(bytes, offset).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
 
-    /// Reserves room for the whole file, if it is known how long it will be.
+    /// Reserves disk space for a file of `length` bytes.
     pub(crate) fn reserve(&self, length: u64) -> Result<()> {
         self.sink.reserve(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
@@ -57,25 +57,25 @@ pub(crate) struct PayloadWriter<'a, S> {
     pub(crate) output: &'a Output<'a, S>,
     /// Where the values begin in the file.
     pub(crate) offset: u64,
-    /// Bytes per checksum; 0 for none.
+    /// Bytes of values per checksum; 0 for none.
     pub(crate) chunk_size: u32,
     pub(crate) meter: Option<&'a Meter>,
 }
 
 impl<S: Sink> PayloadWriter<'_, S> {
-    /// Writes values from a position in the payload on, in parallel if there are many, and sums them up.
+    /// Writes values from a position in the payload, in parallel if there are many, and returns their checksums.
     pub(crate) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
         let count = lines.shape().element_count_of(T::TYPE)?;
         let is_only_written = self.chunk_size == 0 && lines.as_slice().is_some();
         let length = match is_only_written {
-            true => count, // several threads would only wait for each other
+            true => count, // several threads would only wait for one another
             false => run_length(count * size_of::<T>()) / size_of::<T>(),
         };
         let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
         parallel::map(runs, |run| self.write_run(lines, run, position)).into_iter().collect()
     }
 
-    /// Writes consecutive values, piece by piece, and sums them up while they are at hand.
+    /// Writes consecutive values piece by piece, and computes their checksums while they are in the cache.
     fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
         let mut position = position + (run.start * size_of::<T>()) as u64;
         let mut sums = RunSums::new(self.chunk_size, position, run.len() * size_of::<T>())?;
@@ -92,7 +92,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
     }
 }
 
-/// Hands out the bytes of consecutive values, as they are in files, piece by piece.
+/// Calls `take` with the bytes of consecutive values, as they are in files, piece by piece.
 pub(crate) fn for_each_piece<T: Element>(
     lines: &dyn Lines<T>,
     run: Range<usize>,

@@ -1,19 +1,19 @@
-//! Reading and writing files at positions, so that several threads can share one.
+//! Reading and writing at positions of a file, so that several threads can share it.
 
 use std::fs::File;
 use std::io;
 
-/// Something that bytes are written to.
+/// A destination of bytes.
 pub(crate) trait Sink: Sync {
-    /// Writes all bytes at a position, or fails.
+    /// Writes all bytes at a position.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Reserves room for a file of so many bytes, where that can be done at once: a full disk is found out before it is
-    /// full, and file systems that choose places late need not choose in a hurry when the file is renamed (ext4 then
-    /// writes at a third of the speed). Where it cannot be done, nothing happens.
+    /// Reserves disk space for a file of `length` bytes, where the system can do that at once. A lack of space is found
+    /// before anything is written, and file systems with delayed allocation need not allocate in a hurry when the file
+    /// is renamed (ext4 then writes at a third of the speed). Elsewhere, nothing happens.
     ///
     /// # Errors
-    /// Those that say that there will be no such room.
+    /// Errors that mean that there is not enough space.
     fn reserve(&self, length: u64) -> io::Result<()>;
 }
 
@@ -34,7 +34,7 @@ fn reserve(file: &File, length: u64) -> io::Result<()> {
     use rustix::io::Errno;
     match fallocate(file, FallocateFlags::KEEP_SIZE, 0, length) {
         Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
-        _ => Ok(()), // there are file systems without it, and an empty file has nothing to reserve
+        _ => Ok(()), // some file systems do not support it, and an empty file has nothing to reserve
     }
 }
 
@@ -43,13 +43,14 @@ fn reserve(_file: &File, _length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills a buffer from a position on. The file ending before that is [`io::ErrorKind::UnexpectedEof`].
+/// Fills a buffer from a position. Fails with [`io::ErrorKind::UnexpectedEof`] if the file ends before the buffer is
+/// full.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-/// Machines that only have a common position: one thread at a time.
+/// For systems where a file has a single, shared position: one thread at a time.
 #[cfg(not(unix))]
 mod seeking {
     use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,9 +1,9 @@
-//! How far a call has got, and whom to tell.
+//! Progress of calls that read or write files, and its callbacks.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How far a call that reads or writes a file has got, in bytes of values: those of the file, of the type that it holds.
+/// The progress of a call that reads or writes a file, in bytes of values in the file's element type.
 ///
 /// # Examples
 /// ```
@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes that have been read or written.
+    /// Number of bytes that have been read or written.
     pub done: u64,
-    /// Bytes that there are to read or write; `None` if nobody knows, as while a table is streamed into a file.
+    /// Number of bytes to read or write in all; `None` if unknown, as while a table is streamed into a file.
     pub total: Option<u64>,
 }
 
-/// Whom to tell; nobody by default.
+/// A progress callback; none by default.
 #[derive(Clone, Default)]
 pub(crate) struct Hook(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
 
@@ -35,10 +35,11 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// Counts what several threads do. The hook is called by one of them at a time, and with more than before.
+/// Counts the bytes of several threads. The hook is called by one thread at a time, each time with a larger count.
 ///
-/// No lock is held while the hook runs: it may do parallel work of its own, and a thread that waits for that may take up
-/// another task of the call that is being counted. Nobody waits for a hook either: who finds one running leaves word.
+/// No lock is held while the hook runs: it may do parallel work of its own, and a thread that waits for that may run
+/// another task of the call that is being counted. No thread waits for a running hook either: it only adds to the
+/// count.
 #[derive(Debug)]
 pub(crate) struct Meter {
     hook: Hook,
@@ -48,16 +49,16 @@ pub(crate) struct Meter {
 
 #[derive(Debug, Default)]
 struct MeterState {
-    /// Bytes that have been counted.
+    /// Number of bytes counted.
     done: u64,
-    /// Bytes that the hook was told of last.
+    /// The count that was last reported to the hook.
     told: u64,
-    /// Whether a thread is telling the hook. It goes on until all is told, or for ever if the hook panicked.
+    /// Whether a thread is calling the hook. It stays set until everything is reported, or forever if the hook panics.
     is_telling: bool,
 }
 
 impl Meter {
-    /// Begins at 0, and says so.
+    /// Creates a meter at 0, and reports that to the hook.
     pub(crate) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
         let new = Self { hook: hook.clone(), total: total.into(), state: Mutex::default() };
         if let Some(hook) = &new.hook.0 {
@@ -71,7 +72,7 @@ impl Meter {
         let mut state = self.state();
         state.done += bytes;
         if state.is_telling {
-            return; // who is telling looks again
+            return; // the thread that calls the hook looks again
         }
         state.is_telling = true;
         while state.told < state.done {
@@ -102,7 +103,7 @@ mod tests {
         let (told, hears) = mpsc::channel();
         let hook = Hook::new(move |progress| {
             if progress.done == 1 {
-                METER.get().unwrap().add(2); // as a task does that is taken up while the hook waits for work of its own
+                METER.get().unwrap().add(2); // like a task that is run while the hook waits for work of its own
             }
             told.send(progress.done).unwrap();
         });

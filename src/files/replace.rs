@@ -1,10 +1,10 @@
-//! Putting a file in the place of another, whole or not at all.
+//! Replacing a file atomically.
 //!
-//! The new file is written under a name of its own in the same directory, so that renaming it over the target is one
-//! step for everybody who looks. Until then the target is untouched; if that step is never reached, the new file goes.
+//! The new file is written under a temporary name in the same directory, and then renamed over the target, which is
+//! atomic. Until then the target is untouched; if that step is never reached, the new file is removed.
 //!
-//! Where that cannot be done, a caller may ask for writing over the old file, which is neither whole nor lost at once. It
-//! is emptied when the first byte is to be written, so that what is refused before that changes nothing either.
+//! Where that is impossible, a caller may ask for the old file to be overwritten, which is not atomic. It is emptied
+//! when the first byte is about to be written, so that failures before that change nothing either.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
@@ -17,13 +17,13 @@ use super::options::SaveOptions;
 use super::position::Sink;
 use crate::base::error::{Error, Result};
 
-/// How many symbolic links lead on from each other, at most.
+/// The largest number of symbolic links that are followed.
 const LINK_LIMIT: usize = 40;
-/// How many names are tried before giving up.
+/// Number of temporary names that are tried.
 const NAME_LIMIT: usize = 100;
 
-/// Puts a file that `write` writes in the place of the one at `path`. If that fails, nothing has changed, unless the
-/// options ask for writing in place and something has been written.
+/// Replaces the file at `path` by one that `write` writes. If that fails, nothing has changed, unless the options ask
+/// for writing in place and something has been written.
 ///
 /// # Errors
 /// Those of `write`, [`Replacement::create`] and [`Replacement::commit`].
@@ -37,35 +37,35 @@ pub(crate) fn replace(
     new.commit()
 }
 
-/// A new file that is not yet in its place; or, in place, one that is not yet complete. Dropping it removes it.
+/// A new file that is not yet renamed; or, in place, one that is not yet complete. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Replacement {
-    /// `None` once it is complete, or closed in order to be removed.
+    /// `None` once the file is complete, or closed in order to be removed.
     file: Option<File>,
-    /// In place, as long as nothing has been written and the file has its old content: for how many bytes to reserve room
-    /// when that goes.
+    /// In place, while nothing has been written and the file has its old content: the number of bytes to reserve when
+    /// that is discarded.
     waiting: Mutex<Option<u64>>,
     way: Way,
     target: PathBuf,
-    /// What the caller called the target: for errors.
+    /// The caller's path of the target, for errors.
     path: PathBuf,
     is_durable: bool,
 }
 
-/// How the target gets its new content.
+/// How the target receives its new content.
 #[derive(Debug)]
 enum Way {
-    /// The file under this name is renamed.
+    /// The file with this name is renamed.
     Rename(PathBuf),
-    /// It is written over. If that fails, a file that was there before stays, empty; one that was not, goes.
+    /// The target is overwritten. If that fails, a file that existed before stays, empty; a new one is removed.
     InPlace { was_there: bool },
-    /// It has got it: nothing is left to be removed.
+    /// The target has it: nothing is left to remove.
     Done,
 }
 
 impl Replacement {
-    /// Creates a file beside `path`, with the permissions of the file that is there, if one is; or opens that one, in
-    /// place. Symbolic links are followed: what they lead to is replaced, not the link.
+    /// Creates a file beside `path`, with the permissions of the file at `path` if there is one; or, in place, opens
+    /// that file. Symbolic links are followed: their target is replaced, not the link.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`.
@@ -84,8 +84,7 @@ impl Replacement {
         }
     }
 
-    /// Makes what has been written so long: cuts off what lies behind, or adds zeros. Nothing happens if nothing has been
-    /// written.
+    /// Truncates or zero-extends what has been written to `length` bytes. Does nothing if nothing has been written.
     pub(crate) fn set_written(&self, length: u64) -> io::Result<()> {
         if self.waiting().is_some() { Ok(()) } else { self.begun()?.set_len(length) }
     }
@@ -94,35 +93,35 @@ impl Replacement {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The new file, without the old content: something is to be written now.
+    /// Returns the new file, to be written to now; in place, discards the old content first.
     fn begun(&self) -> io::Result<&File> {
-        let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // it is in its place already
+        let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // committed already
         let mut waiting = self.waiting();
         if let Some(room) = *waiting {
             file.set_len(0)?;
             *waiting = None;
-            let _ = file.reserve(room); // the old content is gone: what there is no room for is found out by writing it
+            let _ = file.reserve(room); // the old content is lost anyway: a lack of space is found by writing
         }
         Ok(file)
     }
 
-    /// What the caller called the target.
+    /// Returns the caller's path of the target.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the file in its place. If the save is to be durable, its bytes and then its name are on the disk when this
+    /// Puts the file in place. If the save is to be durable, its bytes and then its name are on the disk when this
     /// returns.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is as it was, unless it is written in place, or its directory
-    /// could not be synchronised.
+    /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is unchanged, unless it is written in place, or its
+    /// directory could not be synchronised.
     pub(crate) fn commit(mut self) -> Result<()> {
-        self.begun().map_err(|source| self.error(source))?; // the new content may be none at all
+        self.begun().map_err(|source| self.error(source))?; // the new content may be empty
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
-                // Busy: a single file that is mounted, as into containers.
+                // Busy: a single mounted file, as in containers.
                 ErrorKind::Unsupported | ErrorKind::CrossesDevices | ErrorKind::ResourceBusy => {
                     Error::RenameUnsupported { path: self.path.clone(), source }
                 }
@@ -132,7 +131,7 @@ impl Replacement {
         self.file = None;
         self.way = Way::Done;
         match directory.map(|directory| directory.sync_all()) {
-            // Some file systems have no such thing as synchronising a directory.
+            // Some file systems cannot synchronise a directory.
             Some(Err(source)) if !matches!(source.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
                 Err(self.error(source))
             }
@@ -140,7 +139,7 @@ impl Replacement {
         }
     }
 
-    /// Brings the bytes to the disk; returns the open directory, where directories can be opened.
+    /// Flushes the bytes to the disk; returns the open directory, where directories can be opened.
     fn synchronise(&self) -> io::Result<Option<File>> {
         match &self.file {
             Some(file) if self.is_durable => file.sync_all()?,
@@ -168,7 +167,7 @@ impl Sink for Replacement {
     }
 }
 
-/// From the beginning to the end.
+/// Writes sequentially, from the beginning of the file.
 impl Write for &Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begun()?.write(bytes)
@@ -189,17 +188,17 @@ impl Drop for Replacement {
             Way::Done => return,
             Way::InPlace { was_there: true } => {
                 if let Some(file) = file.filter(|_| is_begun) {
-                    let _ = file.set_len(0); // nobody is left to tell
+                    let _ = file.set_len(0); // there is nowhere to report an error
                 }
                 return;
             }
         };
         drop(file); // some systems do not remove open files
-        let _ = fs::remove_file(useless); // nobody is left to tell
+        let _ = fs::remove_file(useless); // there is nowhere to report an error
     }
 }
 
-/// Creates a file under a name of its own.
+/// Creates a file with a temporary name in the directory of the target.
 fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     let (target, permissions) = resolve(path)?;
     for _ in 0..NAME_LIMIT {
@@ -212,7 +211,7 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         };
         if let Some(Err(error)) = permissions.map(|permissions| file.set_permissions(permissions)) {
             drop(file);
-            let _ = fs::remove_file(&temporary); // what failed before it is the error
+            let _ = fs::remove_file(&temporary); // the first failure is the error
             return Err(error);
         }
         return Ok((file, Way::Rename(temporary), target));
@@ -244,7 +243,7 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Returns whether a file can have this name: there is one, and nothing says that it is a folder's.
+/// Returns whether the path can name a file: it has a last component, and does not end with a separator.
 fn names_a_file(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))
@@ -257,7 +256,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Creates a file that is not there yet; a private one can be read by its owner only.
+/// Creates a file that must not exist yet; a private one can be read by its owner only.
 fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

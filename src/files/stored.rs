@@ -1,6 +1,6 @@
-//! Values as they are in a file, on their way to another element type.
+//! A buffer for values in a file's element type, which are converted to another.
 //!
-//! Compiled once for each stored type, and not for each pair of types: the target's is known at run time only.
+//! Compiled once for each stored type, and not for each pair of types: the target's type is a run-time value.
 
 use super::byte_order::swap_if_big_endian;
 use crate::array::Array;
@@ -11,7 +11,7 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::window::{AnySliceMut, AnyWindow, Geometry, Window};
 
-/// Room for values of any one type, used again and again.
+/// A reusable buffer for values of one element type.
 #[derive(Debug)]
 pub(crate) struct Stored {
     /// The library's own memory, which is aligned for every element type.
@@ -24,18 +24,18 @@ impl Stored {
         Self { memory: Array::new(), element_type }
     }
 
-    /// Lends room for the bytes of so many values, taking more memory if need be.
+    /// Borrows the bytes of `count` values, and allocates more memory if needed.
     pub(crate) fn room(&mut self, count: usize) -> Result<&mut [u8]> {
         let shape = Shape { rows: count, columns: 1 };
         let bytes = shape.element_count_of(self.element_type)? * self.element_type.size_in_bytes();
         if self.memory.len() < bytes {
-            self.memory = Array::new(); // first, so that there are never two
+            self.memory = Array::new(); // frees the old memory first, so that both never exist at once
             self.memory = Array::zeros(bytes)?;
         }
         if bytes == 0 { Ok(&mut []) } else { Ok(&mut self.memory.mutable_data()?[..bytes]) }
     }
 
-    /// Converts the values of a shape, whose bytes have been read into the room column by column, into contiguous rows.
+    /// Converts values whose bytes have been read into the buffer column by column, into contiguous rows of `target`.
     pub(crate) fn convert(&mut self, shape: Shape, target: AnySliceMut<'_>) -> Result<()> {
         let Shape { rows, columns } = shape;
         let (element_type, count) = (self.element_type, shape.element_count()?);

@@ -1,4 +1,5 @@
-//! A table file whose preamble has been checked against its real length: what files of all kinds of tables share.
+//! A table file whose preamble has been checked against its real length: the part that is the same for all kinds of
+//! tables.
 
 use std::fs::File;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use crate::files::checksum::{RunSums, merge};
 use crate::files::open::{open_regular, read};
 use crate::files::zeroed;
 
-/// An open file that keeps all rules, as far as one can tell without knowing the kind of its table.
+/// An open file that follows all rules that do not depend on the kind of its table.
 #[derive(Debug)]
 pub(super) struct TableFile {
     file: File,
@@ -19,7 +20,7 @@ pub(super) struct TableFile {
 }
 
 impl TableFile {
-    /// Opens a file and reads its header, which is as it was written. Takes as much memory as that.
+    /// Opens a file, and reads its header and checks its checksum. Allocates only the bytes of the header.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
@@ -50,17 +51,17 @@ impl TableFile {
         &self.path
     }
 
-    /// Whether the header begins with the name of the table's kind. If not, the table is homogeneous.
+    /// Returns whether the header begins with the name of the table's kind. If not, the table is homogeneous.
     pub(super) fn names_kind(&self) -> bool {
         self.preamble.names_kind()
     }
 
-    /// The size in bytes of all values: of what is in the file, which may be larger than memory.
+    /// Returns the size in bytes of all values in the file, which may be larger than memory.
     pub(super) fn payload_length(&self) -> u64 {
         self.preamble.payload_length
     }
 
-    /// Where the values lie in the file.
+    /// Returns the position of the values in the file.
     #[cfg(feature = "mmap")]
     pub(super) fn payload(&self) -> Range<u64> {
         self.preamble.payload_offset..self.preamble.payload_end()
@@ -70,12 +71,12 @@ impl TableFile {
         self.preamble.chunk_size > 0
     }
 
-    /// Reads bytes of the payload, from a position there on.
+    /// Reads bytes from a position in the payload.
     pub(super) fn read_payload(&self, buffer: &mut [u8], position: u64) -> Result<()> {
         read(&self.file, &self.path, buffer, self.preamble.payload_offset + position)
     }
 
-    /// Begins to read consecutive bytes of the payload, which are summed up, or are not.
+    /// Starts to read consecutive bytes of the payload, with or without computing their checksums.
     pub(super) fn run(&self, range: Range<u64>, is_summed: bool) -> Result<Run<'_>> {
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let chunk_size = if is_summed { self.preamble.chunk_size } else { 0 };
@@ -83,7 +84,7 @@ impl TableFile {
         Ok(Run { file: self, position: range.start, sums })
     }
 
-    /// Compares the sums of the whole payload with those in the file.
+    /// Compares the checksums of the whole payload with those in the file.
     pub(super) fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
         self.compare_sums(runs).map_err(|error| error.in_file(&self.path))
     }
@@ -118,7 +119,7 @@ impl TableFile {
     }
 }
 
-/// Reads numbers of 4 bytes, many at a time.
+/// Reads checksums of 4 bytes, many at a time.
 struct ChecksumReader<'a> {
     file: &'a TableFile,
     offset: u64,
@@ -143,13 +144,13 @@ impl<'a> ChecksumReader<'a> {
             self.left -= self.bytes.len() as u64;
             self.used = 0;
         }
-        let bytes = self.bytes[self.used..].first_chunk().copied().unwrap_or_default(); // a multiple of 4 bytes is there
+        let bytes = self.bytes[self.used..].first_chunk().copied().unwrap_or_default(); // the length is a multiple of 4
         self.used += 4;
         Ok(bytes)
     }
 }
 
-/// Consecutive bytes of a payload that are being read, and perhaps summed up.
+/// A run of consecutive bytes of a payload that are being read, with or without checksums.
 pub(super) struct Run<'a> {
     file: &'a TableFile,
     position: u64,

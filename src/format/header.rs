@@ -1,7 +1,7 @@
-//! The header of a homogeneous table's file, behind the kind's name: element type, layout, shape, and what the columns mean.
+//! The header of a homogeneous table's file, after the kind's name: element type, layout, shape, and columns.
 //!
-//! Bytes as `README.md` lists them, little-endian. Decoding takes no memory; the dictionary, which may be larger in memory
-//! than in the file, is built by [`HomogeneousHeader::dictionary`] when everything else has turned out to be right.
+//! The bytes are listed in `README.md`. Decoding allocates nothing; the dictionary, which may be larger in memory than
+//! in the file, is built by [`HomogeneousHeader::dictionary`] after everything else has been checked.
 
 use super::kind::append_kind;
 use super::preamble::{HEADER_LIMIT, KIND_LIMIT, PREAMBLE_BYTES};
@@ -11,11 +11,11 @@ use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, FeatureType, FeatureView, from_views};
 use crate::table::{DataLayout, TableKind};
 
-/// Bytes in front of the features: element id, layout, rows, columns; whether one feature serves all columns, number of
-/// features.
+/// Number of bytes before the features: element id, layout, rows, columns; whether one feature describes all columns,
+/// number of features.
 const START_BYTES: usize = 1 + 1 + 8 + 8 + 1 + 8;
 
-/// What a table is, but for its values.
+/// The description of a table without its values.
 #[derive(Debug)]
 pub(super) struct HomogeneousHeader {
     pub(super) element_type: ElementType,
@@ -23,11 +23,12 @@ pub(super) struct HomogeneousHeader {
     pub(super) shape: Shape,
     is_uniform: bool,
     bytes: Vec<u8>,
-    /// Invariant: from here on there are features, one if uniform, else one per column, and nothing else.
+    /// Position of the features. Invariant: from here to the end there are features, one if uniform, else one per
+    /// column.
     features_at: usize,
 }
 
-/// Encodes a header, of at most [`HEADER_LIMIT`] bytes behind the kind's name.
+/// Encodes a header, of at most [`HEADER_LIMIT`] bytes after the kind's name.
 ///
 /// # Errors
 /// [`Error::Format`] if it would be longer; [`Error::OutOfMemory`].
@@ -59,7 +60,7 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// A feature: name, feature type, number of categories.
+/// Appends a feature: name, feature type, number of categories.
 fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
     let append_option = |bytes: &mut Vec<u8>, number: Option<usize>| {
         bytes.push(number.is_some().into());
@@ -77,7 +78,7 @@ fn size_of_record(feature: FeatureView<'_>) -> usize {
 }
 
 impl HomogeneousHeader {
-    /// Decodes a header, from `start` on, and makes sure that it fits the length of the payload.
+    /// Decodes a header from position `start`, and checks that it matches the length of the payload.
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken.
@@ -95,7 +96,7 @@ impl HomogeneousHeader {
         if is_uniform > 1 {
             return Err(refusal(
                 start + 18,
-                format!("{is_uniform} does not tell whether one feature serves all columns"),
+                format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1"),
             ));
         }
         let (is_uniform, features_at) = (is_uniform == 1, fields.at);
@@ -105,7 +106,7 @@ impl HomogeneousHeader {
         }
         let end = records.fields.at;
         if end < bytes.len() {
-            return Err(refusal(end, format!("bytes behind the last feature: {}", bytes.len() - end)));
+            return Err(refusal(end, format!("bytes after the last feature: {}", bytes.len() - end)));
         }
         let shape =
             check_shape(element_type, rows, columns, payload_length).map_err(|reason| refusal(start + 2, reason))?;
@@ -118,7 +119,7 @@ impl HomogeneousHeader {
         Ok(Self { element_type, layout, shape, is_uniform, bytes, features_at })
     }
 
-    /// Builds the dictionary, of columns of some element type. It asks for at most 6.5 times as many bytes as the header has.
+    /// Builds the dictionary, for columns of `element_type`. Allocates at most 6.5 times the bytes of the header.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -137,12 +138,12 @@ impl HomogeneousHeader {
     }
 }
 
-/// The features in a header, one after another. After an error, nothing is meant.
+/// An iterator over the features in a header. Items after an error are meaningless.
 #[derive(Clone)]
 struct FeatureRecords<'a> {
     fields: Fields<'a>,
     left: u64,
-    /// Of all of them.
+    /// The element type of all columns.
     element_type: ElementType,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Iterator for FeatureRecords<'a> {
     }
 }
 
-/// What is left of a header.
+/// The rest of a header, from position `at`.
 #[derive(Clone)]
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -186,7 +187,7 @@ impl<'a> Fields<'a> {
             0 => Ok(None),
             1 => self.number().map(Some),
             other => {
-                Err(refusal(start, format!("the header is damaged: {other} does not tell whether a value follows")))
+                Err(refusal(start, format!("the header is damaged: an optional value has flag {other}, not 0 or 1")))
             }
         }
     }
@@ -218,7 +219,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Makes sure that the values of a shape are the payload. The error is a reason.
+/// Checks that the values of a shape have the length of the payload. The error is a reason.
 fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_length: u64) -> Result<Shape, String> {
     let described = format_args!("{rows} x {columns} {element_type} values").to_string();
     let size = element_type.size_in_bytes() as u64;
@@ -236,12 +237,12 @@ fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_lengt
     Ok(shape)
 }
 
-/// A refusal of a header that is too short.
+/// Returns the error of a header that ends too early.
 pub(super) fn ends_early(at: usize) -> Error {
     refusal(at, "the header ends within a field".to_owned())
 }
 
-/// A refusal at a position in the header.
+/// Returns the error for a position in the header.
 pub(super) fn refusal(at: usize, reason: String) -> Error {
     Error::format((PREAMBLE_BYTES + at) as u64, reason)
 }

@@ -1,4 +1,4 @@
-//! The file of a homogeneous table, and what its header says of the values.
+//! The file of a homogeneous table, with the element type, layout and shape from its header.
 
 use super::file::TableFile;
 use super::header::HomogeneousHeader;
@@ -7,7 +7,7 @@ use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
-/// An open file of values of one type.
+/// An open file whose values have one element type.
 #[derive(Debug)]
 pub(super) struct HomogeneousFile {
     pub(super) parts: TableFile,
@@ -17,18 +17,18 @@ pub(super) struct HomogeneousFile {
 }
 
 impl HomogeneousFile {
-    /// Joins a file with what its header says.
+    /// Combines a file with its decoded header.
     pub(super) fn new(parts: TableFile, header: &HomogeneousHeader) -> Self {
         let &HomogeneousHeader { element_type, layout, shape, .. } = header;
         Self { parts, element_type, layout, shape }
     }
 
-    /// The size in bytes of so many rows, which are in the file.
+    /// Returns the size in bytes of `rows` rows, which must not be more than the file has.
     pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
         (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64
     }
 
-    /// Makes sure that the file holds values of one type.
+    /// Checks that the file holds values of the expected type.
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),

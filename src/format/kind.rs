@@ -1,7 +1,7 @@
-//! What a file holds, by the kind of its table: the one place where the name of a kind becomes a reader.
+//! The content of a file by the kind of its table: the only place where the name of a kind selects a reader.
 //!
-//! A kind that comes to be written gets a variant of [`FileContent`], with its own header and its own way to read values,
-//! and an arm in [`FileContent::open`]. The compiler names whoever has to say what it does with the variant.
+//! A new kind needs a variant of [`FileContent`], with its own header and its own way to read values, and an arm in
+//! [`FileContent::open`]. The compiler then lists the code that has to handle the variant.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use crate::table::TableKind;
 
 const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
 
-/// Where the kind's name is in a file: its length, and its bytes.
+/// Positions of the kind's name in a file: of its length, and of its bytes.
 const LENGTH_AT: u64 = PREAMBLE_BYTES as u64;
 const NAME_AT: u64 = LENGTH_AT + 1;
 
-/// An open file that keeps all rules, as far as one can tell without its values, and its header.
+/// An open file, checked in everything but its values, and its header.
 pub(super) enum FileContent {
     Homogeneous(HomogeneousFile, HomogeneousHeader),
 }
 
 impl FileContent {
-    /// Opens a file and checks everything but its values. Takes as much memory as its header, which the dictionary can be
-    /// built from.
+    /// Opens a file and checks everything but its values. Allocates only the bytes of its header, from which the
+    /// dictionary can be built.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), [`Error::Format`](crate::Error::Format),
@@ -47,7 +47,7 @@ impl FileContent {
     }
 }
 
-/// Reads the name at the beginning of a header; returns it, and where the rest of the header begins.
+/// Reads the name at the beginning of a header; returns it, and the position of the rest of the header.
 fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
     let (&length, rest) = header.split_first().ok_or_else(|| ends_early(0))?;
     let length = TableKind::check_length(length.into(), LENGTH_AT)?;
@@ -58,7 +58,7 @@ fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
     Ok((TableKind::check_name(name, NAME_AT)?, 1 + length))
 }
 
-/// Appends a name as headers begin with.
+/// Appends the length and the bytes of a kind's name, with which a header begins.
 pub(super) fn append_kind(header: &mut Vec<u8>, kind: TableKind) {
     header.push(kind.name().len() as u8); // no name is longer than the limit
     header.extend(kind.name().bytes());

@@ -1,4 +1,4 @@
-//! Loading whole tables into memory of the library, and verifying files.
+//! Loading whole tables into the library's own memory, and verifying files.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use crate::files::progress::Meter;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Loads a table from a file, which must hold `T`. Reads the values once, and checks their checksums meanwhile.
+    /// Loads a table from a file, which must hold `T`. Reads the values once, and verifies their checksums in the same
+    /// pass.
     ///
-    /// Safe with hostile files: a load that fails has taken at most twice the file's real size, plus 1 MiB.
+    /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 1 MiB.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) with `path`; [`Error::Format`](crate::Error::Format) with what is wrong where;
-    /// [`Error::ElementTypeMismatch`](crate::Error::ElementTypeMismatch);
+    /// [`Error::Io`](crate::Error::Io) with `path`; [`Error::Format`](crate::Error::Format) with what is wrong, and
+    /// where; [`Error::ElementTypeMismatch`](crate::Error::ElementTypeMismatch);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
@@ -37,12 +38,13 @@ impl<T: Element> HomogenNumericTable<T> {
         load(&file, |element_type| header.dictionary(element_type), None)
     }
 
-    /// Loads a table from a file of any element type, converted as [`convert`](Self::convert) does: the file is read and
-    /// converted piece by piece, and its own values are never all in memory. The memory of the result is taken before the
-    /// checksums are known.
+    /// Loads a table from a file of any element type, converted as by [`convert`](Self::convert). The file is read and
+    /// converted piece by piece; its unconverted values are never all in memory. The memory of the result is allocated
+    /// before the checksums are verified.
     ///
     /// # Errors
-    /// As [`load`](Self::load), but any element type will do; [`Error::SizeOverflow`](crate::Error::SizeOverflow).
+    /// Those of [`load`](Self::load), except that any element type is accepted;
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow).
     ///
     /// # Examples
     /// ```
@@ -59,8 +61,8 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table, converted if the file holds another type. The dictionary comes last: only then is it known that the file
-/// deserves the memory.
+/// Loads a table, converted if the file holds another type. The dictionary is built last, when the checksums have been
+/// verified.
 pub(super) fn load<T: Element>(
     file: &HomogeneousFile,
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
@@ -70,7 +72,7 @@ pub(super) fn load<T: Element>(
     HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary_of(T::TYPE)?)
 }
 
-/// Loads a table of the type that the file holds.
+/// Loads a table in the element type of the file.
 pub(super) fn load_stored(
     file: &HomogeneousFile,
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
@@ -79,10 +81,10 @@ pub(super) fn load_stored(
     match_element!(file.element_type, T => Ok(Box::new(load::<T>(file, dictionary_of, meter)?)))
 }
 
-/// Loads a table of whatever element type a file holds.
+/// Loads a table from a file of any element type, in that type.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::load`], but any element type will do.
+/// Those of [`HomogenNumericTable::load`], except that any element type is accepted.
 ///
 /// # Examples
 /// ```
@@ -99,11 +101,11 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
     load_stored(&file, |element_type| header.dictionary(element_type), None)
 }
 
-/// Checks a table file from its first byte to its last, without keeping any of it: every rule of the format, and every
-/// checksum. Returns whether the file has checksums of its values; if not, damage to those cannot be seen.
+/// Checks a whole table file without keeping its content in memory: every rule of the format, and every checksum.
+/// Returns whether the file has checksums of its values; if not, damage to the values cannot be detected.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::load`], but any element type will do.
+/// Those of [`HomogenNumericTable::load`], except that any element type is accepted.
 ///
 /// # Examples
 /// ```

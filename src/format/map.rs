@@ -1,4 +1,4 @@
-//! Mapping: the table's array is the file itself. The only unsafe code of this module.
+//! Memory-mapped tables: the table's array is the file itself. The only unsafe code of this module.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,21 +10,21 @@ use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows; values are read from the
-    /// disk when they are first looked at, and can be dropped from memory again at any time.
+    /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows. Values are read from the
+    /// disk when they are first accessed; the system may evict them from memory at any time.
     ///
-    /// The memory is immutable: the first write to the table copies it. The map lives as long as any array that shares it.
-    /// Everything that the file says about itself is checked; checksums of values are not: [`verify`](crate::verify) does
-    /// that. Big-endian machines load the file instead, because the values have to be turned round.
+    /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
+    /// shares it. The file's description of itself is checked; checksums of values are not: [`verify`](crate::verify)
+    /// does that. Big-endian machines load the file instead, because the bytes of values have to be reversed.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     ///
     /// # Safety
-    /// As long as the table, or any array that shares its memory, is alive, nobody may write to the file or make it
-    /// shorter: not this program, and no other. Values would change under references to them, and reading behind the
-    /// new end would end the program. **Replacing** the file, as [`save`](Self::save) and most programs do, is fine, and
-    /// so is removing it; saving [in place](crate::SaveOptions::in_place) is not.
+    /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
+    /// this program or any other. Values would change under references to them, and reading past the new end would kill
+    /// the program. **Replacing** the file, as [`save`](Self::save) and most programs do, is fine, and so is removing
+    /// it; saving [in place](crate::SaveOptions::in_place) is not.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
-    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// // SAFETY: no other program uses the file, and it is only ever replaced.
     /// let mut table = unsafe { HomogenNumericTable::<i16>::map(&path) }?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
     /// table.set_value(0, 0, 9_i16)?; // copies; the file stays as it is
@@ -48,9 +48,9 @@ impl<T: Element> HomogenNumericTable<T> {
         let too_large = Error::SizeOverflow { shape: file.shape, element: Some(T::TYPE) };
         let Range { start, end } = file.parts.payload();
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
-        // SAFETY: the caller promises that nobody changes the file. `open` has found that it is as long as it should be.
+        // SAFETY: the caller promises that the file is not changed. `open` has checked that it has the stated length.
         let bytes = unsafe { map_file(file.parts.file(), file.parts.path(), end) }?;
-        // Values lie at a multiple of 4096 bytes: aligned for every element type.
+        // Values begin at a multiple of 4096 bytes: aligned for every element type.
         let values = bytes.slice(start..end)?.reinterpret::<T>()?;
         let table = Self::from_array_in(values, file.shape, file.layout)?;
         table.described_by(header.dictionary(T::TYPE)?)

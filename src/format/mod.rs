@@ -1,15 +1,15 @@
 //! Table files, `.ntb`: saving, loading and mapping tables, and reading and writing tables larger than memory.
 //!
-//! The format, byte by byte, and the rules for readers are in `README.md` beside this file. Here:
-//! * `preamble` and `header`: what a file says about itself, decoded from hostile bytes; `file`: a file that has been
-//!   checked by its preamble; `kind`: what a file holds, and `homogeneous`: one of a homogeneous table; `plan`: one that is
-//!   to be written;
+//! The format, byte by byte, and the rules for readers are in `README.md` beside this file. The modules:
+//! * `preamble` and `header`: a file's description of itself, decoded from untrusted bytes; `file`: a file that has
+//!   been checked against its preamble; `kind`: the content of a file by kind, and `homogeneous`: the file of a
+//!   homogeneous table; `plan`: the layout of a file to be written;
 //! * `values`: reading many values;
-//! * `save`, `load`, `map`, `reader`, `writer`: what callers ask for.
+//! * `save`, `load`, `map`, `reader`, `writer`: the public interface.
 //!
-//! What any file needs is in [`crate::files`]: replacing, positions, checksums, options, progress.
+//! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
 //!
-//! Invariant: no memory is taken, or mapped, for anything that a file claims before it has been compared with the real
+//! Invariant: no memory is allocated or mapped for a size that a file claims before it has been compared with the real
 //! length of the file.
 
 #[forbid(unsafe_code)]

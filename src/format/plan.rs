@@ -13,14 +13,14 @@ use crate::files::progress::{Hook, Meter};
 use crate::files::zeroed;
 use crate::table::DataLayout;
 
-/// What goes into a file.
+/// The content of a file to be written.
 pub(super) struct TableContent<'a, T> {
     pub(super) lines: &'a dyn Lines<T>,
     pub(super) layout: DataLayout,
     pub(super) dictionary: &'a DataDictionary,
 }
 
-/// A whole file, laid out: nothing is left to be refused that is known before values are read.
+/// The layout of a whole file. Everything that can be checked before values are read has been checked.
 pub(super) struct FilePlan<'a, T> {
     lines: &'a dyn Lines<T>,
     header: Vec<u8>,
@@ -28,9 +28,11 @@ pub(super) struct FilePlan<'a, T> {
 }
 
 impl<'a, T: Element> FilePlan<'a, T> {
+    /// Lays out a file.
+    ///
     /// # Errors
-    /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if somebody's
-    /// own kind of table is wrong about itself; [`Error::OutOfMemory`].
+    /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if a
+    /// user's own kind of table contradicts itself; [`Error::OutOfMemory`].
     pub(super) fn new(content: &TableContent<'a, T>, chunk_size: u32) -> Result<Self> {
         let &TableContent { lines, layout, dictionary } = content;
         let shape = match layout {
@@ -44,7 +46,7 @@ impl<'a, T: Element> FilePlan<'a, T> {
         Ok(Self { lines, header, preamble })
     }
 
-    /// Writes the file. Its first bytes come last: nobody takes a file for a table before it is one.
+    /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
     pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
         let Self { lines, header, preamble } = self;
         output.reserve(preamble.file_length)?;
@@ -57,7 +59,7 @@ impl<'a, T: Element> FilePlan<'a, T> {
     }
 }
 
-/// Writes everything in front of the values.
+/// Writes everything before the values.
 pub(super) fn write_front<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, header: &[u8]) -> Result<()> {
     let room = PREAMBLE_BYTES + header.len();
     let mut front = zeroed(preamble.payload_offset as usize)?; // the header is short
@@ -66,7 +68,7 @@ pub(super) fn write_front<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, 
     output.write(&front, 0)
 }
 
-/// Writes everything behind the values: the sums of runs that together are all of them.
+/// Writes everything after the values: their checksums, from runs that together cover all of them.
 pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<()> {
     if preamble.chunk_size == 0 {
         return Ok(());

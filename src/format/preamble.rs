@@ -1,33 +1,33 @@
-//! The first 64 bytes of a table file: what it is, where its parts lie, how long it must be.
+//! The first 64 bytes of a table file: magic number, version, positions of the parts, length of the file.
 //!
-//! Decoding trusts nothing: whoever gets a [`Preamble`] from [`Preamble::decode`] may add up its fields without looking.
-//! Rules in their order: `README.md`, "Rules for readers".
+//! Decoding trusts nothing: sums of the fields of a [`Preamble`] from [`Preamble::decode`] cannot overflow. The rules
+//! are in `README.md`, "Rules for readers".
 
 use crate::base::error::{Error, Result};
 use crate::table::TableKind;
 
-/// Not text, so that nobody takes it for any; the line ends show a transfer that changed them.
+/// Not valid text; the line ends reveal a transfer that converted them.
 pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";
 /// The version that is written.
 const MAJOR: u16 = 2;
-/// The oldest version that is read; all between are, too.
+/// The oldest version that is read; all versions in between are, too.
 const OLDEST_MAJOR: u16 = 1;
-/// The newest minor version of every version.
+/// The newest minor version of every major version.
 const MINOR: u16 = 0;
 /// From this version on, a header begins with the name of the table's kind.
 const FIRST_WITH_KIND: u16 = 2;
-/// Size in bytes of the preamble, and the position of the header.
+/// Size in bytes of the preamble, and position of the header.
 pub(super) const PREAMBLE_BYTES: usize = 64;
-/// No header takes more bytes than this, without the name of the table's kind.
+/// Largest size in bytes of a header, without the name of the table's kind.
 pub(super) const HEADER_LIMIT: usize = 16 << 20;
-/// What the name of the table's kind takes at most: its length, and its bytes.
+/// Largest size in bytes of the name of the table's kind, with its length.
 pub(super) const KIND_LIMIT: usize = 1 + TableKind::NAME_LIMIT;
 /// Values begin at a multiple of this.
 const PAYLOAD_ALIGNMENT: u64 = 4096;
 /// Checksums begin at a multiple of this.
 const CHECKSUM_ALIGNMENT: u64 = 8;
 
-/// Where the parts of a file lie.
+/// The positions of the parts of a file.
 ///
 /// Invariant: the parts are inside the file, in order, do not overlap, and end where the file ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Lays a file out, with a header of at most [`HEADER_LIMIT`] and [`KIND_LIMIT`] bytes.
+    /// Lays out a file, with a header of at most [`HEADER_LIMIT`] + [`KIND_LIMIT`] bytes.
     ///
     /// # Errors
     /// [`Error::Format`] if the file would be longer than a file can be.
@@ -63,7 +63,7 @@ impl Preamble {
         })
     }
 
-    /// Whether the header begins with the name of the table's kind. If not, the table is homogeneous.
+    /// Returns whether the header begins with the name of the table's kind. If not, the table is homogeneous.
     pub(super) fn names_kind(&self) -> bool {
         self.major >= FIRST_WITH_KIND
     }
@@ -72,12 +72,12 @@ impl Preamble {
         self.payload_offset + self.payload_length
     }
 
-    /// The position of the checksums: of their number, that is.
+    /// Returns the position of the checksums, which begin with their number.
     pub(super) fn checksums_offset(&self) -> u64 {
         self.payload_end().next_multiple_of(CHECKSUM_ALIGNMENT)
     }
 
-    /// The number of checksums.
+    /// Returns the number of checksums.
     pub(super) fn chunk_count(&self) -> u64 {
         chunk_count(self.payload_length, self.chunk_size)
     }
@@ -98,7 +98,7 @@ impl Preamble {
         bytes
     }
 
-    /// Decodes the start of a file of so many bytes, at least the first 64 of them if there are as many.
+    /// Decodes the start of a file of `real_length` bytes: at least the first 64 bytes, or all if there are fewer.
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken.
@@ -146,7 +146,7 @@ impl Preamble {
         if real_length > stated {
             let extra = real_length - stated;
             let reason =
-                format!("bytes behind the end: {extra}; the file has {real_length} bytes and should have {stated}");
+                format!("bytes past the end: {extra}; the file has {real_length} bytes and should have {stated}");
             return Err(Error::format(stated, reason));
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Preamble {
     }
 }
 
-/// Where a file ends; `None` if its length would not fit into a signed number of 64 bits, as file systems count.
+/// Returns the length of a file; `None` if it does not fit an `i64`, the largest length of file systems.
 fn end_of_file(payload_offset: u64, payload_length: u64, chunk_size: u32) -> Option<u64> {
     let payload_end = payload_offset.checked_add(payload_length)?;
     let end = match chunk_size {
@@ -203,7 +203,7 @@ fn chunk_count(payload_length: u64, chunk_size: u32) -> u64 {
     }
 }
 
-/// Makes sure that a file begins as ours do; if not, says what it may be.
+/// Checks that a file begins with [`MAGIC`]; if not, the error says what the file may be.
 fn check_magic(start: &[u8]) -> Result<()> {
     if start.starts_with(&MAGIC) {
         return Ok(());

@@ -18,20 +18,20 @@ use crate::files::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, rows_of};
 use crate::window::AnySliceMut;
 
-/// Bytes of a column-major file that are gathered at once: pieces of all columns, or of as many as there is room for.
+/// Number of bytes of a column-major file that are gathered at a time: pieces of all columns, or of as many as fit.
 const COLUMNS_BYTES: usize = 2 << 20;
 
-/// Bytes of one column that are read at once, at least, if so many rows are wanted: where columns are many, fewer are
-/// gathered at once. Reading costs as much for one byte as for some thousand.
+/// Least number of bytes of one column that are read at a time, if that many rows are requested: with many columns,
+/// fewer of them are gathered at a time. Reading one byte costs as much as reading some thousand.
 const COLUMN_BYTES: usize = 16 << 10;
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
-/// Opening reads and checks what the file says about itself, and nothing else. Checksums of values are checked by
-/// [`verify`](Self::verify) and by loading the whole table only: some rows are parts of chunks.
+/// Opening reads and checks only the file's description of itself. Checksums of values are checked only by
+/// [`verify`](Self::verify) and by loading the whole table, since blocks of rows are only parts of chunks.
 ///
-/// In a row-major file, rows lie together. In a column-major file every read gathers a piece of each column: as few
-/// blocks, of as many rows, as memory permits are best.
+/// In a row-major file, rows are contiguous. In a column-major file every read gathers a piece of each column: few
+/// blocks of many rows, as many as memory permits, are best.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ impl TableReader {
     /// Opens a file: O(columns), whatever the number of rows.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong where; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -80,10 +80,10 @@ impl TableReader {
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
 
-    /// Has `hook` told how far each of the calls below has got: at the beginning, after every piece of at most
-    /// 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), and at the end; from whatever thread works on that
-    /// call, but by one at a time. What other threads finish while it runs, it is told in one. It may read and save tables
-    /// itself.
+    /// Sets a callback for the progress of each of the calls below. It is called at the beginning, after every piece of
+    /// at most 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), and at the end, on any of the threads
+    /// that do the work, but for one call by one thread at a time. Progress that other threads make while it runs is
+    /// reported in the next call. It may read and save tables itself.
     ///
     /// # Examples
     /// ```
@@ -164,10 +164,10 @@ impl TableReader {
         &self.dictionary
     }
 
-    /// Reads all values and compares their checksums. Returns whether there are any.
+    /// Reads all values and verifies their checksums. Returns whether the file has checksums of values.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first chunk that is damaged; [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`Error::Format`] with the first damaged chunk; [`Error::Io`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -189,7 +189,7 @@ impl TableReader {
     /// Loads the whole table, as [`HomogenNumericTable::load`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::load`].
+    /// Those of [`HomogenNumericTable::load`].
     ///
     /// # Examples
     /// ```
@@ -210,7 +210,7 @@ impl TableReader {
     /// Loads the whole table converted to `T`, as [`HomogenNumericTable::load_as`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::load_as`].
+    /// Those of [`HomogenNumericTable::load_as`].
     ///
     /// # Examples
     /// ```
@@ -225,10 +225,10 @@ impl TableReader {
         load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
-    /// Loads the whole table in the type that the file holds, as [`load_any`](crate::load_any) does.
+    /// Loads the whole table in the element type of the file, as [`load_any`](crate::load_any) does.
     ///
     /// # Errors
-    /// As [`load_any`](crate::load_any).
+    /// Those of [`load_any`](crate::load_any).
     ///
     /// # Examples
     /// ```
@@ -272,8 +272,8 @@ impl TableReader {
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// Walks over all rows, so many at a time, in one buffer that is used again for every block. The last block may be
-    /// shorter.
+    /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
+    /// block may be shorter.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
@@ -312,7 +312,7 @@ impl TableReader {
         Meter::start(&self.hook, self.file.parts.payload_length())
     }
 
-    /// Reads rows, which are in the file, into a target of as many values; `stored` is room for those of the file.
+    /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
     fn read_into<U: Element>(
         &self,
         rows: Range<usize>,
@@ -330,8 +330,8 @@ impl TableReader {
         self.read_of_columns(rows, target, stored, meter)
     }
 
-    /// Gathers rows of a column-major file, which are in it, tile by tile: as few and as long pieces of columns as there is
-    /// room for.
+    /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns
+    /// as the buffer has room for.
     fn read_of_columns<U: Element>(
         &self,
         rows: Range<usize>,
@@ -380,7 +380,7 @@ impl TableReader {
     }
 }
 
-/// All rows of a file, block by block: see [`TableReader::row_blocks`].
+/// The rows of a file, block by block: see [`TableReader::row_blocks`].
 #[derive(Debug)]
 pub struct FileBlocks<'r, U> {
     reader: &'r TableReader,
@@ -392,10 +392,11 @@ pub struct FileBlocks<'r, U> {
 }
 
 impl<U: Element> FileBlocks<'_, U> {
-    /// Reads the next block; `None` after the last one. It replaces the one before. After an error the same block is next.
+    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
+    /// next call tries the same block again.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::Format`] if the file has become shorter.
+    /// [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::Format`] if the file has become shorter since it was opened.
     ///
     /// # Examples
     /// ```

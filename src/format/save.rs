@@ -14,21 +14,21 @@ use crate::lines::AnyLines;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Saves the table as a file, in place of the one that may be there: shape, layout, dictionary, the values that the
-    /// table shows, and checksums. One pass over the values.
+    /// Saves the table as a file, and replaces the file at `path` if there is one: shape, layout, dictionary, the
+    /// values of the table (only its own rows, if it is a slice), and checksums. One pass over the values.
     ///
-    /// A new file is written beside the old one, brought to the disk, and then renamed. Whatever happens, `path` holds the
-    /// old file or the new one, whole; if an error is returned, nothing else is left behind. The new file gets the
-    /// old one's permissions; a symbolic link stays, and what it leads to is replaced. A table that is mapped from
-    /// `path` can be saved there: the old file lives on under the map.
+    /// A new file is written beside the old one, flushed to the disk, and then renamed. Whatever happens, `path` holds
+    /// the complete old file or the complete new one; on an error, nothing else is left. The new file has the
+    /// permissions of the old one; a symbolic link stays, and its target is replaced. A table that is mapped from
+    /// `path` can be saved there: the mapping keeps the old file alive.
     ///
-    /// Source: DAAL's `serialize` into a file archive, which is neither checked nor replaced at once.
+    /// Source: DAAL's `serialize` into a file archive, which has no checksums and is not replaced atomically.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
-    /// [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more than 16 MiB. The old file is as it
-    /// was then, with one exception: if the system fails to bring the directory to the disk in the end, the new file is
-    /// there, and may not outlast a loss of power.
+    /// [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more than 16 MiB. The old file is
+    /// then unchanged, with one exception: if flushing the directory fails at the end, the new file is in place, and
+    /// may not survive a loss of power.
     ///
     /// # Examples
     /// ```
@@ -44,10 +44,10 @@ impl<T: Element> HomogenNumericTable<T> {
         self.save_with(path, SaveOptions::new())
     }
 
-    /// As [`save`](Self::save), with or without waiting for the disk, with or without checksums.
+    /// Saves the table as [`save`](Self::save) does, with options.
     ///
     /// # Errors
-    /// As [`save`](Self::save).
+    /// Those of [`save`](Self::save).
     ///
     /// # Examples
     /// ```
@@ -66,12 +66,13 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind whose columns have one element type, as [`HomogenNumericTable::save`] does: as a homogeneous
-    /// one, row by row unless it is in one piece of memory and column-major.
+    /// Saves a table of any kind whose columns have one element type, as [`HomogenNumericTable::save`] does. It is
+    /// saved as a homogeneous table, row-major unless it is one column-major piece of memory.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save`]; [`Error::MixedElementTypes`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another one
-    /// when all of it has been read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if it is wrong about itself.
+    /// Those of [`HomogenNumericTable::save`]; [`Error::MixedElementTypes`]; [`Error::ShapeMismatch`],
+    /// [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
+    /// [`Error::SizeOverflow`] if its answers contradict each other.
     ///
     /// # Examples
     /// ```
@@ -87,10 +88,10 @@ impl dyn NumericTable + '_ {
         self.save_with(path, SaveOptions::new())
     }
 
-    /// As [`HomogenNumericTable::save_with`], for a table of any kind.
+    /// Saves a table of any kind with options, as [`HomogenNumericTable::save_with`] does.
     ///
     /// # Errors
-    /// As `save` of a table of any kind.
+    /// Those of `save` of a table of any kind.
     ///
     /// # Examples
     /// ```

@@ -13,7 +13,7 @@ use crate::files::position::Sink;
 use crate::files::replace::replace;
 use crate::prelude::*;
 
-/// A disk with room for so many more bytes.
+/// A disk with space for `room` more bytes.
 struct AlmostFull<'a> {
     file: &'a dyn Sink,
     room: AtomicUsize,
@@ -28,7 +28,7 @@ impl Sink for AlmostFull<'_> {
         if fits == bytes.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
-    /// Room that nobody has reserved.
+    /// Reserves nothing: a full disk is found by writing.
     fn reserve(&self, _length: u64) -> io::Result<()> {
         Ok(())
     }
@@ -96,13 +96,13 @@ fn a_save_in_place_that_fails_leaves_no_table() {
     }
 }
 
-/// What a kill at any moment leaves behind: as much of a file as was written by then.
+/// Simulates a kill at any moment, which leaves what has been written of the file by then.
 #[test]
 fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
     let new = HomogenNumericTable::from_rows(&[[5.0_f32, 6.0, 7.0], [8.0, 9.0, 10.0]]).unwrap();
-    let options = SaveOptions::new().checksums(None); // they would find out
+    let options = SaveOptions::new().checksums(None); // they would detect it
     let (view, dictionary) = (new.view().unwrap(), new.dictionary());
     let content: TableContent<'_, f32> = TableContent { lines: &view, layout: DataLayout::RowMajor, dictionary };
     for room in 0.. {
@@ -112,7 +112,7 @@ fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table(
         if plan.write(&Output { sink, path: &path }, options.hook()).is_ok() {
             break;
         }
-        // Only zeros behind the header can be missing when it is one.
+        // If it loads, only zeros after the header can be missing.
         assert!(HomogenNumericTable::<f32>::load(&path).map_or(true, |found| found == new), "{room}");
     }
     assert_eq!(HomogenNumericTable::load(&path).unwrap(), new);

@@ -1,5 +1,5 @@
-//! Reading many values: in pieces that stay in the processor's cache while they are read, summed up and converted, and
-//! several runs of pieces at a time if there are many.
+//! Reading many values: in pieces that stay in the processor's cache while they are read, checked and converted, and in
+//! several runs of pieces in parallel if there are many.
 
 use super::file::Run;
 use super::homogeneous::HomogeneousFile;
@@ -15,7 +15,7 @@ use crate::files::stored::Stored;
 use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnySliceMut;
 
-/// The values of a file, and who wants to know how many of them have been read.
+/// The values of a file, and the meter that counts them as they are read.
 pub(super) struct FileValues<'a> {
     pub(super) file: &'a HomogeneousFile,
     pub(super) meter: Option<&'a Meter>,
@@ -30,22 +30,22 @@ impl FileValues<'_> {
         Ok(array)
     }
 
-    /// Reads consecutive values, from the value `first` on, converted if the file holds another type, and does not look at
-    /// checksums. `stored` is room for values of the file.
+    /// Reads consecutive values from index `first`, converted if the file holds another type, without verifying
+    /// checksums. `stored` is a buffer for the file's values.
     pub(super) fn read<T: Element>(&self, first: usize, target: &mut [T], stored: &mut Stored) -> Result<()> {
         self.read_runs(first, target, false, stored).map(drop)
     }
 
-    /// Reads all values and compares their checksums, if there are any. Returns whether there are.
+    /// Reads all values and compares their checksums, if there are any. Returns whether there are any.
     pub(super) fn verify(&self) -> Result<bool> {
         let length = self.file.parts.payload_length();
         if !self.file.parts.has_checksums() {
             if let Some(meter) = self.meter {
-                meter.add(length); // nothing is left to be done
+                meter.add(length); // nothing to do
             }
             return Ok(false);
         }
-        // A file may be larger than memory: it is cut as if it were as large as memory can be, at most.
+        // A file may be longer than `usize::MAX`: its run length is then that of a file of half that length.
         let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
         let starts = (0..length.div_ceil(step)).map(|run| run * step);
         let runs = parallel::map(starts.collect(), |start| {

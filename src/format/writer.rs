@@ -20,18 +20,18 @@ use crate::files::replace::Replacement;
 use crate::table::{DataLayout, TableView};
 use crate::window::{AnyWindow, Window};
 
-/// Room on the disk is reserved for at most so many bytes more than have been appended.
+/// Disk space is reserved for at most this many bytes more than have been appended.
 const RESERVED_AHEAD: u64 = 64 << 20;
 
-/// Writes a table file block by block: the table may be larger than memory.
+/// Writes a table file block by block, for tables that may be larger than memory.
 ///
-/// **There is no file before [`finish`](Self::finish) has returned.** A writer that is dropped without it leaves nothing,
-/// and says nothing: the old file stays, if there was one, and what was appended is gone. ([In
-/// place](SaveOptions::in_place), the old file stays if nothing was appended, and is empty otherwise.)
+/// **There is no file until [`finish`](Self::finish) has returned.** A writer that is dropped before that discards what
+/// was appended, without an error; the old file stays, if there was one. ([In place](SaveOptions::in_place), the old
+/// file stays if nothing was appended, and is empty otherwise.)
 ///
-/// A writer takes half a megabyte for each thread, if values have to be converted, and 4 bytes for each checksum.
-/// The file is row-major: rows that are appended are contiguous. (In a column-major file, the place of every value
-/// depends on the number of rows, which is not known before the end.)
+/// A writer allocates half a megabyte per thread, if values have to be converted, and 4 bytes per checksum. The file is
+/// row-major: appended rows are contiguous. (In a column-major file, the position of every value depends on the number
+/// of rows, which is not known until the end.)
 ///
 /// # Examples
 /// ```
@@ -55,22 +55,23 @@ pub struct TableWriter<T: Element = f32> {
     /// Invariant: describes columns of type `T`.
     dictionary: DataDictionary,
     rows: usize,
-    /// The preamble as long as there are no rows: where values begin, and how they are summed up.
+    /// The preamble of the table without rows: the position of the values, and the chunk size of their checksums.
     start: Preamble,
-    /// For how many bytes there is room on the disk.
+    /// Number of bytes of disk space reserved.
     reserved: u64,
-    /// Sums of what has been appended.
+    /// Checksums of what has been appended.
     sums: RunSums,
     meter: Meter,
     element: PhantomData<T>,
 }
 
 impl<T: Element> TableWriter<T> {
-    /// Begins a file of so many columns, described by a dictionary, or else as continuous and without names.
+    /// Creates a file of `columns` columns, described by a dictionary; without one, they are continuous and have no
+    /// names.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::DictionaryMismatch`]; [`Error::Format`] if the names of the columns take more
-    /// than 16 MiB; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`; [`Error::DictionaryMismatch`]; [`Error::Format`] if the names of the columns take
+    /// more than 16 MiB; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -91,10 +92,10 @@ impl<T: Element> TableWriter<T> {
         Self::create_with(path, columns, dictionary, SaveOptions::new())
     }
 
-    /// As [`create`](Self::create), with options.
+    /// Creates a file as [`create`](Self::create) does, with options.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Those of [`create`](Self::create).
     ///
     /// # Examples
     /// ```
@@ -131,7 +132,7 @@ impl<T: Element> TableWriter<T> {
         })
     }
 
-    /// Returns the numbers of rows, so far, and of columns.
+    /// Returns the number of rows appended so far, and the number of columns.
     ///
     /// # Examples
     /// ```
@@ -148,11 +149,11 @@ impl<T: Element> TableWriter<T> {
     }
 
     /// Appends rows: a row block, or any other slice of contiguous whole rows. Values of another type are converted
-    /// under [`ConversionPolicy::Checked`], as blocks are when they are written back.
+    /// under [`ConversionPolicy::Checked`], like blocks that are written back.
     ///
     /// # Errors
     /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] with the row in the file; [`Error::SizeOverflow`];
-    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer goes on.
+    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -196,8 +197,9 @@ impl<T: Element> TableWriter<T> {
         let runs = match payload.write::<T>(&lines, position) {
             Ok(runs) => runs,
             Err(error) => {
-                // What was written of the rows must not take the room, on a full disk, that the rest of the file needs.
-                let _ = self.new.set_written(self.start.payload_offset + position); // `finish` tries again, and tells
+                // On a full disk, what was written of these rows must not take the space that the rest of the file
+                // needs.
+                let _ = self.new.set_written(self.start.payload_offset + position); // `finish` reports errors
                 self.reserved = 0;
                 return Err(error);
             }
@@ -208,11 +210,12 @@ impl<T: Element> TableWriter<T> {
         Ok(())
     }
 
-    /// Completes the file and puts it in its place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does.
+    /// Completes the file and puts it in place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save)
+    /// does.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. What was at the path is still there then, unless it
-    /// is written in place, and what was written is gone.
+    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. The file at the path is then unchanged,
+    /// unless it is written in place, and what was appended is discarded.
     ///
     /// # Examples
     /// ```
@@ -231,7 +234,7 @@ impl<T: Element> TableWriter<T> {
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
         let output = Output { sink: &self.new, path: self.new.path() };
         let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
-        // After an append that failed or panicked, bytes of it may lie behind the rows; and so does room that was reserved.
+        // Past the rows there may be bytes of an append that failed or panicked, and there is space that was reserved.
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         output.reserve(preamble.file_length)?;
@@ -241,7 +244,7 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// Turns the index of a refused value into its row and column in the file.
+/// Converts the index of a refused value to its row and column in the file.
 fn in_file(error: Error, rows: usize, columns: usize) -> Error {
     match error {
         Error::ValueNotRepresentable { row: index, value, target, .. } => {

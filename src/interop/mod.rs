@@ -1,7 +1,6 @@
-//! Tables to and from other libraries and their files, each behind its feature.
+//! Conversions from and to other libraries and their files, each enabled by its feature.
 //!
-//! No conversion changes an element type unless asked. Whether it copies is the caller's choice where there is one: a
-//! [`CopyPolicy`].
+//! No conversion changes an element type unless asked to. Where a copy can be avoided, a [`CopyPolicy`] chooses.
 
 #[cfg(feature = "arrow")]
 #[forbid(unsafe_code)]

@@ -43,11 +43,11 @@ fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDi
     deserializer.deserialize_seq(FeatureSequence)
 }
 
-/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names in one piece, in order.
+/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names concatenated, in order.
 ///
 /// A record is: element id, feature type, flags (1: has a name, 2: has a category count), five zeros; category count,
-/// start and length of the name, as `u64`. It is as large as the feature that it becomes, within a factor of two, so that
-/// no archive makes its reader take much more memory than it has itself.
+/// start and length of the name, as `u64`. It is as large as the decoded feature, within a factor of two, so that no
+/// archive makes its reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
 struct PackedDictionary<'a> {
     is_uniform: bool,
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for DataDictionary {
             read_feature::<D::Error>(record, names, &mut end)?;
         }
         if end < names.len() {
-            return Err(de::Error::custom(format_args!("bytes behind the last feature's name: {}", names.len() - end)));
+            return Err(de::Error::custom(format_args!("bytes after the last feature's name: {}", names.len() - end)));
         }
         let mut end = 0;
         let mut features = records.iter().map(move |record| read_feature(record, names, &mut end));
@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for DataDictionary {
     }
 }
 
-/// Reads one feature. Its name must begin where the one before ends, so that no two share the same bytes.
+/// Reads one feature. Its name must begin where the previous one ends, so that no two names share bytes.
 fn read_feature<'a, E: de::Error>(
     record: &[u8; RECORD_BYTES],
     names: &'a [u8],

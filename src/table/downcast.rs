@@ -1,17 +1,18 @@
-//! From any kind of table back to the kind that it is.
+//! Downcasts from `dyn NumericTable` to the concrete kind of table.
 
 use std::any::TypeId;
 
 use super::NumericTable;
 
-/// What only this module can make: the argument of the one method of [`NumericTable`] that nobody can override.
+/// A value that only this module can create: the argument of the one method of [`NumericTable`] that cannot be
+/// overridden.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Token(());
 
 impl dyn NumericTable + '_ {
-    /// Borrows the table as the kind that it is, if that is `N`. Kinds of one's own say that they can be found
-    /// ([`as_any`](NumericTable::as_any)).
+    /// Borrows the table as an `N`, if it is one. A kind of your own must implement [`as_any`](NumericTable::as_any)
+    /// for this.
     ///
     /// # Examples
     /// ```
@@ -25,7 +26,7 @@ impl dyn NumericTable + '_ {
         self.as_any()?.downcast_ref()
     }
 
-    /// Borrows the table mutably as the kind that it is, if that is `N`.
+    /// Borrows the table mutably as an `N`, if it is one.
     ///
     /// # Examples
     /// ```
@@ -41,10 +42,10 @@ impl dyn NumericTable + '_ {
 }
 
 impl dyn NumericTable {
-    /// Returns the table as the kind that it is, if that is `N`.
+    /// Returns the table as an `N`, if it is one.
     ///
     /// # Errors
-    /// The table as it was, if it is of another kind, or of one that cannot be found ([`as_any`](NumericTable::as_any)).
+    /// The table, unchanged, if it is of another kind, or of one without [`as_any`](NumericTable::as_any).
     ///
     /// # Examples
     /// ```
@@ -60,9 +61,9 @@ impl dyn NumericTable {
         if !is_named || self.concrete_type(Token(())) != TypeId::of::<N>() {
             return Err(self);
         }
-        // SAFETY: the type of the trait object is `N`: `concrete_type` is answered by the default method, since no other crate
-        // can name its argument, and this one does not override it. So the box was made for an `N`, with its layout; nobody
-        // else has it any more.
+        // SAFETY: the type of the trait object is `N`: `concrete_type` is the default method, since no other crate can
+        // name its argument, and this one does not override it. So the box was made for an `N`, with its layout;
+        // nothing else owns it.
         Ok(unsafe { Box::from_raw(Box::into_raw(self).cast::<N>()) })
     }
 }

@@ -1,9 +1,9 @@
 //! Lending a table's memory to a writable block that outlives the borrow of the table.
 //!
-//! The array itself moves into the [`Lease`], so that nobody else can reach it: there is one array, and it is in one place,
-//! so that nothing can alias. Whoever has both in hand, the table and the lease, moves it back, and neither locks nor counts
-//! anything. A lease that is *dropped* instead, on whatever thread, leaves the array in a [`Slot`], where the table finds it.
-//! A clone of a table that waits waits as well, and gets a share of what comes back.
+//! The array itself moves into the [`Lease`], so nothing else can reach it: there is one array, in one place, and
+//! nothing can alias. A caller that has both the table and the lease moves it back, without locks or reference counts.
+//! A lease that is *dropped* instead, on whatever thread, leaves the array in a [`Slot`], where the table finds it. A
+//! clone of a table that waits for its array waits as well, and takes a share of it when it is returned.
 //! Semantics: DAAL's `BlockDescriptor`, which holds a pointer to a member of the table instead.
 
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 
-/// Memory that a table has lent to a writable block. It goes back by [`take_back`](super::NumericTable::take_back), or when
-/// the lease is dropped.
+/// Memory that a table has lent to a writable block. It is returned by [`take_back`](super::NumericTable::take_back),
+/// or when the lease is dropped.
 ///
-/// An empty lease holds nothing. One that is used again for the same table costs no allocation.
+/// An empty lease holds no memory. Reusing a lease for the same table allocates nothing.
 ///
 /// # Examples
 /// ```
@@ -34,16 +34,16 @@ use crate::base::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Lease {
     region: Region,
-    /// Where the region's values lie in the array, if they are written in place.
+    /// The range of the array that holds the region's values, if they are written in place.
     in_place: Option<Range<usize>>,
-    /// What is lent.
+    /// The array that is lent.
     array: Option<AnyArray>,
-    /// Where the array goes if nobody takes it back; kept from one use to the next.
+    /// Where the array is left if the lease is dropped; kept from one use to the next.
     slot: Option<Arc<Slot>>,
 }
 
 impl Lease {
-    /// Makes an empty lease. Allocates nothing.
+    /// Creates an empty lease. Allocates nothing.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ impl Lease {
         Self { region: Region { rows: 0..0, columns: 0..0 }, in_place: None, array: None, slot: None }
     }
 
-    /// Whether nothing is lent.
+    /// Returns whether nothing is lent.
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,7 @@ impl Lease {
         self.array.as_mut()?.downcast_mut::<U>()?.mutable_data().ok()?.get_mut(range)
     }
 
-    /// Ends what was lent before, and names a region of which nothing is lent: all that
+    /// Ends the previous loan, and sets the region without lending anything: all that
     /// [`lend_region`](super::NumericTable::lend_region) needs to do for a block that is not written in place.
     ///
     /// # Examples
@@ -119,7 +119,7 @@ impl Lease {
         self.in_place = None;
     }
 
-    /// Gives up the memory, as dropping does, and keeps the rest for another use.
+    /// Returns the memory, as dropping does, and keeps the slot for another use.
     pub(crate) fn end(&mut self) {
         if let (Some(array), Some(slot)) = (self.array.take(), &self.slot) {
             slot.leave(array);
@@ -133,22 +133,22 @@ impl Drop for Lease {
     }
 }
 
-/// Where an array lies between a lease that was dropped and the tables that wait for it.
+/// Where a dropped lease leaves its array for the tables that wait for it.
 #[derive(Debug, Default)]
 struct Slot {
     returned: Mutex<Option<AnyArray>>,
-    /// The tables that wait: the one that has lent, and its clones. Changed under the lock, or by the only one who can: a
-    /// table that is mutably borrowed and of which no clone waits.
+    /// The number of tables that wait: the one that has lent, and its clones. Changed under the lock, or by the only
+    /// table that can: one that is mutably borrowed, and of which no clone waits.
     waiting: AtomicUsize,
 }
 
 impl Slot {
     fn lock(&self) -> MutexGuard<'_, Option<AnyArray>> {
-        // Each critical section is a few moves that cannot panic half-way: a poisoned state is a whole one.
+        // Each critical section is a few moves that cannot panic half-way: a poisoned state is consistent.
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what was lent where the tables that wait find it. Without any it is freed.
+    /// Stores the array for the tables that wait. If there are none, it is freed.
     fn leave(&self, array: AnyArray) {
         let mut returned = self.lock();
         if self.waiting.load(Ordering::Relaxed) > 0 {
@@ -156,16 +156,16 @@ impl Slot {
         }
     }
 
-    /// Leaves a share for the other tables that wait, when the lender has taken its own.
+    /// Stores a share for the other tables that wait, when the lender has taken the array back.
     #[cold]
     fn share(&self, array: AnyArray) {
         let mut returned = self.lock();
         if self.waiting.fetch_sub(1, Ordering::Release) > 1 {
-            *returned = Some(array); // and not where the last of them has just gone
+            *returned = Some(array); // but not if the last of them has just been dropped
         }
     }
 
-    /// Takes the share of one table that waits, if the array is there.
+    /// Takes the share of one table that waits, if the array has been returned.
     fn collect(&self, returned: &mut Option<AnyArray>) -> Option<AnyArray> {
         let is_last = self.waiting.load(Ordering::Relaxed) == 1;
         let array = if is_last { returned.take() } else { returned.clone() }?;
@@ -174,20 +174,20 @@ impl Slot {
     }
 }
 
-/// The place of a table's array: here, or out on loan.
+/// A table's array, or where to find it while it is lent.
 ///
-/// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there; at most
-/// one of them has it. `array` is filled again by [`take_back`](Self::take_back), `returned` by the first look after the lease
-/// was dropped.
+/// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there;
+/// at most one of them is set. `array` is set again by [`take_back`](Self::take_back), `returned` by the first access
+/// after the lease was dropped.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
     array: Option<Array<T>>,
-    /// What was found in the slot by somebody who only borrows this.
+    /// The array, if it was found in the slot through a shared borrow.
     returned: OnceLock<Array<T>>,
     slot: Option<Arc<Slot>>,
-    /// Whether the slot is this table's own, and not that of a table which this one is a clone of.
+    /// Whether the slot is this table's own, and not that of the table of which this is a clone.
     is_lender: bool,
-    /// The rows of the block that is out, for errors.
+    /// The rows of the outstanding block, for errors.
     lent_rows: Range<usize>,
 }
 
@@ -204,17 +204,17 @@ impl<T: Element> Memory<T> {
         }
     }
 
-    /// Looks whether the array has come back.
+    /// Returns the array if it is in the slot by now.
     #[cold]
     fn collect(&self) -> Result<&Array<T>> {
         if let Some(slot) = &self.slot {
             let mut in_slot = slot.lock();
-            // Another thread may have been here before this one got the lock.
+            // Another thread may have set it before this one had the lock.
             if self.returned.get().is_none()
                 && let Some(array) = slot.collect(&mut in_slot)
                 && let Ok(array) = array.downcast()
             {
-                let _ = self.returned.set(array); // which was empty, under the lock
+                let _ = self.returned.set(array); // it was empty, and is set under the lock only
             }
         }
         self.returned.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
@@ -229,7 +229,7 @@ impl<T: Element> Memory<T> {
         self.array.as_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
     }
 
-    /// Moves the array into a lease, which is empty or given up.
+    /// Moves the array into a lease. What that held is returned first.
     ///
     /// # Errors
     /// [`Error::BlockOutstanding`].
@@ -239,7 +239,7 @@ impl<T: Element> Memory<T> {
         lease.reset(region);
         let Some(array) = self.array.take() else { return Err(Error::BlockOutstanding { rows: 0..0 }) };
         let slot = match &mut self.slot {
-            // Nobody waits: neither this table, which is mutably borrowed and has its array, nor a clone of it.
+            // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
             Some(slot) if self.is_lender && slot.waiting.load(Ordering::Acquire) == 0 => slot,
             slot => slot.insert(Arc::default()),
         };
@@ -255,7 +255,7 @@ impl<T: Element> Memory<T> {
     /// Moves the array back out of a lease.
     ///
     /// # Errors
-    /// [`Error::WrongTable`] if the lease is not of this memory, or empty; it is as it was.
+    /// [`Error::WrongTable`] if the lease is not of this memory, or empty; it is unchanged.
     #[inline(always)]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
@@ -264,7 +264,7 @@ impl<T: Element> Memory<T> {
         }
         let Some(Ok(array)) = lease.array.take().map(AnyArray::downcast) else { return Err(Error::WrongTable) };
         if slot.waiting.load(Ordering::Acquire) == 1 {
-            slot.waiting.store(0, Ordering::Relaxed); // nobody but this table has waited
+            slot.waiting.store(0, Ordering::Relaxed); // only this table has waited
         } else {
             slot.share(AnyArray::new(array.clone()));
         }
@@ -272,10 +272,10 @@ impl<T: Element> Memory<T> {
         Ok(())
     }
 
-    /// Borrows what a lease holds of this memory.
+    /// Borrows the array of this memory that a lease holds.
     ///
     /// # Errors
-    /// As [`take_back`](Self::take_back).
+    /// Those of [`take_back`](Self::take_back).
     pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut Array<T>> {
         self.slot_of(lease).ok_or(Error::WrongTable)?;
         lease.array.as_mut().and_then(AnyArray::downcast_mut).ok_or(Error::WrongTable)
@@ -285,22 +285,22 @@ impl<T: Element> Memory<T> {
         self.array.is_none() && self.returned.get().is_none()
     }
 
-    /// The slot, if what this memory has lent may be in this lease.
+    /// Returns the slot, if this memory may have lent its array to the lease.
     #[inline(always)]
     fn slot_of(&self, lease: &Lease) -> Option<&Slot> {
         let (slot, known) = (self.slot.as_ref()?, lease.slot.as_ref()?);
         (self.is_lender && Arc::ptr_eq(slot, known) && self.is_out()).then_some(slot)
     }
 
-    /// Another table on the same memory, or waiting for it as this one does.
+    /// Returns another handle on the same memory, or one that waits for it as this one does.
     pub(super) fn share(&self) -> Self {
         loop {
             if let Ok(array) = self.array() {
                 return Self::new(array.clone());
             }
-            let Some(slot) = &self.slot else { return Self::new(Array::new()) }; // without a slot the array is here
+            let Some(slot) = &self.slot else { return Self::new(Array::new()) }; // never: it is present then
             let in_slot = slot.lock();
-            // If it comes back right now, there is nothing to wait for any more.
+            // The array may have been returned meanwhile: then there is nothing to wait for.
             if in_slot.is_none() && self.is_out() {
                 slot.waiting.fetch_add(1, Ordering::Relaxed);
                 let (slot, lent_rows) = (Some(Arc::clone(slot)), self.lent_rows.clone());
@@ -317,7 +317,7 @@ impl<T> Drop for Memory<T> {
             if slot.waiting.fetch_sub(1, Ordering::Release) == 1 {
                 let nobody_waits_for = in_slot.take();
                 drop(in_slot);
-                drop(nobody_waits_for); // without the lock: it may call a user's code
+                drop(nobody_waits_for); // without the lock: it may call the user's code
             }
         }
     }
@@ -394,7 +394,7 @@ mod tests {
             } else {
                 memory.take_back(&mut lease).unwrap();
             }
-            drop(third); // without ever looking
+            drop(third); // without an access
             assert_eq!(memory.array().unwrap()[..], [7, 2]);
             assert_eq!(second.array().unwrap()[..], [7, 2]);
             assert_eq!(memory.array().unwrap().owner_count(), 2, "dropped: {is_dropped}");

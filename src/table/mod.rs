@@ -1,11 +1,20 @@
-//! Numeric tables: rows are observations, columns are features. Here is what a kind of table of one's own is made of, beside
-//! [`NumericTable`]; what everybody uses is at the root of the crate.
+//! The parts of a kind of table of your own, besides the trait [`NumericTable`]. Code that only uses tables needs
+//! nothing from this module: what it needs is at the root of the crate.
 //!
-//! What every kind of table can do is in `numeric_table`. What a table consists of, is in `piece`; what is written once over
-//! pieces, in `tiling`; where values go that are read, in `target`. The homogeneous table is in `homogen`, borrowed windows in
-//! `view`, rectangles of a table in `region`, what a table can be found in in `state`, and how memory is lent to a writable
-//! block in `lease`. Blocks themselves are in `block`.
-//! Semantics: DAAL `NumericTable`; seed "Generic Interfaces", life cycle of a numeric table.
+//! | to | use |
+//! | --- | --- |
+//! | identify tables and kinds of tables | [`TableId`], [`TableKind`] |
+//! | name a range of rows and columns | [`Region`] |
+//! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
+//! | supply the values of a read | [`Target`] |
+//! | lend memory to writable descriptors | [`Lease`] |
+//!
+//! The page of [`NumericTable`] has a whole kind of table as an example.
+
+// The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling`, the targets of
+// reading in `target`. The homogeneous table is in `homogen`, borrowed views in `view`, rectangles of a table in
+// `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, and
+// downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
 mod downcast;
 #[forbid(unsafe_code)]
@@ -35,7 +44,7 @@ pub use state::{TableId, TableKind};
 pub use target::Target;
 pub(crate) use tiling::{RegionMut, copy_of};
 
-// At the root of the crate for everybody else: each has one path.
+// Exported from the root of the crate only: each has one public path.
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::numeric_table::NumericTable;
 pub(crate) use self::state::{AllocationFlag, DataLayout, MemoryStatus};

@@ -1,4 +1,4 @@
-//! What every kind of table can do.
+//! The trait that every kind of table implements.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -18,30 +18,43 @@ use crate::window::{AnySlice, AnySliceMut};
 
 /// Every kind of numeric table.
 ///
-/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Blocks of rows and columns
-/// are in [`BlockAccess`](crate::block::BlockAccess), which every table has; `use numeric_table::prelude::*` brings both.
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Blocks of rows and
+/// columns are in [`BlockAccess`](crate::block::BlockAccess), which every table implements;
+/// `use numeric_table::prelude::*` imports both.
 ///
 /// # Another kind of table
 ///
-/// A table is a tiling of typed windows on memory: its [`Piece`]s. A kind of table says what its pieces are, or computes its
-/// values, and has everything else from this trait's default methods and from what is written over them: blocks of rows and
-/// columns in any element type, descriptors, write-back, parallel readers and writers, conversion, statistics, printing,
-/// saving.
+/// A table is a tiling of typed windows on memory: its [`Piece`]s. A kind of table returns its pieces, or computes its
+/// values. Everything else comes from this trait's default methods and from code that is written over them: blocks of
+/// rows and columns in any element type, descriptors, write-back, parallel readers and writers, conversion, statistics,
+/// printing, saving.
 ///
 /// | a table that | implements |
 /// | --- | --- |
-/// | is read | [`shape`](Self::shape), [`dictionary`](Self::dictionary), [`id`](Self::id), and [`piece`](Self::piece) if its values are in memory, [`read_region`](Self::read_region) if it computes them |
-/// | is written | [`pieces_mut`](Self::pieces_mut) as well, or [`write_region`](Self::write_region) |
+/// | is read, and is in memory | [`shape`], [`dictionary`], [`id`], [`piece`](Self::piece) |
+/// | is read, and computes its values | [`shape`], [`dictionary`], [`id`], [`read_region`] |
+/// | is written | [`pieces_mut`] as well; if it has no pieces, [`write_region`] and [`check_writable`] |
 /// | changes its size or its dictionary | the method of that name, whose default refuses |
-/// | lends its memory to descriptors, which then write in place | [`lend_region`](Self::lend_region), [`write_lent`](Self::write_lent), [`take_back`](Self::take_back) |
+/// | lends its memory to descriptors, which then write in place | [`lend_region`], [`write_lent`], [`take_back`] |
 ///
-/// It may borrow what it shows: `impl NumericTable for Columns<'_>`. Calls that know nothing but this trait are methods of `dyn
-/// NumericTable`: saving, printing, converting, finding the kind again ([`as_any`](Self::as_any)).
+/// [`shape`]: Self::shape
+/// [`dictionary`]: Self::dictionary
+/// [`id`]: Self::id
+/// [`read_region`]: Self::read_region
+/// [`pieces_mut`]: Self::pieces_mut
+/// [`write_region`]: Self::write_region
+/// [`check_writable`]: Self::check_writable
+/// [`lend_region`]: Self::lend_region
+/// [`write_lent`]: Self::write_lent
+/// [`take_back`]: Self::take_back
+///
+/// It may borrow its values: `impl NumericTable for Columns<'_>`. Calls that need only this trait are methods of
+/// `dyn NumericTable`: saving, printing, converting, downcasting ([`as_any`](Self::as_any)).
 ///
 /// ```
 /// use numeric_table::{BasicStatistics, prelude::*, table::{Piece, TableId}};
 ///
-/// /// Columns of two types, which somebody else owns.
+/// /// Borrowed columns of two types.
 /// struct Columns<'c> {
 ///     id: TableId,
 ///     dictionary: DataDictionary,
@@ -149,8 +162,8 @@ pub trait NumericTable: Send + Sync {
         self.shape().columns
     }
 
-    /// Borrows the description of the columns, their element types included. Source: DAAL `getDictionary`, which hands out a
-    /// mutable one.
+    /// Borrows the description of the columns, including their element types. Source: DAAL `getDictionary`, which
+    /// returns a mutable one.
     ///
     /// # Examples
     /// ```
@@ -162,8 +175,8 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn dictionary(&self) -> &DataDictionary;
 
-    /// Returns what tells this table from every other, for life: a block can be released only where it was taken. Made by
-    /// [`TableId::new`], once for each table: a clone has another.
+    /// Returns the id that distinguishes this table from every other, and never changes: a block can be released only
+    /// on the table that it was taken from. It is made by [`TableId::new`], once for each table: a clone has another.
     ///
     /// # Examples
     /// ```
@@ -179,8 +192,8 @@ pub trait NumericTable: Send + Sync {
 
     /// Returns the name of this kind of table, for archives and files.
     ///
-    /// The default is [`TableKind::CUSTOM`]. Files and archives know [`TableKind::HOMOGENEOUS`] so far: whatever is saved is
-    /// saved as that.
+    /// The default is [`TableKind::CUSTOM`]. So far files and archives have only [`TableKind::HOMOGENEOUS`]: every
+    /// table is saved as that.
     ///
     /// # Examples
     /// ```
@@ -193,7 +206,7 @@ pub trait NumericTable: Send + Sync {
         TableKind::CUSTOM
     }
 
-    /// Returns the type in which the values of a column are stored.
+    /// Returns the element type of a column.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].
@@ -210,9 +223,9 @@ pub trait NumericTable: Send + Sync {
         Ok(self.dictionary().feature(column)?.element_type)
     }
 
-    /// Returns the type in which the values of all columns are stored, if it is one.
+    /// Returns the element type of all columns, if they have the same.
     ///
-    /// Cost of the default: O(different features).
+    /// Cost of the default: O(distinct features).
     ///
     /// # Examples
     /// ```
@@ -225,7 +238,8 @@ pub trait NumericTable: Send + Sync {
         self.dictionary().uniform_type()
     }
 
-    /// Returns the order in which values are stored: along which side blocks cost less. Source: DAAL `getDataLayout`.
+    /// Returns the order in which values are stored, which makes blocks of rows or of columns cheaper. Source: DAAL
+    /// `getDataLayout`.
     ///
     /// The default is row-major.
     ///
@@ -241,9 +255,9 @@ pub trait NumericTable: Send + Sync {
         DataLayout::RowMajor
     }
 
-    /// Returns whose memory the table uses. Source: DAAL `getDataMemoryStatus`.
+    /// Returns who allocated the memory of the table, if anyone. Source: DAAL `getDataMemoryStatus`.
     ///
-    /// The default is the user's.
+    /// The default is [`MemoryStatus::UserAllocated`].
     ///
     /// # Examples
     /// ```
@@ -257,11 +271,11 @@ pub trait NumericTable: Send + Sync {
         MemoryStatus::UserAllocated
     }
 
-    /// Replaces the description of the columns; never their number or type.
+    /// Replaces the description of the columns, but never their number or element types.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] if it describes other columns than these; [`Error::ReadOnlyTable`], which is the default.
-    /// The table is unchanged.
+    /// [`Error::DictionaryMismatch`] if it does not describe these columns; [`Error::ReadOnlyTable`], which is the
+    /// default. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -278,10 +292,10 @@ pub trait NumericTable: Send + Sync {
         Err(Error::ReadOnlyTable)
     }
 
-    /// Replaces the description of the columns by the one that is made when none is given: continuous, without names.
+    /// Replaces the description of the columns by the default one: continuous features without names.
     ///
     /// # Errors
-    /// As [`set_dictionary`](Self::set_dictionary).
+    /// Those of [`set_dictionary`](Self::set_dictionary).
     ///
     /// # Examples
     /// ```
@@ -297,7 +311,7 @@ pub trait NumericTable: Send + Sync {
         self.set_dictionary(plain)
     }
 
-    /// Returns what kind of quantity a column is. Source: DAAL `getFeatureType`.
+    /// Returns the kind of quantity of a column. Source: DAAL `getFeatureType`.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].
@@ -316,7 +330,7 @@ pub trait NumericTable: Send + Sync {
         Ok(self.dictionary().feature(column)?.feature_type)
     }
 
-    /// Returns how many categories a column has, if that is known. Source: DAAL `getNumberOfCategories`.
+    /// Returns the number of categories of a column, if it is known. Source: DAAL `getNumberOfCategories`.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].
@@ -334,27 +348,26 @@ pub trait NumericTable: Send + Sync {
         Ok(self.dictionary().feature(column)?.category_count)
     }
 
-    /// Changes the number of rows. Values of the rows that stay are kept.
+    /// Changes the number of rows. The values of remaining rows are kept.
     ///
     /// | before | what happens |
     /// | --- | --- |
     /// | not allocated | zero rows are allocated |
-    /// | the memory has room for the rows | no copy, unless rows appear that were cut off, in memory that is shared or immutable |
+    /// | the memory has room for the rows | no copy, unless rows that were cut off reappear in memory that is shared or immutable |
     /// | the library's memory is too small | new memory |
-    /// | the user's memory is too small | new memory of the library; the user's is let go of, unchanged |
+    /// | the user's memory is too small | new memory of the library; the user's is released, unchanged |
     ///
-    /// What the rows show that appear depends on nothing but the table's own history: not on who shares the memory, not on
-    /// the layout. They are zero, those that were cut off by an earlier call as well. There is one exception:
-    /// spare rows, which a user has lent
-    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)), show what the user put there when
-    /// they appear for the first time.
+    /// The values of new rows depend only on the table's own history, not on whether the memory is shared, nor on the
+    /// layout. They are zero, even if an earlier call cut the rows off. The one exception is spare rows
+    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)): when they appear for
+    /// the first time, they have the values that the user put there.
     ///
-    /// Cost: O(1) for fewer rows; for more, the rows that appear, or a copy of the table if one is made.
-    /// Source: seed "Generic Interfaces", `resize()`; DAAL loses the values and trusts the user's memory.
+    /// Cost: O(1) for fewer rows; for more, O(new rows), or a copy of the table if one is made.
+    /// Source: DAAL `resize`, which loses the values and does not check the size of the user's memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::ReadOnlyTable`], which is the
-    /// default. The table is unchanged.
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::ReadOnlyTable`], which is
+    /// the default. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -373,16 +386,16 @@ pub trait NumericTable: Send + Sync {
         Err(Error::ReadOnlyTable)
     }
 
-    /// Returns the largest piece around a value: the rectangle that lies in memory as values of one type, with one distance
-    /// from row to row and one from column to column. `None` if the value is not in memory.
+    /// Returns the largest piece around a value: a rectangle of values of one type in memory, with constant row and
+    /// column strides. `None` if the value is not in memory.
     ///
-    /// A smaller piece is right as well, and slower. Its type is the one that the dictionary has for the columns.
+    /// A smaller piece is correct too, but slower. Its type must be that of the columns in the dictionary.
     ///
-    /// Also asked about a place past the end, for a region without values: there, `None` is right, and an error means that
-    /// nothing can be read now. Cost: allocates nothing.
+    /// It is also called for positions past the end, for regions without values: `None` is correct there, and an error
+    /// means that nothing can be read now. Cost: it must not allocate.
     ///
     /// # Errors
-    /// The values cannot be read: [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`] if the values cannot be read.
     ///
     /// # Examples
     /// ```
@@ -402,7 +415,7 @@ pub trait NumericTable: Send + Sync {
     /// Returns all pieces for writing, in any order. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// As [`piece`](Self::piece); [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`], which is the default.
+    /// Those of [`piece`](Self::piece); [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`], which is the default.
     ///
     /// # Examples
     /// ```
@@ -416,12 +429,12 @@ pub trait NumericTable: Send + Sync {
         Err(Error::ReadOnlyTable)
     }
 
-    /// Returns the piece around a value, for writing: one of [`pieces_mut`](Self::pieces_mut), without the others.
+    /// Returns the piece around a value, for writing: one of [`pieces_mut`](Self::pieces_mut).
     ///
-    /// The default makes all pieces and looks for it.
+    /// The default makes all pieces and searches them.
     ///
     /// # Errors
-    /// As [`pieces_mut`](Self::pieces_mut).
+    /// Those of [`pieces_mut`](Self::pieces_mut).
     ///
     /// # Examples
     /// ```
@@ -436,12 +449,13 @@ pub trait NumericTable: Send + Sync {
         Ok(self.pieces_mut()?.into_iter().find(|piece| piece.region().place_of(&value).is_some()))
     }
 
-    /// Borrows the values of a region as one slice, if they are of a type and contiguous row by row. `None` if they are not.
+    /// Borrows the values of a region as one slice. `None` unless they are of type `element` and contiguous in
+    /// row-major order.
     ///
-    /// The default looks at the [`piece`](Self::piece); a table has a method of its own only to save time.
+    /// The default uses [`piece`](Self::piece); override it only for speed.
     ///
     /// # Errors
-    /// As [`piece`](Self::piece), and [`Region::check`].
+    /// Those of [`piece`](Self::piece) and [`Region::check`].
     ///
     /// # Examples
     /// ```
@@ -449,7 +463,7 @@ pub trait NumericTable: Send + Sync {
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let rows = table.slice_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
     /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
-    /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // rows lie between
+    /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // not contiguous
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline(always)]
@@ -459,10 +473,10 @@ pub trait NumericTable: Send + Sync {
         Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
     }
 
-    /// As [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
+    /// Like [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// As [`pieces_mut`](Self::pieces_mut), and [`Region::check`].
+    /// Those of [`pieces_mut`](Self::pieces_mut) and [`Region::check`].
     ///
     /// # Examples
     /// ```
@@ -482,10 +496,11 @@ pub trait NumericTable: Send + Sync {
         Ok(piece.and_then(|piece| piece.into_any_slice_of(region, element)))
     }
 
-    /// As [`slice_of`](Self::slice_of), as the array that the values are in, and where there: a descriptor keeps a share of it.
+    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, of which a descriptor keeps a
+    /// share, and their range in it.
     ///
     /// # Errors
-    /// As [`slice_of`](Self::slice_of).
+    /// Those of [`slice_of`](Self::slice_of).
     ///
     /// # Examples
     /// ```
@@ -503,18 +518,18 @@ pub trait NumericTable: Send + Sync {
         Ok(piece.and_then(|piece| piece.any_array_of(region, element, DataLayout::RowMajor)))
     }
 
-    /// Converts the values of a region, row by row, into a target of its shape.
+    /// Reads a region: converts its values, row by row, into a target of the same shape.
     ///
-    /// A table that computes its values has a method of its own, and begins it with [`Region::check`].
+    /// A table that computes its values overrides this, and calls [`Region::check`] first.
     ///
-    /// The default reads the pieces that the region lies in. Parts beside each other are read in bands of rows that stay in the
-    /// first-level cache, large regions by several threads.
+    /// The default reads the pieces that the region covers. Pieces beside each other are read in bands of rows that fit
+    /// the first-level cache, large regions by several threads.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ShapeMismatch`]; as
-    /// [`piece`](Self::piece); [`Error::NotInMemory`] if there is no piece; [`Error::ValueNotRepresentable`] under a checking
-    /// policy, which names the first such value in row-major order. The target is unchanged, unless nobody needs that
-    /// ([`Target::over`]).
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ShapeMismatch`];
+    /// those of [`piece`](Self::piece); [`Error::NotInMemory`] if there is no piece; [`Error::ValueNotRepresentable`]
+    /// under a checking policy, for the first such value in row-major order. The target is unchanged, except after
+    /// [`Target::over`].
     ///
     /// # Examples
     /// ```
@@ -530,13 +545,13 @@ pub trait NumericTable: Send + Sync {
         tiling::read(self, region, target)
     }
 
-    /// Converts row-major values into a region, all of them or none.
+    /// Writes a region: converts row-major values into it, all of them or none.
     ///
-    /// The default writes the pieces that the region lies in. What is refused copies no shared memory.
+    /// The default writes the pieces that the region covers. A refused write copies no shared memory.
     ///
     /// # Errors
-    /// As [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), [`Error::ReadOnlyTable`] where a value is in no
-    /// piece; [`Error::LengthMismatch`]. Nothing is written.
+    /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), and [`Error::ReadOnlyTable`]
+    /// if a value is in no piece; [`Error::LengthMismatch`]. Nothing is written.
     ///
     /// # Examples
     /// ```
@@ -573,12 +588,14 @@ pub trait NumericTable: Send + Sync {
         RegionMut::of_pieces(self.pieces_mut()?, region)?.write_checked(values, rule)
     }
 
-    /// Makes sure that values can be written at all: what [`write_region`](Self::write_region) refuses whatever they are.
+    /// Checks that values can be written at all: returns the errors of [`write_region`](Self::write_region) that do not
+    /// depend on the values.
     ///
-    /// The default asks for [`pieces_mut`](Self::pieces_mut). A table that writes in another way implements this as well.
+    /// The default calls [`pieces_mut`](Self::pieces_mut). A table that overrides [`write_region`](Self::write_region)
+    /// overrides this as well.
     ///
     /// # Errors
-    /// As [`pieces_mut`](Self::pieces_mut).
+    /// Those of [`pieces_mut`](Self::pieces_mut).
     ///
     /// # Examples
     /// ```
@@ -592,16 +609,18 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut().map(drop)
     }
 
-    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped. Returns
-    /// whether the region is written in place.
+    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped.
+    /// Returns whether the region is written in place.
     ///
-    /// With `in_place`, only if the values are of that type and contiguous row by row, so that they can be written in place;
-    /// nothing is lent if not. With `None`, for a block that is converted, and written by [`write_lent`](Self::write_lent).
+    /// With `in_place`, memory is lent only if the values are of that type and contiguous in row-major order, so that
+    /// they can be written in place. With `None`, it is lent for a block that is converted, and written by
+    /// [`write_lent`](Self::write_lent).
     ///
-    /// The default lends nothing: the table can be used while a converted block is out, and nothing is written in place.
+    /// The default lends nothing: the table can be used while a converted block is outstanding, and no block is written
+    /// in place.
     ///
     /// # Errors
-    /// As [`pieces_mut`](Self::pieces_mut).
+    /// Those of [`pieces_mut`](Self::pieces_mut).
     ///
     /// # Examples
     /// ```
@@ -625,12 +644,12 @@ pub trait NumericTable: Send + Sync {
         Ok(false)
     }
 
-    /// Converts row-major values into the region of a lease, all of them or none. The lease goes on.
+    /// Writes the region of a lease: converts row-major values into it, all of them or none. The memory stays lent.
     ///
     /// The default writes into the table, which has lent nothing.
     ///
     /// # Errors
-    /// As [`write_region`](Self::write_region); [`Error::WrongTable`] if the lease holds the
+    /// Those of [`write_region`](Self::write_region); [`Error::WrongTable`] if the lease holds the
     /// memory of another table.
     ///
     /// # Examples
@@ -649,10 +668,10 @@ pub trait NumericTable: Send + Sync {
         if lease.is_empty() { self.write_region(lease.region(), values, rule) } else { Err(Error::WrongTable) }
     }
 
-    /// Moves the memory back out of a lease, which is empty afterwards.
+    /// Moves the memory of a lease back into the table. The lease is empty afterwards.
     ///
     /// # Errors
-    /// [`Error::WrongTable`] if the lease holds the memory of another table; it is as it was.
+    /// [`Error::WrongTable`] if the lease holds the memory of another table; it is unchanged.
     ///
     /// # Examples
     /// ```
@@ -670,8 +689,8 @@ pub trait NumericTable: Send + Sync {
         if lease.is_empty() { Ok(()) } else { Err(Error::WrongTable) }
     }
 
-    /// Returns the table as what `downcast_ref` looks into: `Some(self)`. `None`, which is the default, for a
-    /// kind that cannot be found behind `dyn NumericTable`: one that borrows what it shows.
+    /// Returns `Some(self)` if the kind of table can be downcast from `dyn NumericTable` (`downcast_ref`). The default
+    /// is `None`, for kinds that borrow their values, which cannot.
     ///
     /// # Examples
     /// ```
@@ -683,7 +702,7 @@ pub trait NumericTable: Send + Sync {
         None
     }
 
-    /// As [`as_any`](Self::as_any), for writing.
+    /// Like [`as_any`](Self::as_any), for writing.
     ///
     /// # Examples
     /// ```
@@ -695,7 +714,7 @@ pub trait NumericTable: Send + Sync {
         None
     }
 
-    /// The kind of table as a Rust type. Nobody else can name the argument, so that nobody can answer otherwise.
+    /// Returns the Rust type of the table. No other crate can name the argument, so none can override it.
     #[doc(hidden)]
     fn concrete_type(&self, _: Token) -> TypeId
     where
@@ -709,7 +728,7 @@ impl dyn NumericTable + '_ {
     /// Returns the element type of all columns.
     ///
     /// # Errors
-    /// [`Error::MixedElementTypes`] if it is not one.
+    /// [`Error::MixedElementTypes`] if they do not have the same.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         self.uniform_type().map_or_else(|| self.dictionary().one_type(), Ok)
     }
@@ -721,7 +740,7 @@ impl fmt::Debug for dyn NumericTable + '_ {
     }
 }
 
-/// Writes what a table is, never its values.
+/// Writes the properties of a table, never its values.
 pub(super) fn describe(name: &str, table: &(impl NumericTable + ?Sized), f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.debug_struct(name)
         .field("shape", &format_args!("{}", table.shape()))

@@ -1,7 +1,7 @@
 //! Pieces: the rectangles of memory that a table consists of.
 //!
-//! A table in memory is a tiling of windows, each of one element type with a row stride and a column stride. Everything that
-//! is done to tables is written once over their pieces; `tiling` says how.
+//! A table in memory is a tiling of windows, each of one element type with a row stride and a column stride. Operations
+//! on tables are written once over their pieces, in `tiling`.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
-/// A rectangle of a table that lies in memory as values of one type, for reading.
+/// A rectangle of a table: values of one type in memory, for reading.
 ///
-/// [`NumericTable::piece`](super::NumericTable::piece) makes them. One that is made [`of_array`](Self::of_array) lets a
-/// descriptor keep a share of the memory; any other is copied for that.
+/// Returned by [`NumericTable::piece`](super::NumericTable::piece). A descriptor can keep a share of the memory of a
+/// piece that is made by [`of_array`](Self::of_array); it copies any other.
 ///
 /// # Examples
 /// ```
@@ -28,12 +28,12 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 pub struct Piece<'t> {
     region: Region,
     window: AnyWindow<'t>,
-    /// The array that the window's values lie in, and where there the first one is.
+    /// The array that holds the window's values, and the index of the first one in it.
     array: Option<(AnyArrayRef<'t>, usize)>,
 }
 
 impl<'t> Piece<'t> {
-    /// Makes a piece whose first value is at a row and a column of the table, and that covers as many as the view has.
+    /// Creates a piece with the shape of a view, whose first value is at a row and a column of the table.
     ///
     /// # Examples
     /// ```
@@ -48,7 +48,7 @@ impl<'t> Piece<'t> {
         Self { region: Region::at(row, column, values.shape()), window, array: None }
     }
 
-    /// As [`new`](Self::new), of a view of an array's values from `first` on, which descriptors may share.
+    /// Like [`new`](Self::new), for a view of an array's values from index `first` on, which descriptors may share.
     ///
     /// A view of other memory is not shared.
     ///
@@ -74,7 +74,8 @@ impl<'t> Piece<'t> {
         Self { array, ..Self::new(row, column, values) }
     }
 
-    /// Returns the same piece further down and to the right: a piece of a table of which another table is a part.
+    /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains
+    /// another one.
     ///
     /// # Examples
     /// ```
@@ -133,21 +134,22 @@ impl<'t> Piece<'t> {
         self.window.downcast().map(TableView::of_window)
     }
 
-    /// The window of a region, if the piece covers all of it.
+    /// Returns the window of a region, if the piece covers all of it.
     #[inline(always)]
     pub(crate) fn window_of(&self, region: &Region) -> Option<AnyWindow<'t>> {
         let place = self.region.place_of(region)?;
         Some(self.window.cut(place.rows, place.columns))
     }
 
-    /// The values of a region, if the piece covers all of it, they are of a type, and contiguous row by row.
+    /// Returns the values of a region, if the piece covers all of it, and they are of type `element` and contiguous in
+    /// row-major order.
     #[inline(always)]
     pub(super) fn any_slice_of(&self, region: &Region, element: ElementType) -> Option<AnySlice<'t>> {
         self.window_of(region).filter(|window| window.element_type() == element)?.as_slice()
     }
 
-    /// The array that the values of a region are in, and where there, if the piece covers all of it, they are of a type, and
-    /// contiguous in the order of a layout.
+    /// Returns the array that holds the values of a region, and their range in it, if the piece covers the region, and
+    /// the values are of type `element` and contiguous in the order of the layout.
     #[inline(always)]
     pub(super) fn any_array_of(
         &self,
@@ -168,9 +170,9 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// A rectangle of a table that lies in memory as values of one type, for writing.
+/// A rectangle of a table: values of one type in memory, for writing.
 ///
-/// [`NumericTable::pieces_mut`](super::NumericTable::pieces_mut) makes them.
+/// Returned by [`NumericTable::pieces_mut`](super::NumericTable::pieces_mut).
 ///
 /// # Examples
 /// ```
@@ -186,7 +188,7 @@ pub struct PieceMut<'t> {
 }
 
 impl<'t> PieceMut<'t> {
-    /// Makes a piece whose first value is at a row and a column of the table, and that covers as many as the view has.
+    /// Creates a piece with the shape of a view, whose first value is at a row and a column of the table.
     ///
     /// # Examples
     /// ```
@@ -201,7 +203,8 @@ impl<'t> PieceMut<'t> {
         Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
     }
 
-    /// Returns the same piece further down and to the right: a piece of a table of which another table is a part.
+    /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains
+    /// another one.
     ///
     /// # Examples
     /// ```
@@ -244,14 +247,15 @@ impl<'t> PieceMut<'t> {
         self.window.element_type()
     }
 
-    /// The window of a region, if the piece covers all of it.
+    /// Returns the window of a region, if the piece covers all of it.
     #[inline(always)]
     pub(crate) fn into_window_of(self, region: &Region) -> Option<AnyWindowMut<'t>> {
         let place = self.region.place_of(region)?;
         Some(self.window.cut(place.rows, place.columns))
     }
 
-    /// The values of a region, if the piece covers all of it, they are of a type, and contiguous row by row.
+    /// Returns the values of a region, if the piece covers all of it, and they are of type `element` and contiguous in
+    /// row-major order.
     #[inline(always)]
     pub(super) fn into_any_slice_of(self, region: &Region, element: ElementType) -> Option<AnySliceMut<'t>> {
         self.into_window_of(region).filter(|window| window.element_type() == element)?.into_slice().ok()

@@ -7,7 +7,7 @@ use crate::base::range::resolve;
 use crate::base::shape::Shape;
 use crate::convert::kernel::Origin;
 
-/// Some consecutive rows and columns of a table: what a block shows.
+/// A range of rows and a range of columns of a table.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ impl Region {
         Shape { rows: self.rows.len(), columns: self.columns.len() }
     }
 
-    /// Makes sure that the region lies inside a table of this shape.
+    /// Checks that the region lies inside a table of this shape.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`]; [`Error::ColumnOutOfRange`] for one column, [`Error::ColumnsOutOfRange`] for several.
@@ -58,14 +58,14 @@ impl Region {
         if rows_fit && columns_fit { Ok(()) } else { Err(self.refusal(table)) }
     }
 
-    /// The region of a shape whose first value is at a row and a column.
+    /// Returns the region with a shape whose first value is at a row and a column.
     #[inline(always)]
     pub(crate) fn at(row: usize, column: usize, shape: Shape) -> Self {
-        // What is past the last number that there is, is in no table.
+        // Saturation is correct: a region past `usize::MAX` is in no table.
         Self { rows: row..row.saturating_add(shape.rows), columns: column..column.saturating_add(shape.columns) }
     }
 
-    /// All of a table.
+    /// Returns the region of a whole table.
     pub(crate) fn whole(shape: Shape) -> Self {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }
     }
@@ -75,19 +75,19 @@ impl Region {
         Origin { row: self.rows.start, column: self.columns.start }
     }
 
-    /// The same region further down and to the right.
+    /// Returns the region, moved down and to the right.
     pub(crate) fn moved(&self, rows: usize, columns: usize) -> Self {
         let along = |range: &Range<usize>, by: usize| range.start.saturating_add(by)..range.end.saturating_add(by);
         Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
     }
 
-    /// Cuts at a row of the table, which is inside or at an end: what is above it, and the rest.
+    /// Splits at a row of the table, which is inside the region or at an end: the rows before it, and the rest.
     pub(crate) fn split_at_row(&self, row: usize) -> (Self, Self) {
         let rows = |rows: Range<usize>| Self { rows, columns: self.columns.clone() };
         (rows(self.rows.start..row), rows(row..self.rows.end))
     }
 
-    /// What two regions have in common; it may be empty.
+    /// Returns the intersection of two regions, which may be empty.
     pub(crate) fn common(&self, other: &Self) -> Self {
         fn both(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {
             let start = mine.start.max(theirs.start);
@@ -96,7 +96,7 @@ impl Region {
         Self { rows: both(&self.rows, &other.rows), columns: both(&self.columns, &other.columns) }
     }
 
-    /// Where another region is in this one, if it is inside.
+    /// Returns another region relative to this one, if it is inside.
     #[inline(always)]
     pub(crate) fn place_of(&self, other: &Self) -> Option<Self> {
         let is_inside = self.rows.start <= other.rows.start
@@ -123,13 +123,13 @@ impl Region {
     }
 }
 
-/// The rows of a table that a range means; whether they are there is found out where they are used.
+/// Resolves a range of rows of a table. Whether they exist is checked by the caller.
 #[inline(always)]
 pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(rows, table.rows, |rows| Error::RowsOutOfRange { rows, row_count: table.rows })
 }
 
-/// As [`rows_of`], of columns.
+/// Like [`rows_of`], for columns.
 #[inline(always)]
 pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(columns, table.columns, |columns| Error::ColumnsOutOfRange { columns, column_count: table.columns })

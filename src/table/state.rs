@@ -1,4 +1,4 @@
-//! What a table says about itself: its identity, the order of its values, whose memory they are in.
+//! Properties of a table: allocation, memory status, layout, identity and kind.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,26 +21,74 @@ use crate::base::text::label;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AllocationFlag {
-    /// Memory is allocated, and zero.
+    /// Memory is allocated and zeroed.
     DoAllocate,
-    /// Memory comes later, by `set_array`, `resize` or `allocate_data_memory`.
+    /// Memory is supplied later, by `set_array`, `resize` or `allocate_data_memory`.
     DoNotAllocate,
 }
 
-/// Whose memory a table uses. Source: DAAL `NumericTableIface::MemoryStatus`.
+/// Who allocated the memory of a table. Source: DAAL `NumericTableIface::MemoryStatus`.
+///
+/// # The life cycle of a homogeneous table
+///
+/// ```text
+///   new(.., DoNotAllocate)        from_array          new(.., DoAllocate), full,
+///   with_dictionary, default      map                 from_rows, load, from_bytes
+///            │                          │                          │
+///            ▼                          ▼                          ▼
+///     ┌──────────────┐ set_array ┌───────────────┐ (*)  ┌─────────────────────┐
+///     │ NotAllocated ├──────────►│ UserAllocated ├─────►│ InternallyAllocated │
+///     └───┬────────▲─┘           └────┬─────▲────┘      └─────┬─────┬────▲────┘
+///         │        │                  │     │                 │     │    │
+///         │        │                  │     └──── set_array ──┘     │    │
+///         │        │                  │                             │    │
+///         │        └──────────────────┴───── free_data_memory ──────┘    │
+///         │                                                              │
+///         └───────────────────── resize, allocate_data_memory ───────────┘
+///
+///   (*) allocate_data_memory
+///       resize, to more rows than the memory has room for
+///       a write to memory that is immutable or shared, which copies first; taking a writable block is a write, and so
+///       is a resize that shows rows again which were cut off
+/// ```
+///
+/// Every other call leaves the status unchanged: `resize` if the memory has room for the rows or was allocated by the
+/// library; `allocate_data_memory` and a write that copies, if the library's memory is replaced by the library's;
+/// `set_array`, if it replaces one array of the user's by another; reading. A clone, a slice of rows, and a conversion
+/// that shares the memory have the status of their table.
+///
+/// | status | values |
+/// | --- | --- |
+/// | `NotAllocated` | none: reading and writing return [`Error::NotAllocated`], unless there are no rows |
+/// | `UserAllocated` | in an [`Array`](crate::Array) of the user's; written in place if it is mutable and not shared |
+/// | `InternallyAllocated` | in an array of the library's; written in place if it is not shared |
+///
+/// While a writable [`BlockDescriptor`](crate::BlockDescriptor) is outstanding, the status cannot change: `set_array`,
+/// `resize`, `allocate_data_memory` and `free_data_memory` return [`Error::BlockOutstanding`]. A call that fails leaves
+/// status and values unchanged. Dropping a table, in any state, releases its share of the memory. Memory is freed when
+/// the last share of it is released: the library's by the library, the user's by dropping its owner or by calling its
+/// deleter.
+///
+/// Source: "Numeric Table Lifecycle" in DAAL's developer guide.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// let table = HomogenNumericTable::from_array(vec![1.0_f32; 6], Shape { rows: 3, columns: 2 })?;
+/// let mut table = HomogenNumericTable::<f32>::new(Shape { rows: 3, columns: 2 }, AllocationFlag::DoNotAllocate)?;
+/// table.set_array(vec![1.0; 6], 3)?;
 /// assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
+/// table.resize(4)?; // the array has no room for another row
+/// assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+/// table.free_data_memory()?;
+/// assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MemoryStatus {
-    /// None yet.
+    /// There is no memory yet.
     NotAllocated,
-    /// Memory that the user handed over or lent.
+    /// Memory that the user passed in or lent.
     UserAllocated,
     /// Memory that the library allocated.
     InternallyAllocated,
@@ -56,7 +104,7 @@ impl fmt::Display for MemoryStatus {
     }
 }
 
-/// In which order the values of a table lie in memory.
+/// The order in which the values of a table are stored.
 ///
 /// # Examples
 /// ```
@@ -69,10 +117,10 @@ impl fmt::Display for MemoryStatus {
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum DataLayout {
-    /// One row after another: DAAL's `aos`, oneDAL's `row_major`.
+    /// The values of a row are contiguous: DAAL's `aos`, oneDAL's `row_major`.
     #[default]
     RowMajor = 0,
-    /// One column after another: oneDAL's `column_major`.
+    /// The values of a column are contiguous: oneDAL's `column_major`.
     ColumnMajor = 1,
 }
 
@@ -85,12 +133,13 @@ impl fmt::Display for DataLayout {
     }
 }
 
-/// Tells tables apart, so that a block can be released only where it was taken. Every table has its own for life.
+/// Identifies a table, so that a block can be released only on the table that it was taken from. A table keeps its id
+/// for life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableId(u64);
 
 impl TableId {
-    /// Makes an id that no other table has.
+    /// Creates an id that no other table has.
     ///
     /// # Examples
     /// ```
@@ -100,12 +149,12 @@ impl TableId {
     #[expect(clippy::new_without_default, reason = "two defaults should be equal, and two ids never are")]
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // 2^64 tables outlast every machine
+        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // no machine lives long enough to make 2^64 tables
     }
 }
 
-/// The name of a kind of table, as archives and files have it: 1 to 64 lower-case ASCII letters, digits and hyphens. Open: a
-/// kind that this version does not know is an error that names it.
+/// The name of a kind of table, as archives and files have it: 1 to 64 lower-case ASCII letters, digits and hyphens.
+/// Reading a kind that this version does not know is an error that names it.
 ///
 /// # Examples
 /// ```
@@ -120,10 +169,10 @@ impl TableKind {
     /// All values of one type, in one block of memory.
     pub const HOMOGENEOUS: Self = Self("homogeneous");
 
-    /// A kind that files do not know: what is saved is read as a homogeneous table.
+    /// A kind without a name in files: such a table is saved, and read again, as a homogeneous one.
     pub const CUSTOM: Self = Self("custom");
 
-    /// Makes the kind of a name.
+    /// Creates the kind with this name.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -133,10 +182,10 @@ impl TableKind {
         self.0
     }
 
-    /// No name takes more bytes in an archive or a file.
+    /// The largest length in bytes of a name in an archive or a file.
     pub(crate) const NAME_LIMIT: usize = 64;
 
-    /// Makes sure that a name may have so many bytes, as somebody's archive or file states at a position.
+    /// Checks the length in bytes of a name that an archive or a file states at position `at`.
     ///
     /// # Errors
     /// [`Error::Format`].
@@ -153,10 +202,10 @@ impl TableKind {
         }
     }
 
-    /// Makes sure that somebody's bytes at a position are a name.
+    /// Checks that bytes of an archive or a file at position `at` are a name.
     ///
     /// # Errors
-    /// [`Error::Format`] at the first byte that is in no name.
+    /// [`Error::Format`] at the first byte that no name may have.
     pub(crate) fn check_name(name: &[u8], at: u64) -> Result<&str> {
         let is_allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let valid = name.iter().take_while(|&byte| is_allowed(byte)).count();
@@ -173,7 +222,7 @@ impl TableKind {
         }
     }
 
-    /// The error of a name at a position that is in order, and that nobody here knows.
+    /// Returns the error for a valid name at position `at` that this version does not know.
     pub(crate) fn unknown(name: &str, at: u64) -> Error {
         let name = label(name, Self::NAME_LIMIT);
         Error::format(at, format!("unknown kind of table: {name}; a newer library may know it"))

@@ -1,4 +1,4 @@
-//! Where the values of a region go when they are read.
+//! The target of reading a region.
 
 use super::{Region, Shape, TableView};
 use crate::base::element::{Element, ElementType};
@@ -8,13 +8,13 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Geometry, Window};
 
-/// Values that a kind of table computes at a time.
+/// The number of values that are computed at a time.
 const COMPUTED: usize = 1024;
 
-/// Where [`NumericTable::read_region`](super::NumericTable::read_region) puts values: memory, its element type, and what
-/// conversion may lose.
+/// Where [`NumericTable::read_region`](super::NumericTable::read_region) writes values: memory, its element type, and
+/// the conversion policy.
 ///
-/// Tables whose values lie in memory need not know it. One that computes them writes them by
+/// Tables with values in memory need not use it. A table that computes its values writes them by
 /// [`fill_with`](Self::fill_with).
 ///
 /// # Examples
@@ -34,8 +34,8 @@ pub struct Target<'t> {
 }
 
 impl<'t> Target<'t> {
-    /// Makes a target of as many values as a shape has, row by row. They keep what they hold until all are known to be
-    /// permitted by the policy.
+    /// Creates a target that writes to `values`, row by row of a shape. The old values are kept until the policy is
+    /// known to permit all new ones.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::SizeOverflow`].
@@ -56,8 +56,8 @@ impl<'t> Target<'t> {
         Ok(Self { values, policy, old: OldValues::Kept })
     }
 
-    /// Says that nobody needs the old values: after an error the memory may hold anything, so that one pass is enough where
-    /// a checking policy otherwise takes two.
+    /// Returns the target without keeping the old values: after an error the memory may hold any values, so one pass is
+    /// enough where a checking policy otherwise takes two.
     ///
     /// # Examples
     /// ```
@@ -73,7 +73,7 @@ impl<'t> Target<'t> {
         Self { old: OldValues::Lost, ..self }
     }
 
-    /// Returns the numbers of rows and columns that are wanted.
+    /// Returns the numbers of rows and columns to be written.
     ///
     /// # Examples
     /// ```
@@ -87,7 +87,7 @@ impl<'t> Target<'t> {
         Shape { rows: self.values.rows(), columns: self.values.columns() }
     }
 
-    /// Returns the element type that is wanted.
+    /// Returns the element type to convert to.
     ///
     /// # Examples
     /// ```
@@ -102,10 +102,10 @@ impl<'t> Target<'t> {
         self.values.element_type()
     }
 
-    /// Makes sure that this is the target of a region inside of a table.
+    /// Checks that the region lies inside a table, and has the shape of this target.
     ///
     /// # Errors
-    /// As [`Region::check`]; [`Error::ShapeMismatch`].
+    /// Those of [`Region::check`]; [`Error::ShapeMismatch`].
     #[inline(always)]
     pub(super) fn check(&self, region: &Region, table: Shape) -> Result<()> {
         region.check(table)?;
@@ -113,10 +113,10 @@ impl<'t> Target<'t> {
         if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { expected, found }) }
     }
 
-    /// Converts the values of a view, which are those of a region.
+    /// Converts the values of a view, which are those of the region.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] names the place in the table.
+    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] with the position in the table.
     ///
     /// # Examples
     /// ```
@@ -136,7 +136,7 @@ impl<'t> Target<'t> {
         kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
     }
 
-    /// Converts the values of a region, which are contiguous row by row.
+    /// Converts the values of a region, which are contiguous in row-major order.
     #[inline(always)]
     pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
@@ -147,11 +147,11 @@ impl<'t> Target<'t> {
         kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
     }
 
-    /// Converts computed values: `value` is asked for each row and column of a region, in any order, by several threads if
-    /// there are many, and twice for each if they are checked before they are written.
+    /// Converts computed values: `value` is called with each row and column of the region, in any order, by several
+    /// threads if there are many, and twice for each if the values are checked before they are written.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
     ///
     /// # Examples
     /// ```
@@ -181,7 +181,7 @@ impl<'t> Target<'t> {
             });
             let outcomes = parallel::map(bands, |band| compute(&band, &value, nothing(), &check));
             outcomes.into_iter().fold(Ok(()), Result::and)?;
-            policy = ConversionPolicy::Saturate; // all are permitted, or would be if the table said the same again
+            policy = ConversionPolicy::Saturate; // all are permitted, unless `value` returns other values now
         }
         let put =
             |window: AnyWindow<'_>, rows: AnyRows<'_>, at| kernel::read_rows(window, rows, policy, at, OldValues::Lost);
@@ -195,7 +195,8 @@ impl<'t> Target<'t> {
     }
 }
 
-/// Computes the values of a region, some at a time, and hands each lot on with the rows that it is for, if there are any.
+/// Computes the values of a region, some at a time, and calls `put` with each batch and its rows of the target, if
+/// there are any.
 fn compute<S: Element>(
     region: &Region,
     value: &(impl Fn(usize, usize) -> S + Sync),
@@ -213,7 +214,7 @@ fn compute<S: Element>(
                 *slot = value(region.rows.start + row, region.columns.start + column);
             }
             let geometry = Geometry { rows: band.len(), columns: part.len(), row_stride: part.len(), column_stride: 1 };
-            let Some(window) = Window::new(&values[..], geometry) else { continue }; // as many as there is room for
+            let Some(window) = Window::new(&values[..], geometry) else { continue }; // never: they fit
             let origin = Origin { row: region.rows.start + row, column: region.columns.start + column };
             let rows = if target.rows() == 0 { target.reborrow() } else { target.cut(band, part) };
             put(AnyWindow::new(window), rows, origin)?;

@@ -1,9 +1,9 @@
-//! Reading and writing over pieces: what every kind of table has for nothing.
+//! Reading and writing over pieces: the default methods of every kind of table.
 //!
-//! A region is first cut into parts, each inside of one piece. Parts beside each other are walked over in low bands of rows,
-//! so that what is written row by row, or read, stays in the first-level cache while the columns come in; the bands of a
-//! large region go to several threads.
-//! Invariant: all values are looked at before one is written that the caller can see.
+//! A region is first cut into parts, each inside one piece. Parts beside each other are processed in bands of a few
+//! rows, so that the row-major side stays in the first-level cache while the columns are copied; the bands of a large
+//! region are spread over several threads.
+//! Invariant: all values are checked before any is written that the caller can see.
 
 use super::piece::{Piece, PieceMut};
 use super::{NumericTable, Region, Target};
@@ -16,28 +16,28 @@ use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
-/// Bytes of a band whose parts lie beside each other: half of a small first-level cache.
+/// Bytes of a band of parts beside each other: half of a small first-level cache.
 const BAND_BYTES: usize = 16 << 10;
 
-/// Rows that such a band has at least, so that each part of it is worth a call.
+/// The least number of rows of such a band, so that each part of it is worth a call.
 const LEAST_ROWS: usize = 32;
 
-/// A region inside of one piece, for reading.
+/// A region inside one piece, for reading.
 struct Part<'t> {
     region: Region,
     window: AnyWindow<'t>,
 }
 
-/// A region inside of one piece, for writing.
+/// A region inside one piece, for writing.
 struct PartMut<'t> {
     region: Region,
     window: AnyWindowMut<'t>,
 }
 
-/// How a table looks up its pieces.
+/// The function that looks up the pieces of a table.
 type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
 
-/// Cuts a region into parts, from top to bottom, and from left to right among those with the same rows.
+/// Cuts a region into parts, ordered from top to bottom, and from left to right among those with the same rows.
 fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
     let mut parts: Vec<Part<'t>> = Vec::new();
     let mut row = if region.columns.is_empty() { region.rows.end } else { region.rows.start };
@@ -66,7 +66,7 @@ pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
     Error::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() }
 }
 
-/// The one of two results that names the earlier value in row-major order; any other error goes before that.
+/// Returns the one of two results whose value is earlier in row-major order; any other error has priority.
 fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
     let place = |result: &Result<()>| match result {
         Err(Error::ValueNotRepresentable { row, column, .. }) => (1, *row, *column),
@@ -88,7 +88,7 @@ pub(super) fn read<N: NumericTable + ?Sized>(table: &N, region: &Region, target:
     read_many(&|row, column| table.piece(row, column), region, target)
 }
 
-/// Reads a region that is not inside of one piece.
+/// Reads a region that is not inside one piece.
 #[inline(never)]
 fn read_many(look_up: LookUp<'_, '_>, region: &Region, target: Target<'_>) -> Result<()> {
     read_parts(&parts(look_up, region)?, region, target)
@@ -139,7 +139,7 @@ fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy:
     outcome
 }
 
-/// Calls `work` for what each part has in common with each low band of a region. `all` are in the order of [`parts`].
+/// Calls `work` for the intersection of each part with each band of a region. `all` is in the order of [`parts`].
 fn for_each_in_band<'p, P>(
     all: &'p [P],
     region_of: impl Fn(&P) -> &Region,
@@ -187,7 +187,7 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
     new_array(region, element_type, policy, &|target| table.read_region(region, target))
 }
 
-/// Makes an array of a region's values, which `read` supplies.
+/// Returns an array of a region's values, which `read` supplies.
 fn new_array(
     region: &Region,
     element_type: ElementType,
@@ -202,7 +202,7 @@ fn new_array(
     })
 }
 
-/// Makes sure that row-major values may be written into a region that does not lie in one piece.
+/// Checks that row-major values may be written into a region that is not inside one piece.
 #[inline(never)]
 pub(super) fn check_write(
     look_up: LookUp<'_, '_>,
@@ -211,7 +211,7 @@ pub(super) fn check_write(
     rule: WriteRule,
 ) -> Result<()> {
     let parts = parts(look_up, region).map_err(|error| match error {
-        Error::NotInMemory { .. } => Error::ReadOnlyTable, // what is not in memory is written by a method of the table's own
+        Error::NotInMemory { .. } => Error::ReadOnlyTable, // values that are not in memory need an override
         other => other,
     })?;
     check_parts(&parts, region, values, rule)
@@ -226,7 +226,7 @@ fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<'_>, rule: 
     parts.iter().map(check).fold(Ok(()), earlier)
 }
 
-/// Sees row-major values as those of a region.
+/// Returns row-major values as a window with the shape of a region.
 #[inline]
 pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<AnyWindow<'s>> {
     let (expected, found) = (region.shape().element_count()?, values.len());
@@ -236,8 +236,8 @@ pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<An
     Ok(AnyWindow::of_rows(values, region.rows.len(), region.columns.len()))
 }
 
-/// A region of a table, borrowed for writing: its parts. Splitting it gives disjoint regions, which may go to different
-/// threads.
+/// A region of a table, borrowed for writing: its parts. Splitting it makes disjoint regions, which may be sent to
+/// different threads.
 pub(crate) struct RegionMut<'t> {
     region: Region,
     parts: Parts<'t>,
@@ -249,13 +249,13 @@ enum Parts<'t> {
 }
 
 impl<'t> RegionMut<'t> {
-    /// Cuts a region out of a piece, if it is inside.
+    /// Returns a region of a piece, if it is inside.
     #[inline(always)]
     pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
         Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
     }
 
-    /// Cuts a region out of the pieces of a table.
+    /// Returns a region of the pieces of a table.
     ///
     /// # Errors
     /// [`Error::NotInMemory`] if they do not cover it.
@@ -293,7 +293,7 @@ impl<'t> RegionMut<'t> {
         &self.region
     }
 
-    /// Returns the values as one slice, if they are of type `U` and contiguous row by row.
+    /// Returns the values as one slice, if they are of type `U` and contiguous in row-major order.
     #[inline(always)]
     pub(crate) fn into_slice<U: Element>(self) -> Result<&'t mut [U], Self> {
         let Self { region, parts } = self;
@@ -329,7 +329,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// As [`write`](Self::write), of values that have been checked.
+    /// Like [`write`](Self::write), for values that have been checked.
     pub(crate) fn write_checked(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         let (new, region) = (new_values(&self.region, values)?, &self.region);
         match &mut self.parts {
@@ -361,7 +361,7 @@ impl<'t> RegionMut<'t> {
         Ok(())
     }
 
-    /// Writes one value everywhere, or nothing if a part refuses it.
+    /// Writes one value to every position, or nothing if a part refuses it.
     pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
         fn fill(
             window: AnyWindowMut<'_>,
@@ -387,7 +387,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Cuts into the first `rows` rows and the rest; all rows go to the first part if there are not more.
+    /// Splits into the first `rows` rows and the rest; if there are fewer rows, the first part has them all.
     pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
         let Self { region, parts } = self;
         let middle = region.rows.start + rows.min(region.rows.len());

@@ -1,7 +1,7 @@
-//! Borrowed tables without a dictionary: rows x columns with strides.
+//! Borrowed tables without a dictionary: shape and strides on a slice.
 //!
-//! A view never owns and never copies. A kind of table makes its pieces of views. Pointers are in `crate::window`, conversion
-//! loops in [`crate::convert`].
+//! A view never owns and never copies. Pieces of tables are made from views. Pointers are in `crate::window`,
+//! conversion loops in [`crate::convert`].
 
 use std::fmt;
 use std::ops::RangeBounds;
@@ -15,7 +15,7 @@ use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, ConversionReport};
 use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 
-/// A table of borrowed values, for reading: shape and strides on somebody's memory. Copying it is free.
+/// A table of borrowed values, for reading: shape and strides on a slice. `Copy`, like `&[T]`.
 ///
 /// # Examples
 /// ```
@@ -57,10 +57,10 @@ impl<T> Clone for TableView<'_, T> {
 impl<T> Copy for TableView<'_, T> {}
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Looks at a slice as a table.
+    /// Returns a view of a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the slice holds the values of the shape, and nothing else;
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
     /// [`Error::SizeOverflow`].
     ///
     /// # Examples
@@ -94,7 +94,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Shape { rows: self.window.rows(), columns: self.window.columns() }
     }
 
-    /// Returns the distances, in values, between neighbours in a column and between neighbours in a row.
+    /// Returns the row stride and the column stride, in values.
     ///
     /// # Examples
     /// ```
@@ -107,7 +107,7 @@ impl<'t, T: Element> TableView<'t, T> {
         (self.window.geometry().row_stride, self.window.geometry().column_stride)
     }
 
-    /// Returns one value; `None` outside.
+    /// Returns one value; `None` if the position is out of range.
     ///
     /// # Examples
     /// ```
@@ -120,7 +120,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.get(row, column)
     }
 
-    /// Borrows one row; `None` outside, or if its values do not lie side by side.
+    /// Borrows one row; `None` if it is out of range, or its values are not contiguous.
     ///
     /// # Examples
     /// ```
@@ -134,7 +134,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.row(row)
     }
 
-    /// Borrows one column; `None` outside, or if its values do not lie side by side.
+    /// Borrows one column; `None` if it is out of range, or its values are not contiguous.
     ///
     /// # Examples
     /// ```
@@ -147,7 +147,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.transposed().row(column)
     }
 
-    /// Borrows all values as one slice; `None` if they are not contiguous row by row.
+    /// Borrows all values as one slice; `None` if they are not contiguous in row-major order.
     ///
     /// # Examples
     /// ```
@@ -162,7 +162,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.as_slice()
     }
 
-    /// Looks at some of the rows.
+    /// Returns a view of some of the rows.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`].
@@ -179,7 +179,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.region(&Region { rows, columns: 0..self.window.columns() })
     }
 
-    /// Looks at some of the columns.
+    /// Returns a view of some of the columns.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
@@ -202,7 +202,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
     }
 
-    /// Looks at rows as columns and columns as rows. O(1): only the strides change places.
+    /// Returns the transposed view: rows as columns and columns as rows. O(1): only the strides are swapped.
     ///
     /// # Examples
     /// ```
@@ -215,7 +215,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self { window: self.window.transposed() }
     }
 
-    /// Counts what reading the values as `U` would lose. Positions are those in the view.
+    /// Counts what reading the values as `U` would lose. Positions are relative to the view.
     ///
     /// # Examples
     /// ```
@@ -238,7 +238,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self { window }
     }
 
-    /// Reads into memory whose old values nobody needs: on an error it holds anything.
+    /// Reads into memory whose old values are not needed: on an error it may hold any values.
     #[inline(always)]
     pub(crate) fn read_over(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
         kernel::read_over(AnyWindow::new(self.window), target, policy, origin)
@@ -253,17 +253,17 @@ impl<'t, T: Element> TableView<'t, T> {
         kernel::to_array(AnyWindow::new(self.window), element_type, policy, origin)
     }
 
-    /// Makes sure that the policy permits every value in the target type.
+    /// Checks that the policy permits every value in the target type.
     pub(crate) fn check(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<()> {
         kernel::check(AnyWindow::new(self.window), element_type, policy, Origin::default())
     }
 }
 
 impl<'t, T: Element> TableViewMut<'t, T> {
-    /// Looks at a slice as a table.
+    /// Returns a view of a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the slice holds the values of the shape, and nothing else;
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
     /// [`Error::SizeOverflow`].
     ///
     /// # Examples
@@ -296,7 +296,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.as_view().shape()
     }
 
-    /// Looks at the same values, for reading.
+    /// Returns a view of the same values, for reading.
     ///
     /// # Examples
     /// ```
@@ -309,7 +309,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         TableView { window: self.window.as_window() }
     }
 
-    /// Lends the same values for a shorter time.
+    /// Lends the same values for a shorter lifetime.
     ///
     /// # Examples
     /// ```
@@ -345,7 +345,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
-    /// Writes one value everywhere.
+    /// Writes `value` to every position.
     ///
     /// # Examples
     /// ```
@@ -359,7 +359,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.window.reborrow().fill(value);
     }
 
-    /// Keeps some of the rows.
+    /// Returns a view of some of the rows, for writing.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`].
@@ -378,7 +378,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.region(&Region { rows, columns })
     }
 
-    /// Keeps some of the columns.
+    /// Returns a view of some of the columns, for writing.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
@@ -402,10 +402,10 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
     }
 
-    /// Cuts into the first `rows` rows and the rest: two disjoint views.
+    /// Splits into the first `rows` rows and the rest: two disjoint views.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there are not as many rows.
+    /// [`Error::RowsOutOfRange`] if there are fewer rows.
     ///
     /// # Examples
     /// ```
@@ -420,16 +420,16 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(self.cut_at_row(rows))
     }
 
-    /// As [`split_at_row`](Self::split_at_row); panics if there are not as many rows: callers have checked.
+    /// Like [`split_at_row`](Self::split_at_row), but panics if there are fewer rows: callers have checked.
     pub(super) fn cut_at_row(self, rows: usize) -> (Self, Self) {
         let (head, tail) = self.window.split_at_row(rows);
         (Self { window: head }, Self { window: tail })
     }
 
-    /// Returns all values as one slice, for the whole time of the borrow.
+    /// Returns all values as one slice, for the whole lifetime of the borrow.
     ///
     /// # Errors
-    /// The view as it was, if its values are not contiguous row by row.
+    /// The view, unchanged, if its values are not contiguous in row-major order.
     ///
     /// # Examples
     /// ```
@@ -483,7 +483,7 @@ impl<T> fmt::Debug for TableViewMut<'_, T> {
     }
 }
 
-/// The geometry of a table whose values are contiguous.
+/// Returns the geometry of a table whose values are contiguous.
 fn dense(shape: Shape, layout: DataLayout) -> Geometry {
     let Shape { rows, columns } = shape;
     match layout {
@@ -492,7 +492,7 @@ fn dense(shape: Shape, layout: DataLayout) -> Geometry {
     }
 }
 
-/// The region of one value. An index at the very end of the number range is outside of every table.
+/// Returns the region of one value. The index `usize::MAX` is outside every table, so saturation is correct.
 pub(crate) fn position(row: usize, column: usize) -> Region {
     Region { rows: row..row.saturating_add(1), columns: column..column.saturating_add(1) }
 }

@@ -1,6 +1,6 @@
-//! Windows whose element type is a value: what goes over them is compiled once, not once for each type.
+//! Windows whose element type is known only at run time: code that uses them is compiled once, not once per type.
 //!
-//! They are made from typed ones, keep their borrow, and only ever get smaller.
+//! They are made from typed windows, keep their borrow, and only ever get smaller.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::typed::{Geometry, Window, WindowMut};
 use crate::base::element::{Element, ElementType};
 use crate::base::parallel;
 
-/// A [`Window`] of the Rust type of `element`.
+/// A [`Window`] of elements of the Rust type of `element`.
 #[derive(Clone, Copy)]
 pub(crate) struct AnyWindow<'a> {
     start: *const u8,
@@ -19,7 +19,7 @@ pub(crate) struct AnyWindow<'a> {
     borrow: PhantomData<&'a [u8]>,
 }
 
-/// A [`WindowMut`] of the Rust type of `element`.
+/// A [`WindowMut`] of elements of the Rust type of `element`.
 pub(crate) struct AnyWindowMut<'a> {
     start: *mut u8,
     geometry: Geometry,
@@ -33,7 +33,7 @@ unsafe impl Send for AnyWindow<'_> {}
 unsafe impl Sync for AnyWindow<'_> {}
 // SAFETY: a `WindowMut`, and every element type is `Send`.
 unsafe impl Send for AnyWindowMut<'_> {}
-// SAFETY: `&AnyWindowMut` gives an `AnyWindow` only.
+// SAFETY: `&AnyWindowMut` lends an `AnyWindow` only.
 unsafe impl Sync for AnyWindowMut<'_> {}
 
 impl<'a> AnyWindow<'a> {
@@ -43,11 +43,11 @@ impl<'a> AnyWindow<'a> {
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
     }
 
-    /// Remembers the type, if it is `T`.
+    /// Returns the window of elements of `T`, if that is their type.
     #[inline(always)]
     pub(crate) fn downcast<T: Element>(self) -> Option<Window<'a, T>> {
-        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of `T`, or
-        // from a slice that was.
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of
+        // `T`, or from a slice that was.
         (T::TYPE == self.element).then(|| unsafe { Window::from_raw_parts(self.start.cast(), self.geometry) })
     }
 
@@ -76,7 +76,7 @@ impl<'a> AnyWindow<'a> {
         Self { geometry: self.geometry.transposed(), ..self }
     }
 
-    /// Sees values as dense rows. Panics if there are not as many as positions: callers have checked.
+    /// Returns a window on values as dense rows. Panics if there are not `rows * columns` values: callers have checked.
     #[inline(always)]
     pub(crate) fn of_rows(values: AnySlice<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
@@ -85,26 +85,26 @@ impl<'a> AnyWindow<'a> {
     }
 
     pub(crate) fn size_in_bytes(&self) -> usize {
-        // Cannot overflow, unless a window names an element twice; none that callers can make does.
+        // Cannot overflow unless a window names an element twice, and callers cannot make such a window.
         self.rows().saturating_mul(self.columns()).saturating_mul(self.element.size_in_bytes())
     }
 
-    /// Sees the same elements in the same order as fewer and longer rows, where their places in memory allow it.
+    /// Returns the same elements in the same order as fewer and longer rows, if their strides allow it.
     pub(crate) fn in_long_rows(self) -> Self {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
-    /// Returns whether there are more rows than columns: the longer side is the one to cut.
+    /// Returns whether there are at least as many rows as columns: the longer side is the one to cut.
     pub(crate) fn is_tall(&self) -> bool {
         self.rows() >= self.columns()
     }
 
-    /// The length of the longer side.
+    /// Returns the length of the longer side.
     pub(crate) fn length(&self) -> usize {
         self.rows().max(self.columns())
     }
 
-    /// Cuts in two after so many rows (`by_rows`), or columns. Panics if there are fewer: callers have checked.
+    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let (rows, columns) = (self.rows(), self.columns());
         if by_rows {
@@ -114,7 +114,7 @@ impl<'a> AnyWindow<'a> {
         }
     }
 
-    /// Cuts the longer side into about as many parts.
+    /// Cuts the longer side into about `count` parts.
     pub(crate) fn parts(self, count: usize) -> Vec<Part<'a>> {
         let whole = Part { window: self, row: 0, column: 0 };
         if count <= 1 {
@@ -128,12 +128,12 @@ impl<'a> AnyWindow<'a> {
         })
     }
 
-    /// The address of the first element; the geometry holds from here.
+    /// Returns the address of the first element, from which the geometry counts.
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.start
     }
 
-    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if they are contiguous in that order.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> Option<AnySlice<'a>> {
         let count = self.rows() * self.columns();
@@ -143,7 +143,7 @@ impl<'a> AnyWindow<'a> {
             .then(|| unsafe { AnySlice::from_raw_parts(self.start, count, self.element) })
     }
 
-    /// Cuts a smaller window out. Panics if it is not inside: callers have checked.
+    /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
     #[inline(always)]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -153,7 +153,7 @@ impl<'a> AnyWindow<'a> {
     }
 }
 
-/// A part of a window, and where in the window it begins.
+/// A part of a window, and the position in the window where it begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) window: AnyWindow<'a>,
@@ -189,33 +189,33 @@ impl<'a> AnyWindowMut<'a> {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
-    /// Remembers the type, if it is `T`.
+    /// Returns the window of elements of `T`, if that is their type.
     ///
     /// # Errors
-    /// The window as it was, if it is not.
+    /// The window, unchanged, if it is not.
     #[inline(always)]
     pub(crate) fn downcast<T: Element>(self) -> Result<WindowMut<'a, T>, Self> {
         if T::TYPE != self.element {
             return Err(self);
         }
-        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of `T`. Its
-        // positions are injective, and this window, which names them alone, is consumed.
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of
+        // `T`. Its positions are injective, and this window, which names them alone, is consumed.
         Ok(unsafe { WindowMut::from_raw_parts(self.start.cast(), self.geometry) })
     }
 
-    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if they are contiguous in that order.
     #[inline(always)]
     pub(crate) fn into_slice(self) -> Result<AnySliceMut<'a>, Self> {
         if !self.geometry.is_row_major_contiguous() {
             return Err(self);
         }
         let count = self.geometry.rows * self.geometry.columns;
-        // SAFETY: contiguous means that the first `rows * columns` elements are the window, all of the element type, and
-        // borrowed for `'a` by this window alone, which is consumed.
+        // SAFETY: contiguous means that the first `rows * columns` elements are the window, all of the element type,
+        // and borrowed for `'a` by this window alone, which is consumed.
         Ok(unsafe { AnySliceMut::from_raw_parts(self.start, count, self.element) })
     }
 
-    /// Cuts a part out. Panics if it is not inside: callers have checked.
+    /// Cuts out a part. Panics if it is not inside: callers have checked.
     #[inline(always)]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -224,7 +224,7 @@ impl<'a> AnyWindowMut<'a> {
         Self { start, geometry, ..self }
     }
 
-    /// Cuts in two, after so many rows or columns. Panics if there are fewer: callers have checked.
+    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let Geometry { rows, columns, .. } = self.geometry;
         // The two parts share no position, and positions are injective.
@@ -236,15 +236,15 @@ impl<'a> AnyWindowMut<'a> {
         }
     }
 
-    /// Copies a window of the same type and shape. Panics if it is another: callers have checked.
+    /// Copies the values of a window of the same type and shape. Panics if either differs: callers have checked.
     pub(crate) fn copy_from(self, other: AnyWindow<'_>) {
         fn copy<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, other: AnyWindow<'_>) {
             assert!(
                 window.element == other.element && window.element.size_in_bytes() == size_of::<Bits>(),
                 "the width"
             );
-            // SAFETY: elements of that width, which is their alignment; any bits of an element are an integer. Positions
-            // stay those of the two borrows.
+            // SAFETY: elements of that width, which is their alignment; any bits of an element are an integer.
+            // Positions stay those of the two borrows.
             let (window, other) = unsafe {
                 let window = WindowMut::from_raw_parts(window.start.cast::<Bits>(), window.geometry);
                 (window, Window::from_raw_parts(other.start.cast::<Bits>(), other.geometry))
@@ -263,12 +263,12 @@ impl<'a> AnyWindowMut<'a> {
         }
     }
 
-    /// Writes a value of the same type to each position, row by row. Panics if there are not as many: callers have checked.
+    /// Copies values of the same type, row by row. Panics if there are not as many as positions: callers have checked.
     pub(crate) fn copy_from_slice(self, values: AnySlice<'_>) {
         self.write_bits(values, None);
     }
 
-    /// As [`copy_from_slice`](Self::copy_from_slice), for the positions that are marked.
+    /// Like [`copy_from_slice`](Self::copy_from_slice), but only for the marked positions.
     pub(crate) fn copy_marked(self, values: AnySlice<'_>, is_marked: &[bool]) {
         self.write_bits(values, Some(is_marked));
     }
@@ -285,14 +285,14 @@ impl<'a> AnyWindowMut<'a> {
     }
 }
 
-/// Writes values as integers of their width: their bits are copied, whatever they mean.
+/// Writes values as integers of their width: only bits are copied.
 fn write_as<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, values: AnySlice<'_>, is_marked: Option<&[bool]>) {
     assert!(
         window.element.size_in_bytes() == size_of::<Bits>() && values.element_type() == window.element,
         "the width"
     );
-    // SAFETY: elements of that width, which is their alignment; any bits of an element are an integer. The window's positions
-    // stay those of the borrow, and those of `values` are `len` elements.
+    // SAFETY: elements of that width, which is their alignment; any bits of an element are an integer. The window's
+    // positions stay those of the borrow, and those of `values` are `len` elements.
     let (window, values) = unsafe {
         let window = WindowMut::from_raw_parts(window.start.cast::<Bits>(), window.geometry);
         (window, std::slice::from_raw_parts(values.as_ptr().cast::<Bits>(), values.len()))

@@ -1,7 +1,7 @@
-//! Windows on memory: slices and two-dimensional windows with strides, of a known element type and of any.
+//! Windows on memory: slices and strided two-dimensional windows, with the element type known or not.
 //!
-//! `typed` has windows of a Rust type, `slice`, `any` and `rows` the same without it: the one type erasure of this crate. Reading,
-//! converting and writing them is in [`crate::convert`]; who owns the memory in [`crate::array`].
+//! `typed` has windows of a Rust type; `slice`, `any` and `rows` erase it, the only type erasure of this crate.
+//! Reading, converting and writing windows is in [`crate::convert`], ownership of the memory in [`crate::array`].
 
 mod any;
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]

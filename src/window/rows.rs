@@ -1,6 +1,6 @@
-//! Rows of elements that are written: where conversions go.
+//! Rows of uninitialised elements: the targets of conversions.
 //!
-//! Nothing is ever read through [`AnyRows`], which may be uninitialised.
+//! Nothing is ever read through [`AnyRows`].
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::slice::{AnyRoom, AnySlice};
 use crate::base::element::ElementType;
 
-/// Rows of uninitialised elements, each a slice, `row_stride` elements from one to the next.
+/// Rows of uninitialised elements, each contiguous, `row_stride` elements from the start of one to the next.
 pub(crate) struct AnyRows<'a> {
     start: *mut u8,
     rows: usize,
@@ -22,7 +22,7 @@ pub(crate) struct AnyRows<'a> {
 unsafe impl Send for AnyRows<'_> {}
 
 impl<'a> AnyRows<'a> {
-    /// Sees a slice as rows of `columns` elements. Panics if it is not as long as they are: callers have checked.
+    /// Returns a slice as rows of `columns` elements. Panics if the lengths differ: callers have checked.
     #[inline(always)]
     pub(crate) fn new(mut room: AnyRoom<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(room.len()), "as many elements as positions");
@@ -51,22 +51,22 @@ impl<'a> AnyRows<'a> {
         self.columns
     }
 
-    /// The number of bytes of the elements.
+    /// Returns the size of the elements in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        self.rows * self.columns * self.element.size_in_bytes() // elements that exist
+        self.rows * self.columns * self.element.size_in_bytes() // cannot overflow: the elements exist
     }
 
     pub(crate) fn reborrow(&mut self) -> AnyRows<'_> {
         AnyRows { borrow: PhantomData, ..*self }
     }
 
-    /// Whether the rows follow each other without gaps.
+    /// Returns whether there are no gaps between the rows.
     #[inline(always)]
     pub(crate) fn is_contiguous(&self) -> bool {
         self.row_stride == self.columns || self.rows <= 1
     }
 
-    /// Lends some elements of consecutive rows. Panics if they are not inside: callers have checked.
+    /// Lends a rectangle of the elements. Panics if it is not inside: callers have checked.
     pub(crate) fn cut(&mut self, rows: Range<usize>, columns: Range<usize>) -> AnyRows<'_> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "the rows are inside");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "the columns are inside");
@@ -78,7 +78,7 @@ impl<'a> AnyRows<'a> {
         AnyRows { start, rows: rows_left, columns: columns_left, borrow: PhantomData, ..*self }
     }
 
-    /// Returns all elements of contiguous rows. Panics if they are not: callers have checked.
+    /// Returns all elements of contiguous rows. Panics if there are gaps between the rows: callers have checked.
     #[inline(always)]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         assert!(self.is_contiguous(), "the rows are contiguous");
@@ -87,7 +87,7 @@ impl<'a> AnyRows<'a> {
         unsafe { AnyRoom::from_raw_parts(self.start, count, self.element) }
     }
 
-    /// Copies values of the same type, row by row. Panics if there are not as many: callers have checked.
+    /// Copies values of the same type, row by row. Panics if there are not as many as elements: callers have checked.
     pub(crate) fn copy_from_slice(&mut self, values: AnySlice<'_>) {
         fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, values: AnySlice<'_>) {
             assert!(
@@ -99,9 +99,9 @@ impl<'a> AnyRows<'a> {
             let (from, to) = (values.as_ptr().cast::<Bits>(), rows.start.cast::<Bits>());
             for row in 0..rows.rows {
                 for column in 0..columns {
-                    // SAFETY: row and column are inside, so that the element is one of these rows, and the value one of as
-                    // many; both pointers are aligned for elements of this width. Any bits of an element may be copied as
-                    // an integer.
+                    // SAFETY: row and column are inside, so that the element is one of these rows, and the value one of
+                    // as many; both pointers are aligned for elements of this width. Any bits of an element may be
+                    // copied as an integer.
                     unsafe { *to.add(row * stride + column) = *from.add(row * columns + column) }
                 }
             }
@@ -118,17 +118,17 @@ impl<'a> AnyRows<'a> {
         }
     }
 
-    /// Lends one row. Panics if there is no such row: callers have checked.
+    /// Lends one row. Panics if it does not exist: callers have checked.
     pub(crate) fn row(&mut self, row: usize) -> AnyRoom<'_> {
         assert!(row < self.rows, "the row is inside");
-        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may lie anywhere
+        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may have any address
         // SAFETY: the offset is that of the first element of a row of these, or zero.
         let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
-        // SAFETY: a row is a slice of so many elements, borrowed as long as `self` is.
+        // SAFETY: a row is a slice of `columns` elements, borrowed as long as `self` is.
         unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
     }
 
-    /// Cuts in two after so many rows (`by_rows`), or columns. Panics if there are fewer: callers have checked.
+    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let (rows, columns) = (self.rows, self.columns);
         assert!(length <= if by_rows { rows } else { columns }, "the cut is inside");
@@ -137,7 +137,7 @@ impl<'a> AnyRows<'a> {
         } else {
             ((rows, length), (rows, columns - length), length)
         };
-        let offset = if tail.0 == 0 || tail.1 == 0 { 0 } else { offset }; // an empty part may lie anywhere
+        let offset = if tail.0 == 0 || tail.1 == 0 { 0 } else { offset }; // an empty part may have any address
         // SAFETY: the offset is that of an element of these rows, or zero.
         let middle = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
         (Self { rows: head.0, columns: head.1, ..self }, Self { start: middle, rows: tail.0, columns: tail.1, ..self })

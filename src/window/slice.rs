@@ -1,7 +1,7 @@
-//! Slices whose element type is a value: an [`ElementType`], a pointer and a length.
+//! Slices whose element type is known only at run time: an [`ElementType`], a pointer and a length.
 //!
-//! `new` forgets a type, `downcast` compares a byte and remembers it; neither touches the values. What goes over such slices
-//! is compiled once, in this crate, and not once for each type in each crate that uses it.
+//! `new` erases a type, `downcast` compares a byte and restores it; neither touches the values. Code that uses such
+//! slices is compiled once, in this crate, and not once per type in each crate that uses it.
 //!
 //! Invariant: `start` and `count` are those of a slice of the Rust type of `element`, borrowed for `'a`.
 
@@ -45,7 +45,7 @@ pub struct AnySliceMut<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
-/// Memory for values of any element type, not initialised: a `&mut [MaybeUninit<T>]`. Nothing is ever read through it.
+/// Uninitialised memory for values of any element type: a `&mut [MaybeUninit<T>]`. Nothing is ever read through it.
 pub(crate) struct AnyRoom<'a> {
     start: *mut u8,
     count: usize,
@@ -65,7 +65,7 @@ unsafe impl Sync for AnySliceMut<'_> {}
 unsafe impl Send for AnyRoom<'_> {}
 
 impl<'a> AnySlice<'a> {
-    /// Forgets the element type of a slice.
+    /// Erases the element type of a slice.
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,8 @@ impl<'a> AnySlice<'a> {
     /// ```
     #[inline(always)]
     pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
-        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the slice is one of `T` (invariant).
+        // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the slice is one of `T`
+        // (invariant).
         (T::TYPE == self.element).then(|| unsafe { std::slice::from_raw_parts(self.start.cast(), self.count) })
     }
 
@@ -117,7 +118,7 @@ impl<'a> AnySlice<'a> {
         self.count
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// ```
@@ -136,21 +137,21 @@ impl<'a> AnySlice<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// The address of the first value; valid for reads of `len` values.
+    /// Returns the address of the first value; valid for reads of `len` values.
     #[inline(always)]
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.start
     }
 
-    /// The values of a type that the caller knows. Panics if it is another.
+    /// Returns the values, whose type the caller knows. Panics if it is another.
     pub(crate) fn as_slice<T: Element>(&self) -> &'a [T] {
         match self.downcast() {
             Some(values) => values,
-            None => unreachable!("{} values are no {}", self.element, T::TYPE),
+            None => unreachable!("{} values are not {}", self.element, T::TYPE),
         }
     }
 
-    /// Cuts a part out. Panics if it is not inside: callers have checked.
+    /// Cuts out a part. Panics if it is not inside: callers have checked.
     pub(crate) fn range(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
         // SAFETY: the part begins inside, or one past the end.
@@ -160,7 +161,7 @@ impl<'a> AnySlice<'a> {
 }
 
 impl<'a> AnySliceMut<'a> {
-    /// Forgets the element type of a slice.
+    /// Erases the element type of a slice.
     ///
     /// # Examples
     /// ```
@@ -213,7 +214,7 @@ impl<'a> AnySliceMut<'a> {
         self.count
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// ```
@@ -232,7 +233,7 @@ impl<'a> AnySliceMut<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// The same memory, to be overwritten by whole values.
+    /// Returns the same memory, to be overwritten by whole values.
     #[inline(always)]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         AnyRoom { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
@@ -263,7 +264,8 @@ impl<'a> AnyRoom<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// Lends bytes. Panics if they are too few, or not aligned for the element type: callers know that they are.
+    /// Returns bytes as memory for `count` values. Panics if they are too few, or not aligned for the element type:
+    /// callers have checked.
     pub(crate) fn of_bytes(bytes: &'a mut [MaybeUninit<u8>], element: ElementType, count: usize) -> Self {
         let start = bytes.as_mut_ptr().cast::<u8>();
         let fits = count.checked_mul(element.size_in_bytes()).is_some_and(|needed| needed <= bytes.len());
@@ -286,12 +288,12 @@ impl<'a> AnyRoom<'a> {
         self.count * self.element.size_in_bytes() // cannot overflow: the memory exists
     }
 
-    /// How many bytes past the first value memory is aligned to `alignment`, a power of two.
+    /// Returns the number of bytes from the first value to the next multiple of `alignment`, a power of two.
     pub(crate) fn bytes_to_boundary(&self, alignment: usize) -> usize {
         self.start.addr().wrapping_neg() & (alignment - 1)
     }
 
-    /// The address of the first value; valid for writes of `len` values.
+    /// Returns the address of the first value; valid for writes of `len` values.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start

@@ -1,6 +1,6 @@
-//! Two-dimensional windows with strides on borrowed memory: the pointers behind table views and conversion kernels.
+//! Strided two-dimensional windows on borrowed memory: what table views and conversion kernels are built on.
 //!
-//! A window is made from a slice by a checked constructor and only ever gets smaller, so every element it can name
+//! A window is made from a slice by a checked constructor and only ever gets smaller, so every element that it names
 //! lies in that slice. Strides count elements, not bytes. Semantics of reading and writing tables are in
 //! [`crate::table::TableView`]; loops over windows in [`crate::convert`].
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::base::parallel;
 
-/// Counts and strides: where the elements of a window lie, relative to its first.
+/// Counts and strides: the offsets of the elements of a window from its first.
 ///
 /// Invariant of every `Geometry` inside a window: for all `row < rows`, `column < columns`, the element at
 /// `row * row_stride + column * column_stride` lies in the borrowed slice. So no such offset overflows.
@@ -27,7 +27,7 @@ impl Geometry {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Returns whether the elements fit in a slice of `len`.
+    /// Returns whether the elements fit in a slice of `len` elements.
     #[inline]
     pub(crate) fn fits(&self, len: usize) -> bool {
         if self.is_empty() {
@@ -39,7 +39,8 @@ impl Geometry {
         last.is_some_and(|last| last < len)
     }
 
-    /// Returns whether two different positions are always two different elements.
+    /// Returns whether different positions are always different elements; `false` also for some geometries for which
+    /// they are.
     #[inline]
     fn is_injective(&self) -> bool {
         (self.column_stride == 1 && self.row_stride >= self.columns)
@@ -47,7 +48,7 @@ impl Geometry {
             || self.is_empty()
     }
 
-    /// Returns whether walking row by row is walking through memory element by element.
+    /// Returns whether the elements are contiguous in row-major order.
     #[inline]
     pub(crate) fn is_row_major_contiguous(&self) -> bool {
         self.is_empty()
@@ -61,7 +62,7 @@ impl Geometry {
         Self { rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
     }
 
-    /// Names the same elements in the same order as fewer and longer rows, where their places in memory allow it.
+    /// Returns the same elements in the same order as fewer and longer rows, if the strides allow it.
     #[inline]
     pub(crate) fn in_long_rows(self) -> Self {
         let Self { rows, columns, row_stride, .. } = self;
@@ -83,13 +84,13 @@ impl Geometry {
         row * self.row_stride + column * self.column_stride
     }
 
-    /// Cuts rows and columns out; returns the offset of the new first element as well.
+    /// Cuts out rows and columns; also returns the offset of the new first element.
     #[inline(always)]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
         let cut = Self { rows: rows.len(), columns: columns.len(), ..*self };
-        // An empty window stays at the old address: its own may lie behind the end of the memory.
+        // An empty window keeps the old address: its own might be past the end of the memory.
         (if cut.is_empty() { 0 } else { self.offset(rows.start, columns.start) }, cut)
     }
 }
@@ -98,7 +99,7 @@ macro_rules! define_window {
     ($Window:ident, $pointer:ty, $borrow:ty, $doc:literal) => {
         #[doc = $doc]
         pub(crate) struct $Window<'a, T> {
-            /// The first element; the `geometry` holds from here.
+            /// The first element, from which `geometry` counts.
             start: $pointer,
             geometry: Geometry,
             borrow: PhantomData<$borrow>,
@@ -120,7 +121,7 @@ macro_rules! define_window {
                 self.geometry.columns
             }
 
-            /// Cuts a smaller window out. Panics if it is not inside: callers have checked.
+            /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
             #[inline(always)]
             pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
                 let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -152,7 +153,7 @@ unsafe impl<T: Sync> Send for Window<'_, T> {}
 unsafe impl<T: Sync> Sync for Window<'_, T> {}
 // SAFETY: a mutable window is a `&mut [T]` with strides; two of them never name the same element.
 unsafe impl<T: Send> Send for WindowMut<'_, T> {}
-// SAFETY: `&WindowMut` gives `&T` only.
+// SAFETY: `&WindowMut` lends `&T` only.
 unsafe impl<T: Sync> Sync for WindowMut<'_, T> {}
 
 impl<'a, T: Copy> Window<'a, T> {
@@ -163,19 +164,19 @@ impl<'a, T: Copy> Window<'a, T> {
         Self { start, geometry, borrow: PhantomData }
     }
 
-    /// Looks at a slice; `None` if the geometry reaches outside of it.
+    /// Returns a window on a slice; `None` if the geometry reaches outside it.
     #[inline(always)]
     pub(crate) fn new(values: &'a [T], geometry: Geometry) -> Option<Self> {
         geometry.fits(values.len()).then_some(Self { start: values.as_ptr(), geometry, borrow: PhantomData })
     }
 
-    /// Looks at a slice as one column.
+    /// Returns a window on a slice as one column.
     pub(crate) fn column(values: &'a [T]) -> Self {
         let geometry = Geometry { rows: values.len(), columns: 1, row_stride: 1, column_stride: 1 };
         Self { start: values.as_ptr(), geometry, borrow: PhantomData }
     }
 
-    /// The address of the first element; the geometry holds from here.
+    /// Returns the address of the first element, from which the geometry counts.
     #[inline(always)]
     pub(crate) fn as_ptr(&self) -> *const T {
         self.start
@@ -195,7 +196,7 @@ impl<'a, T: Copy> Window<'a, T> {
         unsafe { *self.start.add(self.geometry.offset(row, column)) }
     }
 
-    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if they are contiguous in that order.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
         let count = self.rows() * self.columns();
@@ -203,7 +204,7 @@ impl<'a, T: Copy> Window<'a, T> {
         self.geometry.is_row_major_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.start, count) })
     }
 
-    /// Returns one row as a slice, if its elements lie side by side.
+    /// Returns one row as a slice, if its elements are contiguous.
     pub(crate) fn row(&self, row: usize) -> Option<&'a [T]> {
         (row < self.rows()).then(|| self.cut(row..row + 1, 0..self.columns()).as_slice()).flatten()
     }
@@ -216,25 +217,25 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         Self { start, geometry, borrow: PhantomData }
     }
 
-    /// Looks at a slice; `None` if the geometry reaches outside of it, or names an element twice.
+    /// Returns a window on a slice; `None` if the geometry reaches outside it, or may name an element twice.
     #[inline(always)]
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
         fits.then_some(Self { start: values.as_mut_ptr(), geometry, borrow: PhantomData })
     }
 
-    /// The address of the first element; the geometry holds from here.
+    /// Returns the address of the first element, from which the geometry counts.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }
 
-    /// Looks at the same elements, for reading.
+    /// Returns a window on the same elements, for reading.
     pub(crate) fn as_window(&self) -> Window<'_, T> {
         Window { start: self.start, geometry: self.geometry, borrow: PhantomData }
     }
 
-    /// Lends the same elements for a shorter time.
+    /// Lends the same elements for a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> WindowMut<'_, T> {
         WindowMut { start: self.start, geometry: self.geometry, borrow: PhantomData }
     }
@@ -248,12 +249,12 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         unsafe { *self.start.add(self.geometry.offset(row, column)) = value }
     }
 
-    /// Copies a window of the same shape. Panics if it is another: callers have checked.
+    /// Copies the elements of a window of the same shape. Panics if the shape differs: callers have checked.
     pub(crate) fn copy_from(mut self, other: Window<'_, T>)
     where
         T: Send + Sync,
     {
-        const TILE: usize = 32; // lines of both windows, which stay in the first-level cache together
+        const TILE: usize = 32; // cache lines of both windows, which fit the first-level cache together
         let (rows, columns) = (self.rows(), self.columns());
         assert!(rows == other.rows() && columns == other.columns(), "the shapes are the same");
         if self.geometry.is_empty() {
@@ -317,7 +318,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Writes one value everywhere.
+    /// Writes `value` to every position.
     pub(crate) fn fill(self, value: T)
     where
         T: Send + Sync,
@@ -341,7 +342,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Returns the elements as one slice, row by row, if that is how they lie in memory.
+    /// Returns the elements as one slice, row by row, if they are contiguous in that order.
     pub(crate) fn into_slice(self) -> Result<&'a mut [T], Self> {
         if !self.geometry.is_row_major_contiguous() {
             return Err(self);
@@ -352,7 +353,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.start, count) })
     }
 
-    /// Cuts in two: the first `rows` rows, and the rest. Panics if there are fewer: callers have checked.
+    /// Cuts in two: the first `rows` rows and the rest. Panics if there are fewer: callers have checked.
     pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
         let (all_rows, columns) = (self.rows(), self.columns());
         let head = Self { start: self.start, geometry: self.geometry, borrow: PhantomData };

@@ -1,16 +1,17 @@
-//! The rule against oracles that share no code with it: Rust's `as`, `TryFrom`, and a search among all 65,536 values.
+//! The conversion rule against oracles that share no code with it: Rust's `as`, `TryFrom`, and a search over all 65,536
+//! values.
 
 use super::*;
 use crate::convert::{ConversionPolicy, cast, try_cast};
 use ConversionPolicy::{Checked, Exact as ExactPolicy};
 
-/// The nearest of all finite values and infinity, ties to the even bit pattern, found by searching `positives`.
+/// Returns the bits of the nearest finite value or infinity, ties to the even bit pattern, by searching `positives`.
 fn nearest_by_search(value: f64, positives: &[f64], largest_gap: f64) -> u16 {
     let sign = u16::from(value.is_sign_negative()) << 15;
     let magnitude = value.abs();
     let above = positives.partition_point(|&candidate| candidate < magnitude);
     if above == positives.len() {
-        // Beyond the largest finite value: IEEE 754 rounds as if the next one up existed, and calls it infinity.
+        // Above the largest finite value IEEE 754 rounds as if the next value existed, and returns infinity for it.
         let largest = positives[above - 1];
         let bits = if magnitude - largest < largest_gap / 2.0 { above - 1 } else { above };
         return sign | bits as u16;
@@ -30,14 +31,14 @@ fn nearest_by_search(value: f64, positives: &[f64], largest_gap: f64) -> u16 {
     sign | bits as u16
 }
 
-/// Every finite value from zero up, and the gap between the last two.
+/// Returns every finite value from zero up, and the gap between the last two.
 fn positives(from_bits: impl Fn(u16) -> f64) -> (Vec<f64>, f64) {
     let values: Vec<f64> = (0..0x8000).map(from_bits).take_while(|value| value.is_finite()).collect();
     let gap = values[values.len() - 1] - values[values.len() - 2];
     (values, gap)
 }
 
-/// Every midpoint and every value, with their neighbours, and the far ends.
+/// Returns every midpoint and every value with their neighbours, and the extremes.
 fn interesting(positives: &[f64], gap: f64) -> Vec<f64> {
     let mut values = vec![0.0, f64::MIN_POSITIVE, f64::from_bits(1), f64::MAX, f64::INFINITY];
     let next = positives[positives.len() - 1] + gap;
@@ -72,12 +73,12 @@ fn half_types_are_rounded_once_from_every_wider_source() {
     let above_midpoint = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
     assert_eq!(cast::<f64, f16>(above_midpoint).to_f64(), 1.0009765625);
     assert_eq!(cast::<f64, bf16>(1.0 + 2f64.powi(-8) + 2f64.powi(-40)).to_f64(), 1.0078125);
-    // 2^40 + 2^29 + 1: an f32 in between drops the 1, and then the tie goes down.
+    // 2^40 + 2^32 + 1: rounding to f32 first drops the 1, and the tie then goes to even.
     assert_eq!(cast::<i64, bf16>((1 << 40) + (1 << 32) + 1).to_f64(), 2f64.powi(40) + 2f64.powi(33));
     assert_eq!(cast::<u64, f16>(2049), f16::from_f64(2048.0));
     assert_eq!(cast::<u64, f16>(65_519).to_f64(), 65_504.0);
     assert_eq!(cast::<u64, f16>(65_520), f16::INFINITY);
-    // 2^24 + 1 + 2^(-29 + 24): an f64 in between would make a tie of an i64 just above it.
+    // Just above a tie: rounding to f64 first drops the 1, and the tie then goes to even.
     assert_eq!(cast::<i64, f32>((1 << 60) + (1 << 36) + 1), 2f32.powi(60) + 2f32.powi(37));
     assert_eq!(cast::<u64, f64>(u64::MAX), 2f64.powi(64));
 }
@@ -110,7 +111,7 @@ fn truncation_decides_the_range_and_not_the_fraction() {
     assert!(try_cast::<f64, u8>(-0.9, ExactPolicy).is_err());
 }
 
-/// NaN in every float type: what becomes of the bits of each in each, written out.
+/// The bits of NaNs converted from every float type to every other, written out.
 #[test]
 fn a_nan_becomes_quiet_and_keeps_its_sign_and_the_leading_bits_of_its_payload() {
     let bits = |value: f64| {
@@ -124,9 +125,9 @@ fn a_nan_becomes_quiet_and_keeps_its_sign_and_the_leading_bits_of_its_payload() 
     for (wide, narrow) in [
         (0x7FF8_0000_0000_0000, (0x7FC0_0000, 0x7E00, 0x7FC0)),
         (0xFFF8_0000_0000_0000, (0xFFC0_0000, 0xFE00, 0xFFC0)),
-        (0x7FF0_0000_0000_0001, (0x7FC0_0000, 0x7E00, 0x7FC0)), // signalling, and nothing of it has room
+        (0x7FF0_0000_0000_0001, (0x7FC0_0000, 0x7E00, 0x7FC0)), // signalling; no bit of its payload fits
         (0xFFF7_FFFF_FFFF_FFFF, (0xFFFF_FFFF, 0xFFFF, 0xFFFF)),
-        (0x7FF0_0000_2000_0000, (0x7FC0_0001, 0x7E00, 0x7FC0)), // the last bit that f32 has room for
+        (0x7FF0_0000_2000_0000, (0x7FC0_0001, 0x7E00, 0x7FC0)), // the last bit that fits f32
         (0x7FF0_0000_1FFF_FFFF, (0x7FC0_0000, 0x7E00, 0x7FC0)),
         (0x7FF0_0400_0000_0000, (0x7FC0_2000, 0x7E01, 0x7FC0)), // f16
         (0x7FF0_2000_0000_0000, (0x7FC1_0000, 0x7E08, 0x7FC1)), // bf16
@@ -184,14 +185,14 @@ fn subnormals_are_results_and_not_zeros() {
     assert_eq!(cast::<f64, bf16>(tiny).to_f64(), tiny);
     assert_eq!(cast::<f32, bf16>(tiny as f32).to_f64(), tiny);
     assert!(try_cast::<f64, f16>(2f64.powi(-25), ExactPolicy).is_err());
-    assert_eq!(cast::<f64, f16>(-2f64.powi(-25)).to_bits(), 0x8000); // a tie: to even, the sign stays
+    assert_eq!(cast::<f64, f16>(-2f64.powi(-25)).to_bits(), 0x8000); // a tie: to even, with the sign kept
 }
 
 #[test]
 fn exact_wants_integers_back_equal() {
     assert!(try_cast::<i64, f64>((1 << 53) + 1, ExactPolicy).is_err());
     assert_eq!(try_cast::<i64, f64>((1 << 53) + 1, Checked).unwrap(), 2f64.powi(53));
-    assert!(try_cast::<i64, f64>(i64::MAX, ExactPolicy).is_err()); // 2^63 does not come back as MAX
+    assert!(try_cast::<i64, f64>(i64::MAX, ExactPolicy).is_err()); // 2^63 does not convert back to MAX
     assert!(try_cast::<i64, f64>(i64::MIN, ExactPolicy).is_ok());
     assert!(try_cast::<u64, f32>(u64::MAX, ExactPolicy).is_err());
     assert!(try_cast::<u32, f16>(2049, ExactPolicy).is_err());
@@ -207,7 +208,8 @@ fn a_finite_value_that_becomes_infinite_is_refused_by_checked() {
     assert!(try_cast::<i32, f16>(70_000, Checked).is_err());
 }
 
-/// All values of all 8- and 16-bit types, as `f64` and as integers, against `as`, `TryFrom` and the definition of `Exact`.
+/// All values of all 8- and 16-bit types, as `f64` and as integers, against `as`, `TryFrom` and the definition of
+/// `Exact`.
 #[test]
 fn eight_and_sixteen_bit_sources_agree_with_rust_for_every_target() {
     macro_rules! to_integers {
@@ -224,7 +226,7 @@ fn eight_and_sixteen_bit_sources_agree_with_rust_for_every_target() {
     macro_rules! to_floats {
         ($source:ty, $value:expr, $wide:expr; $($target:ty)*) => {$({
             let wide: f64 = $wide;
-            // Every such source is an f32 exactly, and `half` rounds f32 correctly.
+            // Every such source is exact as an f32, and `half` rounds f32 correctly.
             let expected = <$target>::from(Narrow(wide as f32));
             let found = cast::<$source, $target>($value);
             assert!(expected.is_same(found) || wide.is_nan(), "{wide} to {}", stringify!($target));
@@ -325,7 +327,7 @@ fn wide_sources_agree_with_rust_around_every_limit() {
     floats_to_integers!(f64: i8 u8 i16 u16 i32 u32 i64 u64);
 }
 
-/// `±2^k` and the integers around them, within limits.
+/// Returns `±2^k` and the integers around them, within the limits.
 fn edges_of(min: i128, max: i128) -> Vec<i128> {
     let powers = (0..66).flat_map(|power| [1_i128 << power, -(1_i128 << power)]);
     let near = powers.flat_map(|power| [power - 1, power, power + 1]).chain([min, max]);

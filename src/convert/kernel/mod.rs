@@ -1,11 +1,12 @@
-//! The loops over windows of values; each pair of element types is tested against [`Number`](crate::base::number::Number).
+//! The loops over windows of values; every pair of element types is tested against
+//! [`Number`](crate::base::number::Number).
 //!
-//! All calls are plain functions over windows and slices whose element type is a value, so that they are compiled once, and
-//! here: crates that use this one compile no loop, only the few instructions that lead to one where nothing can be refused.
-//! * `pair`: the packed loops of each of the 144 pairs, the only thing here that is compiled for every pair;
-//! * `tiles`: how a window is walked over so that no memory is fetched twice;
-//! * `store`: how results reach memory;
-//! * `read`, `write`, `report`: what callers ask for.
+//! All calls are functions over windows and slices whose element type is known only at run time, so that they are
+//! compiled once, in this crate: crates that use it compile no loops.
+//! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
+//! * `tiles`: the order in which a window is read, so that no memory is fetched twice;
+//! * `store`: how results are written to memory;
+//! * `read`, `write`, `report`: the calls for other modules.
 //!
 //! Invariant: a call that returns an error has written nothing that the caller can see.
 
@@ -31,7 +32,7 @@ use crate::base::number::{Exact, Loss, Number};
 use crate::base::value::{AnyValue, match_value};
 use crate::window::{AnyRoom, AnySlice, AnySliceMut, AnyWindow, Window};
 
-/// Where a window lies in its table: the row and the column of its first value. Errors are reported in table positions.
+/// The position of a window in its table: the row and the column of its first value. Errors report table positions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin {
     pub(crate) row: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The place of a value in a window of so many columns, by its row-major index there.
+    /// Returns the table position of the value with row-major index `index` in a window of `columns` columns.
     fn at(self, index: usize, columns: usize) -> Self {
         Self { row: self.row + index / columns, column: self.column + index % columns }
     }
@@ -48,7 +49,7 @@ impl Origin {
 /// Converts one value of any element type.
 ///
 /// # Errors
-/// The value, if the policy refuses it.
+/// [`Error::ValueNotRepresentable`] if the policy refuses the value.
 pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];
     let any = AnySliceMut::new(&mut target);
@@ -59,7 +60,8 @@ pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, or
 /// Converts a window, row by row, into a new array.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; the first value in row-major order that the policy refuses.
+/// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy
+/// refuses.
 pub(crate) fn to_array(
     window: AnyWindow<'_>,
     target: ElementType,
@@ -76,7 +78,7 @@ pub(crate) fn to_array(
     })
 }
 
-/// The rule for single values with a target type that is known at run time: for errors, and whatever is rare.
+/// The rule for single values with a target type that is known only at run time: for errors and rare cases.
 #[derive(Clone, Copy)]
 struct Scalar {
     target: ElementType,
@@ -88,12 +90,12 @@ impl Scalar {
         match_element!(target, D => Self { target, loss: <D as Number>::loss })
     }
 
-    /// What converting a value loses. Equal types lose nothing.
+    /// Returns what converting a value loses. Equal types lose nothing.
     fn loss<S: Element>(&self, value: S) -> Loss {
         if S::TYPE == self.target { Loss::None } else { (self.loss)(value.exact()) }
     }
 
-    /// The first value that loses more than the policy permits, and where it stands.
+    /// Returns the first value that loses more than the policy permits, and its index.
     fn first_refused(&self, values: AnySlice<'_>, policy: ConversionPolicy) -> Option<(usize, AnyValue)> {
         match_element!(values.element_type(), S => {
             let mut values = values.as_slice::<S>().iter().enumerate();
@@ -102,7 +104,7 @@ impl Scalar {
         })
     }
 
-    /// Where the first value stands that loses anything.
+    /// Returns the index of the first value that loses anything.
     fn first_lost(&self, values: AnySlice<'_>) -> Option<usize> {
         match_element!(values.element_type(), S => {
             values.as_slice::<S>().iter().position(|&value| self.loss(value) != Loss::None)

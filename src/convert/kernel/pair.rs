@@ -1,4 +1,4 @@
-//! The packed loops of every pair of element types, each compiled for every level.
+//! The vectorized loops of every pair of element types, each compiled for every level.
 
 use std::mem::MaybeUninit;
 
@@ -9,10 +9,10 @@ use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnySlice};
 
-/// Values that are counted at most in one go: no more than a 16-bit counter holds.
+/// The number of values that are counted at a time: no more than a 16-bit counter holds.
 pub(super) const COUNT_CHUNK: usize = 4096;
 
-/// How to get from one element type to another.
+/// The loops that convert one element type to another.
 pub(super) struct Pair {
     source: ElementType,
     target: ElementType,
@@ -26,7 +26,7 @@ pub(super) struct Pair {
     count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
 }
 
-/// How many values of a chunk lose something, and of what kind they are.
+/// The numbers of values of a chunk that lose something, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
     /// Values that `Exact` refuses.
@@ -79,12 +79,13 @@ impl Pair {
         }
     }
 
-    /// Converts under `Saturate`. Panics if types or lengths are not those of the pair: callers know them.
+    /// Converts under `Saturate`. Panics if the types are not those of the pair, or the lengths differ: callers have
+    /// checked.
     #[inline]
     pub(super) fn convert<'t>(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'t>) -> AnySlice<'t> {
         self.check_ends(values, &room);
-        // SAFETY: the types are those that the loop was compiled for, and the lengths are the same; the loop writes every
-        // element.
+        // SAFETY: the types are those that the loop was compiled for, and the lengths are the same; the loop writes
+        // every element.
         unsafe {
             (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len());
             room.assume_init()
@@ -94,17 +95,17 @@ impl Pair {
     /// Converts under `Saturate`.
     ///
     /// # Safety
-    /// This must be the pair of the two element types, and the lengths the same.
+    /// This must be the pair of the two element types, and the lengths must be equal.
     #[inline(always)]
     pub(super) unsafe fn convert_unchecked(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
         debug_assert!(
             values.element_type() == self.source && room.element_type() == self.target && values.len() == room.len()
         );
-        // SAFETY: the caller's promise is the loop's.
+        // SAFETY: the caller promises what the loop requires.
         unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) }
     }
 
-    /// Converts as `convert` does at most [`COUNT_CHUNK`] values, and returns whether the policy permits every one.
+    /// Converts at most [`COUNT_CHUNK`] values as `convert` does, and returns whether the policy permits every one.
     pub(super) fn convert_checked(
         &self,
         level: Level,
@@ -122,20 +123,20 @@ impl Pair {
         !is_suspect || self.fit(level, values)
     }
 
-    /// Returns whether `Checked` permits every value. Panics if the type is not that of the pair: callers know it.
+    /// Returns whether `Checked` permits every value. Panics if the type is not the source type: callers have checked.
     fn fit(&self, level: Level, values: AnySlice<'_>) -> bool {
         assert!(values.element_type() == self.source, "the source of the pair");
-        // SAFETY: the type is that which the loop was compiled for.
+        // SAFETY: the loop was compiled for this type.
         self.always_fits || unsafe { (self.fit)(level, values.as_ptr(), values.len()) }
     }
 
-    /// Counts what at most [`COUNT_CHUNK`] values lose. Panics if there are more: callers cut.
+    /// Counts the losses of at most [`COUNT_CHUNK`] values. Panics if there are more: callers have cut them.
     pub(super) fn count_losses(&self, level: Level, values: AnySlice<'_>) -> Losses {
         assert!(values.element_type() == self.source && values.len() <= COUNT_CHUNK, "the pair's type, and few values");
         if self.is_lossless {
             return Losses::default();
         }
-        // SAFETY: the type is that which the loop was compiled for.
+        // SAFETY: the loop was compiled for this type.
         unsafe { (self.count_losses)(level, values.as_ptr(), values.len()) }
     }
 
@@ -164,8 +165,8 @@ macro_rules! pairs_from {
 use pairs_from;
 
 /// # Safety
-/// `source` must be valid for reads of `count` values of `S`, `target` for writes of as many of `D`; both aligned, and
-/// apart from each other.
+/// `source` must be valid for reads of `count` values of `S`, and `target` for writes of `count` values of `D`; both
+/// must be aligned, and must not overlap.
 unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u8, target: *mut u8, count: usize) {
     // SAFETY: the caller's promise.
     let (values, room) = unsafe { typed::<S, D>(source, target, count) };
@@ -177,7 +178,7 @@ unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u
 }
 
 /// # Safety
-/// As [`convert`].
+/// The same as [`convert`].
 unsafe fn convert_suspecting<S: Element + To<D>, D: Element>(
     level: Level,
     source: *const u8,
@@ -234,7 +235,7 @@ unsafe fn count_losses<S: Element + To<D> + Sign, D: Element + To<S>>(
 }
 
 /// # Safety
-/// As [`convert`].
+/// The same as [`convert`].
 unsafe fn typed<'a, S, D>(source: *const u8, target: *mut u8, count: usize) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
     // SAFETY: the caller's promise; a `MaybeUninit` may hold anything.
     unsafe {

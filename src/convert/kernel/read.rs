@@ -1,4 +1,4 @@
-//! From a window into row-major memory: the conversion itself, and making sure that a policy permits it.
+//! Reading windows: conversion into row-major memory, and checks that a policy permits it.
 
 use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
@@ -11,19 +11,20 @@ use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, AnySliceMut, AnyWindow};
 
-/// What the old values of a target are to the caller.
+/// What happens to the old values of a target if a value is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OldValues {
-    /// They stay if a value is refused, so that all are looked at before any is written.
+    /// They are kept: all values are checked before any is written.
     Kept,
-    /// Nobody looks at them after an error: values are looked at as they are converted, in one pass.
+    /// They may be lost: values are checked as they are converted, in one pass.
     Lost,
 }
 
-/// Converts a window, row by row, into a slice of as many values.
+/// Converts a window, row by row, into a slice of the same length.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; the first value in row-major order that the policy refuses, with the target unchanged.
+/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy
+/// refuses. The target is unchanged on either.
 #[inline]
 pub(crate) fn read(
     window: AnyWindow<'_>,
@@ -34,10 +35,10 @@ pub(crate) fn read(
     read_into(window, target.into_room(), policy, origin, OldValues::Kept)
 }
 
-/// As [`read`], into a slice whose old values nobody needs: on an error it holds anything.
+/// Like [`read`], but on an error the target may hold any values.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 #[inline]
 pub(crate) fn read_over(
     window: AnyWindow<'_>,
@@ -48,10 +49,10 @@ pub(crate) fn read_over(
     read_into(window, target.into_room(), policy, origin, OldValues::Lost)
 }
 
-/// As [`read`], into a target that may be uninitialised; all of it is initialised then.
+/// Like [`read`], into a target that may be uninitialised; on success all of it is initialised.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 #[inline]
 pub(super) fn read_into(
     window: AnyWindow<'_>,
@@ -71,11 +72,11 @@ pub(super) fn read_into(
     }
 }
 
-/// As [`read`], of a slice as one column. Where callers know both types, the choice of the pair becomes its address when this
-/// is compiled with them; what is rare stays a call.
+/// Like [`read`], for a slice as one column. If the caller knows both types at compile time, the pair is a constant
+/// address after inlining; the rare cases stay a call.
 ///
 /// # Errors
-/// As [`read`]; positions are indices, as rows of one column.
+/// Those of [`read`]; positions are indices, as rows of one column.
 #[inline(always)]
 pub(crate) fn read_slice(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
     let target = target.into_room();
@@ -88,7 +89,8 @@ pub(crate) fn read_slice(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: 
     read_column(values, target, policy)
 }
 
-/// Whether the policy permits every value. False of many values that must be looked at: those are cut elsewhere.
+/// Returns whether the policy permits every value. `false` for more than [`COUNT_CHUNK`] values that need a check:
+/// those are cut elsewhere.
 #[inline(always)]
 fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
@@ -103,7 +105,7 @@ fn read_column(values: AnySlice<'_>, target: AnyRoom<'_>, policy: ConversionPoli
 /// Converts a window into rows of its shape.
 ///
 /// # Errors
-/// The first value in row-major order that the policy refuses.
+/// [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
 #[inline(always)]
 pub(crate) fn read_rows(
     window: AnyWindow<'_>,
@@ -153,14 +155,14 @@ fn read_contiguous(
     read_room(window, target, pair, policy, origin, old)
 }
 
-/// Whether there is nothing to cut or to walk over: so are by far the most calls.
+/// Returns whether the call is small enough not to be cut into tasks or stored past the cache, as most calls are.
 #[inline(always)]
 fn is_simple(values: AnySlice<'_>, target: &AnyRoom<'_>) -> bool {
     const SIMPLE_BYTES: usize = 64 << 10;
     values.len() == target.len() && target.size_in_bytes() < SIMPLE_BYTES
 }
 
-/// Whether the policy permits every value.
+/// Returns whether the policy permits every value.
 #[inline]
 fn permits_slice(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
     !pair.needs_check(policy)
@@ -206,10 +208,10 @@ fn read_window(
     Ok(())
 }
 
-/// Makes sure that the policy permits every value of a window in the target type.
+/// Checks that the policy permits every value of a window in the target type.
 ///
 /// # Errors
-/// The first value in row-major order that it refuses.
+/// [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
 pub(crate) fn check(
     window: AnyWindow<'_>,
     target: ElementType,
@@ -224,7 +226,7 @@ fn check_pair(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, orig
     if is_permitted { Ok(()) } else { Err(first_refused(window, pair, policy, origin)) }
 }
 
-/// A window, and the rows that it becomes.
+/// A window, and the rows that it is converted into.
 struct Transfer<'s, 't> {
     source: AnyWindow<'s>,
     target: AnyRows<'t>,
@@ -242,7 +244,8 @@ impl<'s, 't> Transfer<'s, 't> {
     }
 }
 
-/// Converts a window into rows of its shape, in parallel if it is large. Returns whether the policy permits every value.
+/// Converts a window into rows of its shape, in parallel if it is large. Returns whether the policy permits every
+/// value.
 fn convert_window(window: AnyWindow<'_>, target: AnyRows<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     assert!(window.rows() == target.rows() && window.columns() == target.columns(), "the shapes are the same");
     let level = Level::chosen();
@@ -295,7 +298,7 @@ pub(super) fn permits_window(window: AnyWindow<'_>, pair: &Pair, policy: Convers
     }
 }
 
-/// Looks for the first value in row-major order that the policy refuses; there is one.
+/// Returns the error for the first value in row-major order that the policy refuses; there must be one.
 #[cold]
 fn first_refused(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Error {
     let level = Level::chosen();
@@ -308,7 +311,7 @@ fn first_refused(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, o
         if pair.permits(level, policy, values) {
             continue;
         }
-        // Somewhere in this band of rows, but not left of the tile: all of that has been looked at.
+        // It is in this band of rows, but not left of the tile: that part has been checked.
         for row in tile.rows {
             for column in (tile.columns.start..window.columns()).step_by(chunk) {
                 let end = window.columns().min(column + chunk);

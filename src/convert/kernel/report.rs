@@ -1,4 +1,4 @@
-//! Counting what a conversion loses.
+//! Counts of what a conversion loses.
 
 use super::Scalar;
 use super::pair::Pair;
@@ -32,7 +32,8 @@ struct Counter<'p> {
 }
 
 impl Counter<'_> {
-    /// Counts the losses of a part, and returns the row-major index of its first in a window of so many columns.
+    /// Counts the losses of a part; also returns the row-major index of the first one in the whole window, which has
+    /// `columns` columns.
     fn count(&self, part: Part<'_>, columns: usize) -> (ConversionReport, Option<usize>) {
         let mut report = ConversionReport::default();
         let mut first = None;

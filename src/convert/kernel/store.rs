@@ -1,4 +1,4 @@
-//! Converting into memory: through the cache, or past it.
+//! Storing results of conversions: through the cache, or past it.
 
 use super::pair::Pair;
 use super::tiles::Scratch;
@@ -6,22 +6,23 @@ use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};
 
-/// A result of this size in bytes and more is stored past the cache, if its rows are [`LONG_ROW_BYTES`] long.
+/// A transposed result of at least this size in bytes is stored past the cache, if its rows are at least
+/// [`LONG_ROW_BYTES`] long.
 pub(super) const STREAMING_BYTES: usize = 32 << 20;
 
-/// A transposed result is written in many places at once. If its rows are as long as this, each place is in a page of
-/// its own, and what was written there has left the cache before the next tile comes back to it. Storing past the cache
-/// is faster by a sixth then (bench `peers`, job `transpose`); a result that is written from one end to the other it makes
-/// slower by a third.
+/// A transposed result is written to many places in turn. If its rows are at least this long, each place is in a page
+/// of its own, and what was written there has left the cache before the next tile returns to it. Storing past the cache
+/// is then faster by a sixth (bench `peers`, job `transpose`); for a result that is written sequentially it is slower
+/// by a third.
 const LONG_ROW_BYTES: usize = 64 << 10;
 
-/// Values that are looked at, and then converted while they are in the first-level cache.
+/// The number of values that are converted and checked at a time, while they are in the first-level cache.
 const CHECK_CHUNK: usize = 1024;
 
-/// Rows of fewer elements than this are converted together, and then copied to their places.
+/// Rows of fewer elements than this are converted together, and then copied to the target.
 const NARROW: usize = 8;
 
-/// Bytes of a cache line: what is stored past the cache in one go.
+/// Bytes of a cache line: the unit of storing past the cache.
 const LINE: usize = 64;
 
 /// How the values of one call are converted and stored.
@@ -33,14 +34,15 @@ pub(super) struct Store<'p> {
 }
 
 impl Store<'_> {
-    /// Returns whether to store what becomes of a window, so many bytes, past the cache.
+    /// Returns whether to store the result of a window, `result_bytes` bytes, past the cache.
     pub(super) fn is_worth_streaming(window: Geometry, result_bytes: usize) -> bool {
         let is_transposed = window.rows > 1 && window.column_stride != 1;
         let has_long_rows = result_bytes / window.rows.max(1) >= LONG_ROW_BYTES;
         cfg!(target_arch = "x86_64") && is_transposed && has_long_rows && result_bytes >= STREAMING_BYTES
     }
 
-    /// Converts values into consecutive rows of as many elements. Returns whether the policy permits every value.
+    /// Converts values into consecutive rows with the same number of elements. Returns whether the policy permits every
+    /// value.
     pub(super) fn put_rows(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {
         if rows.is_contiguous() {
             return self.put(values, rows.reborrow().into_room());
@@ -56,7 +58,7 @@ impl Store<'_> {
         fits
     }
 
-    /// As [`put_rows`](Self::put_rows), for rows that are too short to be converted one by one.
+    /// Like [`put_rows`](Self::put_rows), for rows that are too short to be converted one by one.
     fn put_narrow(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {
         let (columns, mut scratch, mut fits) = (rows.columns().max(1), Scratch::new(), true);
         let step = Scratch::capacity(rows.element_type()) / columns;
@@ -71,7 +73,7 @@ impl Store<'_> {
         fits
     }
 
-    /// Converts values into as many elements. Returns whether the policy permits every value.
+    /// Converts values into memory for the same number of elements. Returns whether the policy permits every value.
     pub(super) fn put(&self, values: AnySlice<'_>, room: AnyRoom<'_>) -> bool {
         if !self.is_streaming || room.size_in_bytes() < 2 * LINE {
             return self.put_in_cache(values, room);
@@ -114,7 +116,7 @@ impl Store<'_> {
         fits
     }
 
-    /// Makes everything that was stored past the cache visible to other threads in the order of the program.
+    /// Orders the stores past the cache before later stores, as other threads see them.
     pub(super) fn finish(&self) {
         #[cfg(target_arch = "x86_64")]
         if self.is_streaming {
@@ -124,7 +126,8 @@ impl Store<'_> {
     }
 }
 
-/// Copies whole lines past the cache. Panics if types, lengths or alignments are not right: callers have cut.
+/// Copies whole cache lines past the cache. Panics if the types or lengths differ, or the target is not whole lines:
+/// callers have cut.
 fn stream(values: AnySlice<'_>, mut room: AnyRoom<'_>) {
     let bytes = room.size_in_bytes();
     assert!(values.element_type() == room.element_type() && values.len() == room.len(), "as many elements as values");
@@ -133,8 +136,9 @@ fn stream(values: AnySlice<'_>, mut room: AnyRoom<'_>) {
     #[cfg(target_arch = "x86_64")]
     for offset in (0..bytes).step_by(16) {
         use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
-        // SAFETY: SSE2 is part of x86-64. Both sides have `bytes` bytes, a multiple of 16; the target is aligned to a line,
-        // and so is every sixteenth byte to 16. Any bytes may be copied. Other threads see them after `finish`.
+        // SAFETY: SSE2 is part of x86-64. Both sides have `bytes` bytes, a multiple of 16; the target is aligned to a
+        // cache line, and so every multiple of 16 bytes from its start is aligned to 16. Any bytes may be copied. Other
+        // threads see them after `finish`.
         unsafe { _mm_stream_si128(to.add(offset).cast(), _mm_loadu_si128(from.add(offset).cast())) };
     }
     #[cfg(not(target_arch = "x86_64"))]

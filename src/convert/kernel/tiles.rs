@@ -1,8 +1,8 @@
-//! Walking over a window in pieces that stay in the first-level cache, each as a dense slice in row-major order.
+//! Iteration over a window in tiles that fit the first-level cache, each as a dense slice in row-major order.
 //!
-//! A window whose elements are contiguous is cut into slices. Of any other, tiles are gathered into a scratch:
-//! a tile reaches far enough in both directions that every line of memory, of the source and of a target that is
-//! written row by row, is used as a whole while it is there. So no stride makes memory be fetched twice.
+//! A window whose elements are contiguous is cut into slices. Tiles of any other are copied to a scratch buffer: a tile
+//! is large enough in both directions that every cache line, of the source and of a target that is written row by row,
+//! is used as a whole while it is in the cache. So memory is fetched only once, whatever the strides.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::transpose::{Square, transpose};
 use crate::base::element::ElementType;
 use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
-/// Bytes of a tile: with what it becomes, half of a small first-level cache.
+/// Bytes of a tile: with its result, half of a small first-level cache.
 const TILE_BYTES: usize = 8 << 10;
 
-/// Rows and columns that a tile has at least, if the window has them: a line of memory, for any element size.
+/// The least number of rows and columns of a tile, if the window has them: a cache line, for any element size.
 const LEAST_SIDE: usize = 64;
 
 /// Memory for one tile, aligned like a cache line.
@@ -27,27 +27,28 @@ impl Scratch {
         Self([MaybeUninit::uninit(); TILE_BYTES])
     }
 
-    /// How many elements fit.
+    /// Returns the number of elements that fit.
     pub(super) const fn capacity(element: ElementType) -> usize {
         let count = TILE_BYTES / element.size_in_bytes();
         if count < COUNT_CHUNK { count } else { COUNT_CHUNK }
     }
 
-    /// Lends room for `count` elements. Panics if they do not fit: callers cut.
+    /// Lends room for `count` elements. Panics if they do not fit: callers have cut.
     pub(super) fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
         assert!(count <= Self::capacity(element), "the elements fit");
         AnyRoom::of_bytes(&mut self.0, element, count)
     }
 }
 
-/// A part of a window.
+/// The rows and columns of a part of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) rows: Range<usize>,
     pub(super) columns: Range<usize>,
 }
 
-/// Cuts a window into tiles of at most `capacity` elements: bands of rows from top to bottom, each from left to right.
+/// Returns the tiles of a window, of at most `capacity` elements each: bands of rows from top to bottom, each from left
+/// to right.
 pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item = Tile> {
     let Geometry { rows, columns, column_stride, .. } = geometry;
     // Rows without columns may be too many to count.
@@ -64,7 +65,7 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     })
 }
 
-/// Returns the elements of a small window as a dense slice, row by row: where they are, or copied into the scratch.
+/// Returns the elements of a small window as a dense slice, row by row: in place, or copied to the scratch buffer.
 pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnySlice<'s> {
     match window.as_slice() {
         Some(values) => values,
@@ -81,7 +82,7 @@ pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnyS
     }
 }
 
-/// Copies a window, row by row, as elements that are `Bits` wide. Panics if widths or lengths differ.
+/// Copies a window, row by row, as integers of the elements' width. Panics if widths or lengths differ.
 fn gather<'r, Bits: Square>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
     let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
     assert!(

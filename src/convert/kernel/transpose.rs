@@ -1,15 +1,15 @@
-//! Lines of memory into columns, a square at a time that fits in registers.
+//! Transposition, in squares that fit in registers.
 
-/// An integer as wide as an element, and how squares of it are transposed.
+/// An integer of an element's width, and how squares of it are transposed.
 pub(super) trait Square: Copy {
     /// Rows and columns of a square.
     const SIDE: usize;
 
-    /// Copies `SIDE` lines of `SIDE` elements so that they become columns.
+    /// Transposes `SIDE` lines of `SIDE` elements.
     ///
     /// # Safety
-    /// `from` must be valid for reads of `SIDE` elements at each of the first `SIDE` multiples of `from_stride`, `to` for
-    /// writes at those of `to_stride`; both aligned, and apart from each other.
+    /// `from` must be valid for reads of `SIDE` elements at each of the first `SIDE` multiples of `from_stride`, and
+    /// `to` for writes of as many at those of `to_stride`; both must be aligned, and must not overlap.
     unsafe fn transpose(from: *const Self, from_stride: usize, to: *mut Self, to_stride: usize) {
         for line in 0..Self::SIDE {
             for place in 0..Self::SIDE {
@@ -38,7 +38,8 @@ impl Square for u32 {
             _mm_loadu_si128, _mm_storeu_si128, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32,
             _mm_unpacklo_epi64,
         };
-        // SAFETY: SSE2 is part of x86-64; each load and store is of the four elements of one line: the caller's promise.
+        // SAFETY: SSE2 is part of x86-64; each load and store is of the four elements of one line: the caller's
+        // promise.
         unsafe {
             let line = |line: usize| _mm_loadu_si128(from.add(line * from_stride).cast());
             let (a, b, c, d) = (line(0), line(1), line(2), line(3));
@@ -68,12 +69,12 @@ impl Square for u64 {
     }
 }
 
-/// Copies lines of `length` elements so that they become columns: element `i` of line `j` goes to line `i`, place `j`.
+/// Transposes `lines` lines of `length` elements: element `i` of line `j` is copied to element `j` of line `i`.
 ///
 /// # Safety
-/// `from` must be valid for reads of `length` elements at each of the first `lines` multiples of `from_stride`, `to` for
-/// writes of `lines` elements at each of the first `length` multiples of `to_stride`; both aligned, and apart from each
-/// other.
+/// `from` must be valid for reads of `length` elements at each of the first `lines` multiples of `from_stride`, and
+/// `to` for writes of `lines` elements at each of the first `length` multiples of `to_stride`; both must be aligned,
+/// and must not overlap.
 pub(super) unsafe fn transpose<Bits: Square>(
     from: *const Bits,
     from_stride: usize,
@@ -83,8 +84,8 @@ pub(super) unsafe fn transpose<Bits: Square>(
     lines: usize,
 ) {
     let (whole_length, whole_lines) = (length / Bits::SIDE * Bits::SIDE, lines / Bits::SIDE * Bits::SIDE);
-    // SAFETY: every index of an element is below `length`, and every index of a line below `lines`; those of a square are
-    // so because the whole parts are multiples of its side.
+    // SAFETY: every index of an element is below `length`, and every index of a line below `lines`; those of a square
+    // are so because the whole parts are multiples of its side.
     unsafe {
         for start in (0..whole_length).step_by(Bits::SIDE) {
             for line in (0..whole_lines).step_by(Bits::SIDE) {

@@ -1,8 +1,8 @@
-//! From row-major values of any type into a window of a table.
+//! Writing: conversion of row-major values of any type into a window of a table.
 //!
-//! Two passes, since all values are written or none: the first makes sure that the policy permits every change, the
-//! second writes. A value that still is, bit for bit, what the window's value converts to is no change, so that nothing
-//! which the block's type cannot hold is lost, be it digits or the payload of a NaN.
+//! Two passes, since all values are written or none: the first checks that the policy permits every change, the second
+//! writes. A value that still has the bits to which the window's value converts is not a change, so nothing that the
+//! block's type cannot hold is lost: neither digits nor the payload of a NaN.
 
 use super::pair::Pair;
 use super::read::permits_window;
@@ -20,7 +20,8 @@ use crate::window::{AnySlice, AnyWindow, AnyWindowMut, Geometry};
 /// Converts values, row by row, into a window: all of them or none.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; the first changed value in row-major order that the policy refuses.
+/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] for the first changed value in row-major order that the
+/// policy refuses.
 pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     let Geometry { rows, columns, .. } = window.geometry();
     let (expected, found) = (rows * columns, source.len());
@@ -42,10 +43,10 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
     Ok(())
 }
 
-/// Makes sure that values may be written into a window of their shape.
+/// Checks that values may be written into a window of their shape.
 ///
 /// # Errors
-/// The first changed value in row-major order that the policy refuses.
+/// [`Error::ValueNotRepresentable`] for the first changed value in row-major order that the policy refuses.
 pub(crate) fn check_write(old: AnyWindow<'_>, new: AnyWindow<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     assert!(old.rows() == new.rows() && old.columns() == new.columns(), "the shapes are the same");
     if new.geometry().is_empty() || new.element_type() == old.element_type() {
@@ -71,7 +72,7 @@ pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: 
         return;
     }
     if new.element_type() == window.element_type() {
-        return window.copy_from(new); // equal types are byte copies: a NaN keeps its payload
+        return window.copy_from(new); // equal types are copied bit for bit, NaNs too
     }
     let writer = Writer::new(window.element_type(), new.element_type(), rule);
     let bytes = new.size_in_bytes() + window.as_window().size_in_bytes();
@@ -89,10 +90,10 @@ pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: 
     }
 }
 
-/// Values that are written without cutting or counting anything: a row, most often.
+/// The number of values up to which they are written without tiles or tasks: most often one row.
 const FEW: usize = 64;
 
-/// A window, and the values that are to be written there.
+/// A window, and the values to write into it.
 struct Update<'w, 's> {
     window: AnyWindowMut<'w>,
     new: AnyWindow<'s>,
@@ -111,14 +112,14 @@ impl Update<'_, '_> {
 }
 
 struct Writer<'p> {
-    /// From the table to the block, and back.
+    /// The pair from the table's type to the block's; `store` is the opposite one.
     show: &'p Pair,
     store: &'p Pair,
     level: Level,
     rule: WriteRule,
 }
 
-/// Memory for one tile in every form that it takes.
+/// Scratch buffers for one tile: old values, old values as the block shows them, and new values.
 struct Forms {
     old: Scratch,
     shown: Scratch,
@@ -127,7 +128,7 @@ struct Forms {
 }
 
 impl Forms {
-    /// Values of a tile: all its forms together stay in the first-level cache.
+    /// The number of values of a tile: all its forms together fit the first-level cache.
     const CAPACITY: usize = 512;
 
     const fn new() -> Self {
@@ -141,7 +142,7 @@ impl Writer<'_> {
         Self { show, store, level: Level::chosen(), rule }
     }
 
-    /// Writes a few values into contiguous memory, if the policy is known to permit all of them; returns whether it is.
+    /// Writes a few values into contiguous memory, if the policy permits all of them; returns whether it has.
     fn write_few(&self, window: AnyWindowMut<'_>, new: AnySlice<'_>) -> bool {
         if self.store.needs_check(self.rule.policy) && !self.store.permits(self.level, self.rule.policy, new) {
             return false;
@@ -160,12 +161,12 @@ impl Writer<'_> {
         true
     }
 
-    /// Makes sure that the policy permits every value that will be written.
+    /// Checks that the policy permits every value that will be written.
     fn check(&self, old: AnyWindow<'_>, new: AnyWindow<'_>, columns: usize, origin: Origin) -> Result<()> {
         if !self.store.needs_check(self.rule.policy) {
             return Ok(());
         }
-        // New values that are permitted without a look at the old ones are the usual case.
+        // Usually all new values are permitted, whether changed or not.
         if permits_window(new, self.store, self.rule.policy) {
             return Ok(());
         }
@@ -174,7 +175,7 @@ impl Writer<'_> {
             if self.first_refused_change(old, new, &tile, &mut forms).is_none() {
                 continue;
             }
-            // Somewhere in this band of rows, but not left of the tile: all of that has been looked at.
+            // It is in this band of rows, but not left of the tile: that part has been checked.
             for row in tile.rows {
                 for column in (tile.columns.start..new.columns()).step_by(Forms::CAPACITY) {
                     let columns_of_part = column..new.columns().min(column + Forms::CAPACITY);
@@ -189,7 +190,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Looks in one tile, row by row, for a change that the policy refuses; returns its index there, and the value.
+    /// Returns the first change in a tile, row by row, that the policy refuses: its index in the tile, and the value.
     fn first_refused_change(
         &self,
         old: AnyWindow<'_>,
@@ -236,7 +237,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Marks the new values that are to be written, and counts them.
+    /// Marks the new values to be written, and returns their number.
     fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
@@ -250,7 +251,7 @@ impl Writer<'_> {
 
 fn mark_changes<U: Number>(level: Level, shown: &[U], new: &[U], is_changed: &mut [bool]) -> usize {
     level.run(|| {
-        let mut changes = 0_u16; // of at most `Forms::CAPACITY`
+        let mut changes = 0_u16; // at most `Forms::CAPACITY`
         for ((is_changed, &new), &shown) in is_changed.iter_mut().zip(new).zip(shown) {
             *is_changed = !shown.is_same(new);
             changes += u16::from(*is_changed);

@@ -1,4 +1,4 @@
-//! A virtual time: what each engine would have taken, in bytes and bandwidths.
+//! A virtual clock: the time that each engine would take, from bytes and bandwidths.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::execution::control::lock;
 use crate::execution::{Engine, Event, Queue, StageTimes};
 
-/// How many bytes each engine of a device moves in a second.
+/// The bandwidth of each engine of a device, in bytes per second.
 ///
 /// # Examples
 /// ```
@@ -24,7 +24,7 @@ pub struct Clock {
     pub compute: u64,
 }
 
-/// The time of each engine, in nanoseconds: when it will have done all that it was given.
+/// The time of each engine, in nanoseconds: when it will have finished all its work.
 #[derive(Debug, Default)]
 struct Now {
     control: u64,
@@ -42,7 +42,7 @@ impl Now {
         }
     }
 
-    /// Gives an engine work that begins no earlier than the program asks for it.
+    /// Adds work to an engine, which begins no earlier than the program's current time. Returns the time of its end.
     fn work(&mut self, engine: Engine, nanoseconds: u64) -> u64 {
         let asked = self.control;
         let now = self.of(engine);
@@ -58,7 +58,7 @@ impl Now {
     }
 }
 
-/// The engines of a device and their times; without a clock it always is time zero.
+/// The engines of a device and their times; without a clock, the time is always zero.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     clock: Option<Clock>,
@@ -85,20 +85,20 @@ impl Timeline {
         u64::try_from(nanoseconds).unwrap_or(u64::MAX)
     }
 
-    /// The program copies to the device and waits for it.
+    /// Records a copy to the device for which the program waits.
     pub(super) fn upload(&self, bytes: usize) {
         let nanoseconds = self.nanoseconds(Engine::Copy, bytes);
         let mut now = lock(&self.now);
         now.control = now.work(Engine::Copy, nanoseconds);
     }
 
-    /// The program has bytes copied to the device.
+    /// Records a copy to the device for which the program does not wait.
     pub(super) fn upload_later(&self, bytes: usize) {
         let nanoseconds = self.nanoseconds(Engine::Copy, bytes);
         lock(&self.now).work(Engine::Copy, nanoseconds);
     }
 
-    /// The program waits for all kernels, and copies from the device.
+    /// Records that the program waits for all kernels, and copies from the device.
     pub(super) fn download(&self, bytes: usize) {
         let nanoseconds = self.nanoseconds(Engine::Copy, bytes);
         let mut now = lock(&self.now);
@@ -106,7 +106,7 @@ impl Timeline {
         now.control = now.work(Engine::Copy, nanoseconds);
     }
 
-    /// The program starts a kernel.
+    /// Records the start of a kernel.
     pub(super) fn compute(&self, bytes: usize) {
         let nanoseconds = self.nanoseconds(Engine::Compute, bytes);
         lock(&self.now).work(Engine::Compute, nanoseconds);

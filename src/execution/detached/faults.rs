@@ -1,4 +1,4 @@
-//! Failures on demand.
+//! Injected failures.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
 
-/// What a device is to fail at.
+/// The calls at which a device fails.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     pub(super) allocation: Fuse,
@@ -14,7 +14,7 @@ pub(super) struct Faults {
     pub(super) download: Fuse,
     pub(super) kernel: Fuse,
     is_lost: AtomicBool,
-    /// A failure that nobody has been told of.
+    /// A failure that has not been reported yet.
     pending: Mutex<Option<DeviceError>>,
 }
 
@@ -27,24 +27,24 @@ impl Faults {
         self.is_lost.load(SeqCst)
     }
 
-    /// Makes sure that the device is there.
+    /// Checks that the device is not lost.
     pub(super) fn check(&self) -> Result<(), DeviceError> {
         if self.is_lost() { Err(DeviceError::Lost) } else { Ok(()) }
     }
 
-    /// Fails later, when somebody waits.
+    /// Records a failure, which is reported by the next call that waits.
     pub(super) fn fail_later(&self, error: DeviceError) {
         *lock(&self.pending) = Some(error);
     }
 
-    /// Waits: the device is there, and nothing has failed.
+    /// Waits: checks that the device is not lost, and reports a pending failure.
     pub(super) fn settle(&self) -> Result<(), DeviceError> {
         self.check()?;
         lock(&self.pending).take().map_or(Ok(()), Err)
     }
 }
 
-/// Fails one call, the n-th from when it was armed.
+/// Fails one call: the n-th after it was armed.
 #[derive(Debug, Default)]
 pub(super) struct Fuse(AtomicUsize);
 
@@ -58,7 +58,7 @@ impl Fuse {
         self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1)
     }
 
-    /// Counts a call, and fails if it is the one.
+    /// Counts a call. Returns an error if it is the one that fails.
     pub(super) fn check(&self, what: &'static str) -> Result<(), DeviceError> {
         if self.blows() { Err(DeviceError::Failed { code: 1, what }) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! The emulated device's memory: bytes that mean nothing to whoever does not have the key.
+//! The emulated device's memory: bytes that are meaningless without the key of their block.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::faults::Faults;
 use crate::array::{Array, UniqueArray};
 use crate::execution::{DeviceError, HandleError, Transport};
 
-/// The memory of a [`Detached`](super::Detached) device, and what moves bytes in and out.
+/// The memory of a [`Detached`](super::Detached) device, and the transport of its bytes.
 ///
 /// # Examples
 /// ```
@@ -42,15 +42,15 @@ impl Default for DetachedTransport {
 /// See [`DetachedTransport`].
 #[derive(Debug)]
 pub struct DetachedBuffer {
-    /// Byte `i` is stored exclusive-or with byte `i` of the key's stream. Fresh memory holds zeros, and so reads as that
-    /// stream; recycled memory under another key reads as nonsense as well.
+    /// Byte `i` is stored as its exclusive or with byte `i` of the key's stream. Fresh memory holds zeros, and so reads
+    /// as that stream; recycled memory under another key reads as garbage as well.
     scrambled: UniqueArray<u8>,
     key: u64,
     live_bytes: Arc<AtomicUsize>,
 }
 
 impl DetachedTransport {
-    /// Another device with the same capacity and clock.
+    /// Creates another device with the same capacity and clock.
     pub(super) fn like(other: &Self) -> Self {
         Self { capacity: other.capacity, times: Timeline::new(other.times.clock()), ..Self::default() }
     }
@@ -67,7 +67,7 @@ impl DetachedTransport {
         self.live_bytes.load(Relaxed)
     }
 
-    /// Starts a kernel. Returns whether it fails, later.
+    /// Starts a kernel. Returns whether it is to fail, which is reported later.
     pub(super) fn start_kernel(&self) -> Result<bool, DeviceError> {
         self.faults.check()?;
         let fails = self.faults.kernel.blows();
@@ -154,7 +154,7 @@ impl Transport for DetachedTransport {
     }
 }
 
-/// Whoever exchanges the buffers of two views of different lengths, or calls the transport by hand, gets to this.
+/// The error for swapped buffers of views of different lengths, or for wrong direct calls of the transport.
 const OUTSIDE: DeviceError = DeviceError::Failed { code: 3, what: "an access outside of a block" };
 
 impl DetachedBuffer {
@@ -162,7 +162,7 @@ impl DetachedBuffer {
         self.scrambled.get(range).ok_or(OUTSIDE)
     }
 
-    /// Reads bytes in the clear, into memory that is aligned for every element type.
+    /// Reads unscrambled bytes, into memory that is aligned for every element type.
     pub(super) fn reveal(&self, range: Range<usize>) -> Result<UniqueArray<u8>, HandleError> {
         let source = self.part(range.clone())?;
         let mut bytes = UniqueArray::from_array(Array::zeros(range.len())?)?;
@@ -171,7 +171,7 @@ impl DetachedBuffer {
         Ok(bytes)
     }
 
-    /// Writes bytes that are in the clear.
+    /// Scrambles and writes bytes.
     pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         let end = at.checked_add(bytes.len()).ok_or(OUTSIDE)?;
         let target = self.scrambled.get_mut(at..end).ok_or(OUTSIDE)?;
@@ -187,7 +187,7 @@ impl Drop for DetachedBuffer {
     }
 }
 
-/// A key that no other block has.
+/// Returns a key that no other block has.
 fn new_key() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     mix(NEXT.fetch_add(1, Relaxed).wrapping_add(0x9E37_79B9_7F4A_7C15))
@@ -199,7 +199,7 @@ fn mix(word: u64) -> u64 {
     word ^ word >> 31
 }
 
-/// Scrambles or unscrambles the bytes of a block from `at` on: exclusive-or with the key's stream.
+/// Scrambles or unscrambles the bytes of a block from position `at`: exclusive or with the key's stream.
 fn scramble(key: u64, at: usize, bytes: &mut [u8]) {
     let word = |index: usize| mix(key.wrapping_add(index as u64)).to_le_bytes();
     let head = at.next_multiple_of(8).saturating_sub(at).min(bytes.len());

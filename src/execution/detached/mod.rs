@@ -1,7 +1,7 @@
-//! A device with memory of its own that runs everywhere: for tests, and for finding out what a program would copy.
+//! An emulated device with memory of its own: for tests, and for measuring what a program would copy.
 //!
-//! Here is the adapter and how it runs kernels; its memory is in `heap`, its failures on demand in `faults`, its
-//! virtual time in `clock`.
+//! This file has the adapter and how it runs kernels; `heap` has its memory, `faults` its injected failures, `clock`
+//! its virtual time.
 
 mod clock;
 mod faults;
@@ -22,17 +22,17 @@ use crate::array::UniqueArray;
 use crate::base::element::Element;
 use crate::base::parallel;
 
-/// A device with memory of its own, emulated: a second heap that the program's code cannot mistake for its own.
+/// An emulated device with memory of its own: a second heap that the program's code cannot confuse with its own memory.
 ///
-/// * Its bytes are scrambled, with another key for each block, and another each time that a block is used anew. Code that
-///   skips a copy reads nonsense, as it does in fresh and in recycled blocks. No page is touched for that.
-/// * It fails on demand: [`fail_allocation`](Self::fail_allocation), [`fail_upload`](Self::fail_upload),
-///   [`fail_download`](Self::fail_download), [`fail_kernel`](Self::fail_kernel), [`lose`](Self::lose); and when its
-///   [capacity](Self::with_capacity) is used up.
-/// * With a [clock](Self::with_clock) it has a virtual time, in which packing, copying and kernels overlap as they would
-///   on a device with engines of their own. All calls are complete on return; only this clock runs ahead.
+/// * Its bytes are scrambled, with a different key for each block, and a new one each time that a block is recycled.
+///   Code that skips a copy reads garbage, as it does in fresh and in recycled blocks. No page is touched for that.
+/// * Failures can be injected: [`fail_allocation`](Self::fail_allocation), [`fail_upload`](Self::fail_upload),
+///   [`fail_download`](Self::fail_download), [`fail_kernel`](Self::fail_kernel), [`lose`](Self::lose). Allocations also
+///   fail when its [capacity](Self::with_capacity) is used up.
+/// * With a [clock](Self::with_clock) it has a virtual time, in which packing, copying and kernels overlap as they
+///   would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
 ///
-/// Kernels are Rust closures; they see the values unscrambled, and nobody else does. Clones are the same device.
+/// Kernels are Rust closures; only they see the values unscrambled. Clones refer to the same device.
 ///
 /// # Examples
 /// ```
@@ -51,7 +51,7 @@ pub struct Detached {
 }
 
 impl Detached {
-    /// Makes a device without a limit and without a clock.
+    /// Creates a device without a limit and without a clock.
     ///
     /// # Examples
     /// See the type.
@@ -59,7 +59,7 @@ impl Detached {
         Self::over(DetachedTransport::default())
     }
 
-    /// Makes it a device of so many bytes: a new one, empty.
+    /// Returns a new, empty device with a capacity of `bytes`, and the same clock rates.
     ///
     /// # Examples
     /// ```
@@ -76,7 +76,7 @@ impl Detached {
         Self::over(DetachedTransport::like(self.transport()).with_capacity(bytes))
     }
 
-    /// Makes it a device with a virtual time: a new one, empty, at time zero.
+    /// Returns a new, empty device with a virtual time, which starts at zero, and the same capacity.
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,7 @@ impl Detached {
         self.space.transport()
     }
 
-    /// Counts the bytes of the blocks that live.
+    /// Returns the number of bytes of all allocated blocks.
     ///
     /// # Examples
     /// ```
@@ -117,7 +117,7 @@ impl Detached {
         self.transport().live_bytes()
     }
 
-    /// Refuses one allocation: the next one, or, with `after` greater than 0, that many calls later.
+    /// Makes one allocation fail: the next one, or, with `after` greater than 0, the one that many calls later.
     ///
     /// # Examples
     /// ```
@@ -126,14 +126,14 @@ impl Detached {
     /// device.fail_allocation(0);
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
     /// assert!(matches!(handle.prepare_for_output(5), Err(HandleError::DeviceAlloc { bytes: 20, .. })));
-    /// assert_eq!(handle.read_portal()?, [1, 2]); // as it was
+    /// assert_eq!(handle.read_portal()?, [1, 2]); // unchanged
     /// # Ok::<(), HandleError>(())
     /// ```
     pub fn fail_allocation(&self, after: usize) {
         self.transport().faults.allocation.arm(after);
     }
 
-    /// Fails one upload, as [`fail_allocation`](Self::fail_allocation) counts.
+    /// Makes one upload fail, counted as in [`fail_allocation`](Self::fail_allocation).
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl Detached {
         self.transport().faults.upload.arm(after);
     }
 
-    /// Fails one download, as [`fail_allocation`](Self::fail_allocation) counts.
+    /// Makes one download fail, counted as in [`fail_allocation`](Self::fail_allocation).
     ///
     /// # Examples
     /// ```
@@ -159,15 +159,15 @@ impl Detached {
     /// device.fill(handle.prepare_for_output(2)?, 7)?;
     /// device.fail_download(0);
     /// assert!(matches!(handle.read_portal(), Err(HandleError::Device(_))));
-    /// assert_eq!(handle.read_portal()?, [7, 7]); // it was there still
+    /// assert_eq!(handle.read_portal()?, [7, 7]); // it was still there
     /// # Ok::<(), HandleError>(())
     /// ```
     pub fn fail_download(&self, after: usize) {
         self.transport().faults.download.arm(after);
     }
 
-    /// Fails one kernel, as [`fail_allocation`](Self::fail_allocation) counts. That shows later, when somebody waits for the
-    /// device.
+    /// Makes one kernel fail, counted as in [`fail_allocation`](Self::fail_allocation). The failure is reported later,
+    /// by the next call that waits for the device.
     ///
     /// # Examples
     /// ```
@@ -183,7 +183,7 @@ impl Detached {
         self.transport().faults.kernel.arm(after);
     }
 
-    /// Loses the device: every call fails from now on, and all that it held is gone.
+    /// Simulates the loss of the device: every call fails from now on, and the values in its memory are lost.
     ///
     /// # Examples
     /// ```
@@ -255,7 +255,7 @@ impl Launch for Detached {
         let sources: [_; INPUTS] = std::array::from_fn(|i| (inputs[i].buffer(), inputs[i].byte_range()));
         let range = output.byte_range();
         self.run(&sources, output.buffer(), range, &|plain, result| {
-            // No bytes are nowhere, and so not aligned.
+            // A slice of no bytes may not be aligned.
             let values_of = |bytes| if <[u8]>::is_empty(bytes) { &[] } else { bytemuck::cast_slice(bytes) };
             let plain = std::array::from_fn(|i| values_of(&plain[i]));
             kernel(0, plain, if result.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(result) });
@@ -264,7 +264,7 @@ impl Launch for Detached {
 }
 
 impl Detached {
-    /// Runs a kernel on bytes in the clear, aligned for every element type.
+    /// Runs a kernel on unscrambled bytes, aligned for every element type.
     fn run(
         &self,
         inputs: &[(&DetachedBuffer, Range<usize>)],
@@ -274,7 +274,7 @@ impl Detached {
     ) -> Result<(), HandleError> {
         let transport = self.transport();
         if transport.start_kernel()? {
-            return Ok(()); // it fails, and nobody knows yet
+            return Ok(()); // it fails, which is reported later
         }
         let mut bytes = range.len();
         let mut plain = Vec::with_capacity(inputs.len());

@@ -1,4 +1,4 @@
-//! Columns in chunks, and putting them together into the memory of a table.
+//! Columns in chunks, and their assembly into the memory of a table.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ use crate::convert::{ConversionPolicy, cast};
 use crate::table::{DataLayout, Shape, TableView, TableViewMut};
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Bytes of the columns that are turned into rows at once: they stay in the processor's cache.
+/// Number of bytes of columns that are converted to rows at a time, so that they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;
-/// Rows that are made at once, at least.
+/// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
 /// Some rows of all columns.
@@ -34,10 +34,11 @@ pub(super) struct ChunkColumn<'a> {
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// Looks at an array, if a table of `T` can take it. `place` tells where the value with an index is, for errors.
+    /// Borrows the values of an array, if a table of `T` can hold them. `place` describes the position of the value
+    /// with an index, for errors.
     ///
     /// # Errors
-    /// The reason why not.
+    /// The reason why the table cannot hold them.
     pub(super) fn new<T: Element>(
         array: &'a dyn ArrowArray,
         nulls: Option<NullBuffer>,
@@ -46,10 +47,10 @@ impl<'a> ChunkColumn<'a> {
     ) -> Result<Self, String> {
         let data_type = array.data_type();
         let (Some(found), Some(values)) = (element_type(data_type), values(array)) else {
-            return Err(format!("{data_type} is no element type of tables"));
+            return Err(format!("{data_type} is not an element type of tables"));
         };
         if found != T::TYPE && options.conversion.is_none() {
-            return Err(format!("{found} values in a table of {}, and nobody asked for a conversion", T::TYPE));
+            return Err(format!("{found} values in a table of {}, and no conversion was requested", T::TYPE));
         }
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
         if let Some(nulls) = &nulls {
@@ -58,7 +59,7 @@ impl<'a> ChunkColumn<'a> {
                 format!("{} nulls, the first in {}", nulls.null_count(), place(first))
             };
             if !options.has_nan_for_null {
-                return Err(format!("{}, and nobody asked for NaN in their place", what()));
+                return Err(format!("{}, and no NaN was requested for them", what()));
             }
             if !T::TYPE.is_float() {
                 return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE));
@@ -71,7 +72,7 @@ impl<'a> ChunkColumn<'a> {
         self.nulls.is_some()
     }
 
-    /// Copies values, NaN for nulls. `origin` is that of the first of them, for errors.
+    /// Copies values, with NaN for nulls. `origin` is the position of the first value, for errors.
     fn read<T: Element>(
         &self,
         rows: Range<usize>,
@@ -83,7 +84,7 @@ impl<'a> ChunkColumn<'a> {
             return convert(self.values, rows, target, policy, origin);
         };
         let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
-        // All at once is much faster than many short runs; but what lies below a null may be refused.
+        // All at once is much faster than many short runs; but the values of nulls may be refused.
         let is_done = convert(self.values, rows, target, policy, origin).is_ok();
         let mut end = 0;
         for (first, next) in nulls.valid_slices().chain([(count, count)]) {
@@ -113,7 +114,7 @@ fn convert<T: Element>(
     })
 }
 
-/// Puts chunks of the same columns together, one below the other.
+/// Concatenates chunks of the same columns.
 ///
 /// # Errors
 /// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::SizeOverflow`];
@@ -145,7 +146,7 @@ pub(super) fn assemble<T: Element>(
     }
 }
 
-/// Where a value is that was refused; other errors come first.
+/// Returns the position of a refused value; `None`, which sorts first, for other errors.
 fn place(error: &Error) -> Option<(usize, usize)> {
     match error {
         Error::ValueNotRepresentable { row, column, .. } => Some((*row, *column)),
@@ -153,19 +154,19 @@ fn place(error: &Error) -> Option<(usize, usize)> {
     }
 }
 
-/// Some rows of some columns, and where their values go.
+/// Some rows of some columns, and the target of their values.
 struct ChunkPart<'t, 'c, T> {
     chunk: &'c Chunk<'c>,
     /// Rows of the chunk.
     rows: Range<usize>,
     columns: Range<usize>,
-    /// The row of the table that the first row is.
+    /// The row of the table that the first row becomes.
     row: usize,
-    /// Room for the values, row by row.
+    /// The target of the values, row by row.
     target: &'t mut [T],
 }
 
-/// Pieces of consecutive rows of a row-major table.
+/// Divides a row-major table into pieces of consecutive rows.
 fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
     let step = (TILE_BYTES / size_of::<T>() / shape.columns).max(TILE_ROWS);
     let (mut pieces, mut row) = (Vec::new(), 0);
@@ -181,7 +182,7 @@ fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T])
     pieces
 }
 
-/// Pieces of the columns of a column-major table.
+/// Divides a column-major table into pieces of its columns.
 fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
     let mut pieces = Vec::new();
     for column in 0..shape.columns {
@@ -203,7 +204,7 @@ impl<T: Element> ChunkPart<'_, '_, T> {
         }
         let shape = Shape { rows: rows.len(), columns: columns.len() };
         let mut target = TableViewMut::new(target, shape, DataLayout::RowMajor)?;
-        // Some columns at a time, if there are so many that even a few rows are more than a tile.
+        // Some columns at a time, if there are so many that even a few rows exceed a tile.
         let step = (TILE_BYTES / size_of::<T>() / shape.rows).clamp(1, shape.columns);
         let mut tile = Array::<T>::zeros(shape.rows * step)?;
         let mut errors = Vec::new();

@@ -16,11 +16,12 @@ use crate::convert::kernel::Origin;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shows its
-    /// memory, and keeps all of it alive. If it is changed later, the table moves to memory of its own. A row-major
-    /// table is copied, once.
+    /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shares its
+    /// memory, and keeps all of it alive; the first later write to the table copies the memory. A row-major table of
+    /// several rows and columns is copied once; a table of one row or one column is shared as well.
     ///
-    /// Columns without a name are called by their numbers, and marked: they come back without a name. None has nulls.
+    /// Columns without a name are named by their index and marked in the schema, so that they are read back without a
+    /// name. No column has nulls.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
@@ -42,11 +43,12 @@ impl<T: Element> HomogenNumericTable<T> {
         self.to_record_batch_with(CopyPolicy::IfNeeded)
     }
 
-    /// As [`to_record_batch`](Self::to_record_batch), with a say in whether values are copied.
+    /// Returns a record batch as [`to_record_batch`](Self::to_record_batch) does, with a choice of whether values are
+    /// copied.
     ///
     /// # Errors
-    /// As [`to_record_batch`](Self::to_record_batch); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a row-major table
-    /// of several rows and columns.
+    /// Those of [`to_record_batch`](Self::to_record_batch); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a
+    /// row-major table of several rows and columns.
     ///
     /// # Examples
     /// ```
@@ -67,9 +69,9 @@ impl<T: Element> HomogenNumericTable<T> {
         })
     }
 
-    /// Returns the rows of the table as lists of as many values as there are columns. A row-major table is not copied:
-    /// the lists show its memory, and keep it alive. A column-major table is copied, once. Names and types of columns
-    /// are lost.
+    /// Returns the rows of the table as lists, whose length is the number of columns. A row-major table is not copied:
+    /// the lists share its memory, and keep it alive. A column-major table of several rows and columns is copied once.
+    /// Names and types of columns are lost.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::SizeOverflow`] for more than 2,147,483,647 columns;
@@ -90,11 +92,12 @@ impl<T: Element> HomogenNumericTable<T> {
         self.to_fixed_size_list_with(CopyPolicy::IfNeeded)
     }
 
-    /// As [`to_fixed_size_list`](Self::to_fixed_size_list), with a say in whether values are copied.
+    /// Returns lists as [`to_fixed_size_list`](Self::to_fixed_size_list) does, with a choice of whether values are
+    /// copied.
     ///
     /// # Errors
-    /// As [`to_fixed_size_list`](Self::to_fixed_size_list); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a
-    /// column-major table of several rows and columns.
+    /// Those of [`to_fixed_size_list`](Self::to_fixed_size_list); [`Error::CopyRequired`] under [`CopyPolicy::Never`]
+    /// for a column-major table of several rows and columns.
     ///
     /// # Examples
     /// ```
@@ -110,7 +113,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (data_type, shape, view) = (data_type(T::TYPE)?, self.shape(), self.view()?);
         let overflow = || Error::SizeOverflow { shape, element: Some(T::TYPE) };
         let length = i32::try_from(shape.columns).map_err(|_| overflow())?;
-        let (values, _) = lines(self, view, policy)?; // rows of row-major tables have no room between them
+        let (values, _) = lines(self, view, policy)?; // rows of row-major tables are contiguous
         let values = values.slice(..shape.element_count()?)?;
         let field = Arc::new(Field::new_list_field(data_type, false));
         FixedSizeListArray::try_new_with_length(field, length, to_arrow(values)?, None, shape.rows)
@@ -118,7 +121,7 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// The values so that each row of a view of all of them is a slice, and how far it is from one row to the next.
+/// Returns the values such that each row of a view of the whole table is a slice, and the stride of the rows.
 fn lines<T: Element>(
     table: &HomogenNumericTable<T>,
     view: TableView<'_, T>,
@@ -137,10 +140,14 @@ fn lines<T: Element>(
 
 impl dyn NumericTable + '_ {
     /// Returns the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does.
-    /// Columns of a kind of table that is somebody's own are copied.
+    /// All columns must have one element type.
+    ///
+    /// For kinds of tables other than the homogeneous one, each column is shared or copied by itself. It is shared if
+    /// its values are contiguous in one [`Array`]: if they lie in one piece that was made by
+    /// [`Piece::of_array`](crate::table::Piece::of_array), without gaps. Any other column is copied.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::to_record_batch`].
+    /// Those of [`HomogenNumericTable::to_record_batch`]; [`Error::MixedElementTypes`]; those of reading a column.
     ///
     /// # Examples
     /// ```
@@ -171,7 +178,7 @@ impl dyn NumericTable + '_ {
     }
 }
 
-/// Makes a record batch of columns that have the type and the length that the schema and the rows say.
+/// Creates a record batch of columns, which must have the types of the schema and `rows` values.
 fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>) -> Result<RecordBatch> {
     let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
@@ -179,7 +186,7 @@ fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>
         .map_err(|source| Error::ArrowReader { source })
 }
 
-/// The values of an array, which are of this type unless somebody's own kind of table is wrong about it.
+/// Downcasts an array, which succeeds unless a user's own kind of table reported a wrong element type.
 fn downcast<T: Element>(array: AnyArray) -> Result<Array<T>> {
     array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))
 }

@@ -17,8 +17,9 @@ use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Makes a table of a record batch whose columns all hold `T`, without nulls. One column is shared; several are copied
-    /// into a row-major table, a few rows of all of them at a time. Names and types of columns are kept.
+    /// Creates a table from a record batch whose columns all hold `T`, without nulls. A single column is shared;
+    /// several are copied into a row-major table, a few rows of all columns at a time. Names and types of columns are
+    /// kept.
     ///
     /// # Errors
     /// [`Error::Arrow`] for a column of another type or with nulls: see
@@ -41,17 +42,18 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_record_batches([batch], ArrowOptions::new())
     }
 
-    /// Makes one table of record batches with the same columns in the same order, one below the other.
+    /// Creates one table from record batches with the same columns in the same order: their rows in the order of the
+    /// batches.
     ///
-    /// Values are shared if there is one batch of one column, of the table's type and without nulls; else they are copied.
-    /// Shared memory belongs to Arrow, all of the buffer is kept, and it is never written: the first write copies.
+    /// Values are shared if there is one batch of one column, of the table's type and without nulls; otherwise they are
+    /// copied. Shared memory belongs to Arrow: the whole buffer is kept alive, and it is never written: the first write
+    /// copies.
     ///
     /// # Errors
-    /// [`Error::Arrow`] with the column: it holds another type, and no conversion was asked for, or a type that tables do not
-    /// have; it has nulls, and no NaN was asked for, or the table's type has none; batches differ in the number or the names
-    /// of columns.
-    /// [`Error::ValueNotRepresentable`] for the first value that the conversion does not permit. [`Error::CopyRequired`].
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`Error::Arrow`] with the column, if it holds another type and no conversion was requested, or a type that
+    /// tables do not support; if it has nulls and no NaN was requested for them, or the table's type has no NaN; if
+    /// batches differ in the number or the names of columns. [`Error::ValueNotRepresentable`] for the first value that
+    /// the conversion does not permit. [`Error::CopyRequired`]. [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -76,11 +78,11 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Makes one table of everything that a reader gives: a file in Arrow's IPC format, for instance. All batches are read
-    /// before the table is made, so both are in memory for a moment.
+    /// Creates one table from all batches of a reader, for instance of a file in Arrow's IPC format. All batches are
+    /// read before the table is created, so that both are in memory for a moment.
     ///
     /// # Errors
-    /// As [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
+    /// Those of [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
     ///
     /// # Examples
     /// ```
@@ -99,10 +101,11 @@ impl<T: Element> HomogenNumericTable<T> {
         from_batches(&schema, &batches.iter().collect::<Vec<_>>(), &options)
     }
 
-    /// Makes a table of lists that all have the same length and hold `T`: each is a row. No copy.
+    /// Creates a table from lists of the same length that hold `T`: each is a row. No copy.
     ///
     /// # Errors
-    /// [`Error::Arrow`] for values of another type, or nulls: see [`from_fixed_size_lists`](Self::from_fixed_size_lists).
+    /// [`Error::Arrow`] for values of another type, or nulls: see
+    /// [`from_fixed_size_lists`](Self::from_fixed_size_lists).
     ///
     /// # Examples
     /// ```
@@ -117,13 +120,13 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_fixed_size_lists([lists], ArrowOptions::new())
     }
 
-    /// Makes one table of several arrays of lists of the same length, one below the other.
+    /// Creates one table from several arrays of lists of the same length: their rows in the order of the arrays.
     ///
-    /// Values are shared if there is one array, of the table's type and without nulls, and the table is row-major; else they
-    /// are copied. A list that is null is a row of nulls.
+    /// Values are shared if there is one array, of the table's type and without nulls, and the table is row-major;
+    /// otherwise they are copied. A list that is null is a row of nulls.
     ///
     /// # Errors
-    /// As [`from_record_batches`](Self::from_record_batches); [`Error::Arrow`] for lists of different lengths.
+    /// Those of [`from_record_batches`](Self::from_record_batches); [`Error::Arrow`] for lists of different lengths.
     ///
     /// # Examples
     /// ```
@@ -159,12 +162,12 @@ impl<T: Element> HomogenNumericTable<T> {
             let own = list.nulls().map(|nulls| nulls.expand(columns));
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
-            let place = |value| format!("list {}, value {}", value / columns, value % columns); // so it has some
+            let place = |value| format!("list {}, value {}", value / columns, value % columns); // columns > 0
             let column = ChunkColumn::new::<T>(values, nulls, &options, place).map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
         }
         let shape = whole_shape::<T>(lists.iter().map(|list| list.len()), columns)?;
-        // Lists are rows; a single row or column is in any layout.
+        // Lists are rows; a single row or column has any layout.
         let is_in_layout = options.layout == DataLayout::RowMajor || shape.rows == 1 || shape.columns == 1;
         let whole = match &lists[..] {
             [list] if is_in_layout => Some(list.values().as_ref()),
@@ -173,7 +176,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if let Some(shared) = shared(whole, &chunks, shape, &options)? {
             return Ok(shared);
         }
-        // Lists one after another are one column.
+        // Contiguous lists are one column.
         let layout = DataLayout::RowMajor;
         let values = Shape { rows: shape.element_count_of(T::TYPE)?, columns: 1 };
         let array = assemble(&chunks, values, layout, &options).map_err(|error| match error {
@@ -188,11 +191,11 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Makes one table of record batches, of the element type of their first column; `f64` if there is none.
+/// Creates one table from record batches, of the element type of their first column; `f64` if there is none.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for a column of another type than the first, unless a
-/// conversion to that was asked for.
+/// Those of [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for a column of another type than the first,
+/// unless a conversion was requested.
 ///
 /// # Examples
 /// ```
@@ -210,11 +213,11 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
     let batches: Vec<B> = batches.into_iter().collect();
     let first = batches.first().map(|batch| batch.borrow().schema());
     let found = match first.as_ref().and_then(|schema| schema.fields().first()) {
-        None => ElementType::F64, // of no values
+        None => ElementType::F64, // there are no values
         Some(field) => element_type(field.data_type()).ok_or_else(|| Error::Arrow {
             column: 0,
             name: field.name().clone(),
-            reason: format!("{} is no element type of tables", field.data_type()),
+            reason: format!("{} is not an element type of tables", field.data_type()),
         })?,
     };
     match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_record_batches(batches, options)?)))
@@ -262,19 +265,20 @@ fn from_batches<T: Element>(
     table.described_by(dictionary)
 }
 
-/// Says in which of several chunks something is; rows are counted from its beginning.
+/// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
 fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
     if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
 }
 
-/// The shape of all chunks together.
+/// Returns the shape of all chunks together.
 fn whole_shape<T: Element>(mut rows: impl Iterator<Item = usize>, columns: usize) -> Result<Shape> {
     let shape = |rows| Shape { rows, columns };
     let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
     sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element: Some(T::TYPE) })
 }
 
-/// A table on the memory of an Arrow array that holds all values in the layout, if that is possible, and permitted.
+/// Returns a table that shares the memory of an Arrow array with all values in the right layout, if that is possible
+/// and permitted.
 fn shared<T: Element>(
     whole: Option<&dyn ArrowArray>,
     chunks: &[Chunk<'_>],

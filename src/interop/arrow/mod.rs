@@ -1,19 +1,23 @@
-//! Arrow: record batches and fixed-size lists from tables, and tables from them.
+//! Conversions between tables and Arrow's record batches and fixed-size lists.
 //!
 //! | from | to | without a copy |
 //! | --- | --- | --- |
-//! | column-major table | `RecordBatch` | always: every column shows the memory of the table |
+//! | column-major table | `RecordBatch` | always: every column shares the memory of the table |
+//! | row-major table | `RecordBatch` | if it has one row or one column |
+//! | table of another kind, whose columns have one type | `RecordBatch` | each column that is contiguous in an array |
 //! | row-major table | `FixedSizeListArray`, one list for each row | always |
+//! | column-major table | `FixedSizeListArray` | if it has one column, or one row that is not a slice of a larger table |
 //! | `RecordBatch` of one column | table | if there is one chunk, without nulls, of the table's type |
 //! | `FixedSizeListArray` | row-major table | as above |
 //! | `RecordBatch` of several columns, several chunks | table | never: their memory is not one block |
 //!
-//! Arrow has all element types but `bf16`. Names, types and numbers of categories travel in the schema.
+//! Arrow has all element types except `bf16`. Names, types and numbers of categories are stored in the schema.
 //!
-//! `types`: which Arrow array holds which element type; `schema`: what columns mean; `export`; `import`, `options`, `chunks`:
-//! the way back.
+//! `types`: Arrow types of element types; `schema`: descriptions of columns; `export`: tables to Arrow; `import`,
+//! `options`, `chunks`: Arrow to tables.
 //!
-//! Arrow makes a new major version several times a year; which one this is does not belong to what our own version promises.
+//! Arrow releases a new major version several times a year. The version that this crate uses is not covered by its own
+//! semantic versioning.
 
 mod chunks;
 mod export;

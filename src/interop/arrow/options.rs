@@ -1,10 +1,10 @@
-//! How Arrow data becomes a table.
+//! Options for importing Arrow data.
 
 use crate::base::copy::CopyPolicy;
 use crate::convert::ConversionPolicy;
 use crate::table::DataLayout;
 
-/// How Arrow data becomes a table.
+/// Options for creating tables from Arrow data.
 ///
 /// # Examples
 /// ```
@@ -32,7 +32,7 @@ pub struct ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Copy if need be, into a row-major table; no conversion; nulls are errors.
+    /// Creates the default options: a row-major table, copied only if needed; no conversion; nulls are errors.
     ///
     /// # Examples
     /// ```
@@ -46,7 +46,7 @@ impl ArrowOptions {
         Self { copy: CopyPolicy::IfNeeded, conversion: None, has_nan_for_null: false, layout: DataLayout::RowMajor }
     }
 
-    /// Chooses whether values are copied.
+    /// Sets whether values are copied.
     ///
     /// # Examples
     /// ```
@@ -60,7 +60,7 @@ impl ArrowOptions {
         Self { copy, ..self }
     }
 
-    /// Has values of other element types converted, under a policy. If nobody asks for it, they are an error.
+    /// Requests that values of other element types are converted, under a policy. By default, they are an error.
     ///
     /// # Examples
     /// ```
@@ -75,7 +75,7 @@ impl ArrowOptions {
         Self { conversion: Some(policy), ..self }
     }
 
-    /// Chooses whether nulls become NaN, in a table of floats. If not, they are errors.
+    /// Sets whether nulls become NaN, in a table of floats. Otherwise they are errors.
     ///
     /// # Examples
     /// ```
@@ -93,7 +93,7 @@ impl ArrowOptions {
         Self { has_nan_for_null, ..self }
     }
 
-    /// Chooses the layout of the table. Lists are rows: of them, a column-major table is a copy.
+    /// Sets the layout of the table. Lists are rows: a column-major table made from them is a copy.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
-//! What columns are called and mean, in an Arrow schema and in a dictionary.
+//! Conversion between the dictionary of a table and an Arrow schema.
 //!
-//! Arrow's fields must have names, and know nothing of categories: what is lacking is in their metadata, under `PREFIX`.
-//! A schema of somebody else's has no such metadata; all of its columns are continuous.
+//! Arrow's fields must have names, and have no categories: the rest of a feature is in their metadata, under keys that
+//! begin with `numeric-table`. Schemas from other sources have no such metadata; all of their columns are continuous.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,20 @@ use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
 
-/// A column that the table gives no name has one in Arrow, its number, and here as well: if somebody renames it, it has a name.
+/// The generated Arrow name of a column without a name. If the field is renamed, the two differ, and the column has a
+/// name.
 const UNNAMED: &str = "numeric-table.unnamed";
 /// `categorical` or `ordinal`.
 const FEATURE_TYPE: &str = "numeric-table.feature_type";
 const CATEGORY_COUNT: &str = "numeric-table.category_count";
 
-/// What Arrow takes for a column without values, about: its field, its array, its buffer.
+/// Approximate number of bytes of an Arrow column without values: its field, array and buffer.
 const COLUMN_BYTES: usize = 512;
 
-/// Describes columns of one type.
+/// Creates the schema of columns of one type.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if there is no room for so many columns, with or without values.
+/// [`Error::OutOfMemory`] if there is not enough memory for the columns, even without values.
 pub(super) fn to_schema(dictionary: &DataDictionary, data_type: &DataType, columns: usize) -> Result<Schema> {
     let bytes = columns.saturating_mul(COLUMN_BYTES);
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
@@ -46,7 +47,7 @@ pub(super) fn to_schema(dictionary: &DataDictionary, data_type: &DataType, colum
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
 }
 
-/// Describes the columns of a table of some element type.
+/// Creates the dictionary of a table of `element_type`.
 pub(super) fn to_dictionary(schema: &Schema, element_type: ElementType) -> DataDictionary {
     DataDictionary::from_features(schema.fields().iter().map(|field| {
         let metadata = field.metadata();

@@ -1,4 +1,4 @@
-//! Which Arrow array holds which element type.
+//! The Arrow types of element types, and the arrays of their values.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ macro_rules! match_arrow {
     };
 }
 
-/// The Arrow type of an element type.
+/// Returns the Arrow type of an element type.
 ///
 /// # Errors
 /// [`Error::UnsupportedElementType`] for `bf16`.
@@ -39,13 +39,13 @@ pub(super) fn data_type(element: ElementType) -> Result<DataType> {
     match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(Error::UnsupportedElementType { element, target: "Arrow" }))
 }
 
-/// The element type of an Arrow type, if it has one.
+/// Returns the element type of an Arrow type, if it has one.
 pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
     let is_it = |&element: &ElementType| match_arrow!(element, P => *data_type == P::DATA_TYPE, none => false);
     ElementType::ALL.iter().copied().find(is_it)
 }
 
-/// Makes an Arrow array of values, which keeps their memory alive. No copy.
+/// Creates an Arrow array of values, which keeps their memory alive. No copy.
 ///
 /// # Errors
 /// [`Error::UnsupportedElementType`] for `bf16`.
@@ -63,14 +63,16 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>) -> Result<ArrayRef> {
     match_arrow!(T::TYPE, P => Ok(make::<P>(bytes)), none => Err(unsupported))
 }
 
-/// The values of an Arrow array, in memory that is kept alive; nulls are anything. `None` if it is of no element type.
+/// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if
+/// its type is not an element type.
 pub(super) fn share(array: &dyn arrow_array::Array) -> Option<AnyArray> {
     match_arrow!(element_type(array.data_type())?, P => {
         Some(AnyArray::new(Array::from_owner(array.as_primitive_opt::<P>()?.values().clone())))
     }, none => None)
 }
 
-/// The values of an Arrow array; nulls are anything. `None` if it is of no element type.
+/// Borrows the values of an Arrow array. Values of nulls are arbitrary. Returns `None` if its type is not an element
+/// type.
 pub(super) fn values(array: &dyn arrow_array::Array) -> Option<AnySlice<'_>> {
     match_arrow!(element_type(array.data_type())?, P => {
         Some(AnySlice::new::<<P as ArrowPrimitiveType>::Native>(array.as_primitive_opt::<P>()?.values()))

@@ -1,17 +1,17 @@
-//! The records of a file, one after another: some hundred kilobytes of whole records at hand at a time.
+//! Sequential reading of the records of a file, in batches of whole records of some hundred kilobytes.
 
 use super::input::Input;
 use super::syntax::{Syntax, Walked, walk};
 use crate::base::error::Result;
 
-/// Walks over a file from a place on, where a record begins.
+/// Reads a file batch by batch, from a position where a record begins.
 #[derive(Debug)]
 pub(super) struct Batches {
-    /// Where what is at hand begins.
+    /// Position of the current bytes.
     place: u64,
-    /// Where it ends, and the next bytes begin.
+    /// Their end: the position of the next batch.
     next: u64,
-    /// Bytes of a file, if they are not in memory anyway, and where they begin.
+    /// Bytes read from a file, unless the input is in memory, and their position.
     buffer: Vec<u8>,
     buffer_place: u64,
 }
@@ -21,22 +21,22 @@ impl Batches {
         Self { place: start, next: start, buffer: Vec::new(), buffer_place: start }
     }
 
-    /// Where the bytes at hand begin.
+    /// Returns the position of the current bytes.
     pub(super) fn place(&self) -> u64 {
         self.place
     }
 
-    /// The bytes at hand: whole records.
+    /// Returns the current bytes: whole records.
     pub(super) fn bytes<'a>(&'a self, input: &'a Input) -> &'a [u8] {
         input.held(self.place..self.next, &self.buffer, self.buffer_place)
     }
 
-    /// Uses some of them up.
+    /// Consumes some of the current bytes.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.place = self.next.min(self.place + bytes as u64);
     }
 
-    /// Goes on to the next record, so that the bytes at hand begin with it; `false` if there is none.
+    /// Advances to the next record, so that the current bytes begin with it. Returns `false` if there is none.
     pub(super) fn go_to_record(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
         while self.fill(syntax, input, step)? {
             let bytes = self.bytes(input);
@@ -50,8 +50,9 @@ impl Batches {
         Ok(false)
     }
 
-    /// Has at least one record at hand, or blank lines behind the last one; `false` at the end of the file. After an error,
-    /// which may be that the record is too long, everything is as it was.
+    /// Reads the next batch if the current one is used up: at least one record, or blank lines after the last one.
+    /// Returns `false` at the end of the file. After an error, which may be that a record is too long, the state is
+    /// unchanged.
     pub(super) fn fill(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
         if self.place < self.next {
             return Ok(true);

@@ -12,18 +12,18 @@ use crate::block::BlockMut;
 use crate::files::progress::Meter;
 use crate::table::Region;
 
-/// All rows of a CSV file, block by block: see [`CsvSource::row_blocks`].
+/// The rows of a CSV file, block by block: see [`CsvSource::row_blocks`].
 pub struct CsvBlocks<'s, T> {
     source: &'s CsvSource,
     plan: RowPlan<'s, T>,
     batches: Batches,
     rows_per_block: usize,
     values: Array<T>,
-    /// Rows in front of the block.
+    /// Number of rows before the block.
     first_row: usize,
-    /// Rows that the block has.
+    /// Number of rows of the block.
     rows: usize,
-    /// Whether the block has been handed out, so that another one is next.
+    /// Whether the block has been returned, so that another one is next.
     is_done: bool,
     meter: Meter,
 }
@@ -34,7 +34,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
             return Err(Error::EmptyBlocks);
         }
         let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
-        // A field takes a byte at least, but for the last one: no file has more rows.
+        // Every field but the last one takes at least a byte: no file has more rows.
         let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
         let most = source.counted_rows().unwrap_or(usize::try_from(most).unwrap_or(usize::MAX));
         let rows = rows_per_block.min(most).max(1);
@@ -43,11 +43,11 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         Ok(Self { source, plan, batches, rows_per_block: rows, values, first_row: 0, rows: 0, is_done: false, meter })
     }
 
-    /// Reads the next block; `None` after the last one. It replaces the one before. After an error the same block is next:
-    /// what is wrong in the file stays an error.
+    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
+    /// next call tries the same block again: an error in the file stays an error.
     ///
     /// # Errors
-    /// As [`CsvSource::load`].
+    /// Those of [`CsvSource::load`].
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Which columns a call is about, what they are, and what becomes of their gaps.
+//! The selection of columns, their kinds, and the treatment of missing values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,9 +9,9 @@ use super::near::near;
 use super::{bad_option, excerpt};
 use crate::base::error::Result;
 
-/// Some columns of a CSV file: by name, by index, or a range of them.
+/// Some columns of a CSV file: by name, by index, or as a range.
 ///
-/// Whoever takes this takes a name, an index, an array or a vector of either, or a range, as it is.
+/// Functions with a parameter of this type accept a name, an index, an array or a vector of either, or a range.
 ///
 /// # Examples
 /// ```
@@ -30,11 +30,11 @@ pub enum CsvColumns {
     All,
     /// The columns with these names.
     Names(Vec<String>),
-    /// The columns with these indices, from 0 on.
+    /// The columns with these indices, counted from 0.
     Indices(Vec<usize>),
     /// Consecutive columns.
     Range(Range<usize>),
-    /// All columns from this one on.
+    /// This column and all later ones.
     From(usize),
 }
 
@@ -62,10 +62,10 @@ impl CsvColumns {
     }
 }
 
-/// The names of a file's columns, to be looked up: there may be a million of them, and as many look-ups.
+/// The names of a file's columns, for look-ups: there may be a million of either.
 pub(super) struct Names<'a> {
     names: &'a [Option<String>],
-    /// The first column of each name, and the second, if there is one.
+    /// The first column with each name, and the second, if there is one.
     columns: HashMap<&'a str, (usize, Option<usize>)>,
 }
 
@@ -167,7 +167,7 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
     }
 }
 
-/// What the fields of a column are, and what becomes of them. Source: DAAL's modifiers.
+/// What the fields of a column are, and how they become values. Source: DAAL's modifiers.
 ///
 /// # Examples
 /// ```
@@ -187,39 +187,42 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum CsvKind {
-    /// `Continuous` if every field that is not missing is a number, `Categorical` if every one is a word. The whole file
-    /// decides.
+    /// `Continuous` if every field that is not missing is a number, `Categorical` if every one is a word. The whole
+    /// file is considered.
     ///
-    /// A column that mixes the two is an error, which says where its first word is: a typo must not make words of all
-    /// numbers. What is not to be a number says [`CsvOptions::missing_texts`](super::CsvOptions::missing_texts), or that
-    /// numbers are words too, [`Categorical`](Self::Categorical). No word, and so an error as well, is a text of numbers with
-    /// commas, semicolons, bars, tabs or spaces between them: `1,5` has no point, and `1;2` another delimiter. In a file of one
-    /// column, words that all have a comma, a semicolon, a bar or a tab in them, the header too, are the same error.
+    /// A column that mixes the two is an error, which names the position of its first word: a typo must not turn all
+    /// numbers into words. Use [`CsvOptions::missing_texts`](super::CsvOptions::missing_texts) for words that mean a
+    /// missing value, or [`Categorical`](Self::Categorical) if the numbers are words too. A text of several numbers
+    /// with commas, semicolons, bars, tabs or spaces between them is not a word, and so an error as well: `1,5` lacks a
+    /// decimal point, and `1;2` has another delimiter. In a file of one column, words that all contain the same comma,
+    /// semicolon, bar or tab, including the header, are the same error.
     #[default]
     Automatic,
     /// Numbers.
     Continuous,
-    /// Numbers whose order means something, and whose differences do not.
+    /// Numbers whose order is meaningful, but not their differences.
     Ordinal,
-    /// Words, numbers among them: each becomes the index of its category, in the order in which they first appear.
+    /// Words, which may look like numbers: each becomes the index of its category. Categories are numbered in order of
+    /// their first appearance.
     Categorical,
-    /// Words as under `Categorical`: the column becomes one column for each category, which holds 1 where a row has it and
-    /// 0 where not.
+    /// Words as under `Categorical`: the column becomes one column for each category, with 1 in the rows that have this
+    /// category and 0 in the others.
     OneHot,
-    /// What a function makes of each field: see [`custom`](Self::custom).
+    /// Numbers that a function computes from each field: see [`custom`](Self::custom).
     Custom(CustomKind),
 }
 
 pub(super) type Custom = dyn Fn(&str) -> Result<f64, String> + Send + Sync;
 
-/// A function of the caller.
+/// A caller's function.
 #[derive(Clone)]
 pub struct CustomKind(pub(super) Arc<Custom>);
 
 impl CsvKind {
-    /// Numbers that `convert` makes of each field's text, missing ones included, or refuses with a reason. They become
-    /// values of the table under the [policy](super::CsvOptions::policy) in force. It may be called for any row, in any
-    /// order, more than once, by several threads.
+    /// Creates a kind whose fields are converted to numbers by `convert`, which is called with each field's text,
+    /// including missing ones, or refused with a reason. The numbers become values of the table under the
+    /// [policy](super::CsvOptions::policy) of the options. `convert` may be called for any row, in any order, more than
+    /// once, on several threads.
     ///
     /// # Examples
     /// ```
@@ -256,7 +259,7 @@ impl fmt::Debug for CustomKind {
     }
 }
 
-/// What becomes of a missing value. Nobody guesses: unless something else is asked for, it is an error.
+/// How a missing value is treated. By default, it is an error.
 ///
 /// # Examples
 /// ```
@@ -275,12 +278,12 @@ pub enum CsvMissing {
     /// It is an error.
     #[default]
     Error,
-    /// It becomes NaN; an error where the table holds integers.
+    /// It becomes NaN; an error if the table holds integers.
     Nan,
-    /// The whole row is left out, as if it were not in the file: its words are no categories, and its fields say nothing about
-    /// what their columns are.
+    /// The whole row is left out, as if it were not in the file: its words are not categories, and its fields do not
+    /// influence the kinds of their columns.
     SkipRow,
-    /// It becomes this value, which the type of the table must hold; of a categorical column too, and in all columns that
-    /// a one-hot encoding gives.
+    /// It becomes this value, which must be representable in the type of the table; also in a categorical column, and
+    /// in all columns of a one-hot encoding.
     Value(f64),
 }

@@ -1,6 +1,6 @@
-//! Which columns are words, and which words there are: what the whole file decides.
+//! Kinds and categories of columns, as far as they depend on the whole file.
 //!
-//! A record of the wrong shape says nothing, and neither does what follows it: the parser gets no further.
+//! A record of the wrong shape is ignored, and so is everything after it: the parser stops there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use super::syntax::{Fit, Syntax};
 use crate::base::error::Result;
 use crate::base::parallel;
 
-/// What some records say about the columns.
+/// What has been found out about the columns from some records.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// What is known of the columns of which anything has to be known.
+    /// Findings about the columns of which something has to be found out.
     columns: HashMap<usize, Finding>,
-    /// The first place so far where a column has one word too many; behind it, nobody needs words.
+    /// The first position so far where a column has one word too many; words after it are not needed.
     end: Option<u64>,
     is_behind_end: bool,
-    /// There is a record of the wrong shape, or the last one of the file: nothing comes behind it.
+    /// Whether there was a record of the wrong shape, or the last one of the file: nothing after it counts.
     is_over: bool,
 }
 
-/// What some records say about one column.
+/// What has been found out about one column.
 #[derive(Default)]
 struct Finding {
-    /// If it is open.
+    /// Used if the kind of the column is open.
     signs: Signs,
-    /// If it wants them, in the order in which they first appear, and where each of them does.
+    /// Used if the words of the column are needed: in order of first appearance, with the positions of these.
     words: Categories,
     places: Vec<u64>,
 }
 
 impl Finding {
-    /// Adds a word, unless it is there, or not UTF-8, or there is one too many already. Returns whether there is.
+    /// Adds a word, unless it is known, or not UTF-8, or there is one too many already. Returns whether there was.
     fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> bool {
         if self.places.len() > most {
             return true;
@@ -54,7 +54,7 @@ impl Finding {
     }
 }
 
-/// Whole records, and where they lie in the file.
+/// Whole records, and their position in the file.
 pub(super) struct RecordBytes<'a> {
     pub(super) syntax: &'a Syntax,
     pub(super) bytes: &'a [u8],
@@ -62,7 +62,7 @@ pub(super) struct RecordBytes<'a> {
 }
 
 impl Findings {
-    /// Looks at records, `limit` at most. Errors are for the parser to find.
+    /// Examines at most `limit` records. Errors are left to the parser.
     pub(super) fn look_at(&mut self, records: &RecordBytes<'_>, roles: &Roles, limit: usize) {
         let &RecordBytes { syntax, bytes, .. } = records;
         let (mut ends, mut scratch) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ impl Findings {
         }
     }
 
-    /// Looks at one record, whose fields end at `ends`.
+    /// Examines one record, whose fields end at `ends`.
     fn look_at_record(
         &mut self,
         records: &RecordBytes<'_>,
@@ -121,7 +121,7 @@ impl Findings {
         }
     }
 
-    /// Adds what later records say.
+    /// Adds the findings of later records.
     fn append(&mut self, later: Self, roles: &Roles) {
         if self.is_over {
             return;
@@ -135,7 +135,8 @@ impl Findings {
         }
     }
 
-    /// The first word in the file that is one too many for its column, of those columns that are `among` them.
+    /// Returns the first word in the file that is one too many for its column, among the columns for which `among` is
+    /// true.
     fn too_many(&self, roles: &Roles, among: impl Fn(&ColumnRole) -> bool) -> Option<Failure> {
         let failures = self.columns.iter().filter(|(index, _)| among(&roles.columns[**index]));
         let failures = failures.filter_map(|(&index, finding)| {
@@ -147,7 +148,7 @@ impl Findings {
         failures.min_by_key(|failure| failure.place)
     }
 
-    /// Says what the open columns are, as far as these records decide it. `is_all` says that there are no others.
+    /// Decides the kinds of open columns, as far as these records permit. `is_all`: there are no other records.
     pub(super) fn decide(&mut self, roles: &mut Roles, is_all: bool) {
         let is_only = roles.columns.len() == 1;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.is_open()) {
@@ -157,8 +158,8 @@ impl Findings {
     }
 }
 
-/// Looks through the whole file until nothing is open, or there are too many words. Once, unless a column has its first words
-/// late, or too many words and a number.
+/// Scans the whole file until nothing is open, or a column has too many words. One scan is enough, unless a column has
+/// its first words late, or too many words and a number.
 pub(super) fn settle(
     syntax: &Syntax,
     input: &Input,
@@ -178,7 +179,7 @@ pub(super) fn settle(
             }
             are_all_wanted &= wanted[index];
         }
-        // Which column is the first with too many words is known when the words of all have been looked for.
+        // The first column with too many words is known only after the words of all columns have been collected.
         if let Some(failure) = too_many.filter(|_| are_all_wanted) {
             return Ok(Err(failure));
         }

@@ -1,4 +1,4 @@
-//! From a value to the shortest text that is read back as the same value.
+//! Formatting values as the shortest text that is read back as the same value.
 
 use std::io::Write;
 
@@ -20,10 +20,10 @@ pub(super) fn push<T: Element>(number: T, text: &mut Vec<u8>) {
 }
 
 fn print(number: std::fmt::Arguments<'_>, text: &mut Vec<u8>) {
-    let _ = text.write_fmt(number); // a vector takes everything
+    let _ = text.write_fmt(number); // writing to a vector cannot fail
 }
 
-/// As few digits as lead back to a 16-bit float: five always do.
+/// Appends the fewest digits that are read back as the same 16-bit float; five are always enough.
 fn push_half<T: Element>(number: T, text: &mut Vec<u8>) {
     const MOST_DIGITS: usize = 5;
     let wide: f64 = cast(number);
@@ -74,7 +74,7 @@ mod tests {
             let [half, brain] = [text(f16::from_bits(bits)), text(bf16::from_bits(bits))];
             let half = value::<f16>(half.as_bytes(), ConversionPolicy::Exact).unwrap();
             let brain = value::<bf16>(brain.as_bytes(), ConversionPolicy::Exact).unwrap();
-            // A text has no room for the payload of a NaN.
+            // The text of a NaN does not contain its payload.
             assert!(half.to_bits() == bits || (half.is_nan() && f16::from_bits(bits).is_nan()));
             assert!(brain.to_bits() == bits || (brain.is_nan() && bf16::from_bits(bits).is_nan()));
         }

@@ -1,4 +1,4 @@
-//! What is wrong in a CSV file, and the error that it becomes.
+//! Errors in a CSV file.
 
 use super::excerpt;
 use super::input::Input;
@@ -7,12 +7,12 @@ use super::roles::{ColumnRole, Shown};
 use crate::base::error::{Error, Result};
 use crate::base::text::label;
 
-/// What is wrong where.
+/// An error at a position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
-    /// The byte of the file.
+    /// Position in the file, in bytes.
     pub(super) place: u64,
-    /// The column of the file, if it is one.
+    /// The column of the file, if the error is about one.
     pub(super) column: Option<usize>,
     pub(super) text: String,
     pub(super) reason: Reason,
@@ -21,7 +21,7 @@ pub(super) struct Failure {
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// It is a word, and its column has numbers: how that is known, the column says.
+    /// It is a word in a column of numbers; the reason why it is one is in [`ColumnRole::shown`].
     Word,
     Other(String),
 }
@@ -39,7 +39,7 @@ impl From<&str> for Reason {
 }
 
 impl Reason {
-    /// What is wrong with a text that should be a number.
+    /// Returns what is wrong with a text that should be a number.
     #[cold]
     pub(super) fn not_a_number(text: &[u8]) -> Self {
         match separator_in_numbers(text) {
@@ -60,7 +60,7 @@ impl Reason {
         }
     }
 
-    /// Puts it into words. `column` is the one that the text is in.
+    /// Formats the reason. `column` is that of the text.
     fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<String> {
         if let Self::Other(reason) = self {
             return Ok(reason);
@@ -85,7 +85,7 @@ impl Reason {
 }
 
 impl Failure {
-    /// The error that says on which line of which file. `column` is the one that it is about.
+    /// Converts to an error with the path and the line number. `column` is the one that it is about.
     pub(super) fn into_error(self, input: &Input, column: Option<&ColumnRole>) -> Error {
         let Self { place, column: index, text, reason } = self;
         let in_file = || Ok((input.line_of(place)?, reason.in_words(input, column)?));
@@ -100,7 +100,7 @@ impl Failure {
     }
 }
 
-/// A reason of a caller's function, which may have any text of the file in it.
+/// Converts the reason of a caller's function, which may contain any text of the file.
 pub(super) fn foreign(reason: &str) -> Reason {
     const LIMIT: usize = 200;
     label(reason, LIMIT).into()

@@ -1,5 +1,5 @@
-//! What the first records of a file say: the names of the columns, whether lines end in a delimiter, and what columns seem
-//! to be.
+//! What follows from the first records of a file: the names of the columns, whether lines end in a delimiter, and the
+//! likely kinds of columns.
 
 use super::batches::Batches;
 use super::describe::{Findings, RecordBytes};
@@ -11,7 +11,7 @@ use super::syntax::Syntax;
 use super::{CsvOptions, SAMPLE, excerpt};
 use crate::base::error::{Error, Result};
 
-/// Whether the first record of a CSV file gives the names of the columns.
+/// Whether the first record of a CSV file holds the names of the columns.
 ///
 /// # Examples
 /// ```
@@ -19,18 +19,19 @@ use crate::base::error::{Error, Result};
 /// let rows = |text: &'static [u8], header| -> Result<usize, Error> {
 ///     Ok(CsvSource::from_bytes_with(text, CsvOptions::new().header(header))?.load::<f64>()?.row_count())
 /// };
-/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Automatic)?, 2); // numbers are no names,
-/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Yes)?, 1); // unless one says so
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Automatic)?, 2); // numbers are not names,
+/// assert_eq!(rows(b"2023,2024\n1,2\n", CsvHeader::Yes)?, 1); // unless the caller says so
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CsvHeader {
-    /// It does if none of its fields is a number, or meant to be one, as `1,5` is between semicolons.
+    /// It does if none of its fields is a number, or meant to be one, like `1,5` between semicolons.
     #[default]
     Automatic,
     /// It does.
     Yes,
-    /// It is a row as the others are.
+    /// It does not: it is a row like the others.
     No,
 }
 
@@ -44,28 +45,31 @@ pub enum CsvHeader {
 ///     Ok(CsvSource::from_bytes_with(text, options)?.load::<f64>()?.column_count())
 /// };
 /// assert_eq!(columns(b"a,b,\n1,2,\n", CsvTrailing::Automatic)?, 2); // the header shows it,
-/// assert_eq!(columns(b"a,b\n1,2,\n", CsvTrailing::Yes)?, 2); // or one says so
+/// assert_eq!(columns(b"a,b\n1,2,\n", CsvTrailing::Yes)?, 2); // or the caller says so
 /// assert_eq!(columns(b"a,b,\n1,2,\n", CsvTrailing::No)?, 3); // a column without a name, of missing values
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CsvTrailing {
-    /// They do if the header does, and the first row has nothing there either. Without a header, they do not.
+    /// They do if the header does, and the first row has nothing after its last delimiter either. Without a header,
+    /// they do not.
     #[default]
     Automatic,
-    /// They do. The header and the last line need not; any other line that does not, or a line with anything but spaces there,
-    /// is an error.
+    /// They do. The header and the last line need not; any other line that does not, or that has anything but spaces
+    /// after the delimiter, is an error.
     Yes,
     /// They do not: what follows the last delimiter is a field, though it may be missing.
     No,
 }
 
-/// What a file is like: how to read it, where its records begin, and what is known, and guessed, of its columns.
+/// Examines the first records. Returns the syntax, the position of the first row, and what is known or guessed about
+/// the columns.
 pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) -> Result<(Syntax, u64, Roles)> {
     let mut syntax = options.syntax()?;
     let mut start = skip_mark(input)?;
     let mut batches = Batches::new(start);
-    syntax.skips_spaces = true; // in front of a header, and until it is known how many columns there are
+    syntax.skips_spaces = true; // before a header, and until the number of columns is known
     let mut first = First::default();
     if batches.go_to_record(&syntax, input, step)? {
         let place = batches.place();
@@ -105,7 +109,7 @@ pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) ->
     Ok((syntax, start, guess))
 }
 
-/// Where the text begins: behind the mark that says that it is UTF-8, if it is there.
+/// Returns the position of the text: after the UTF-8 byte order mark, if there is one.
 fn skip_mark(input: &Input) -> Result<u64> {
     let mut buffer = Vec::new();
     let start = input.read(0..input.len().min(3), &mut buffer)?;
@@ -117,19 +121,19 @@ fn skip_mark(input: &Input) -> Result<u64> {
     Ok(if start == [0xEF, 0xBB, 0xBF] { 3 } else { 0 })
 }
 
-/// What the first record says.
+/// The first record.
 #[derive(Default)]
 struct First {
     /// A name or `None` for each of its fields.
     names: Vec<Option<String>>,
-    /// Where the header ends, if the record is one.
+    /// The end of the header, if the record is one.
     header_end: Option<usize>,
-    /// Whether it ends in a delimiter.
+    /// Whether the record ends in a delimiter.
     is_trailing: bool,
 }
 
 impl First {
-    /// Reads the record that the bytes begin with.
+    /// Reads the record at the beginning of the bytes.
     fn read(syntax: &Syntax, bytes: &[u8], options: &CsvOptions) -> Result<Self, Failure> {
         let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), 0, Vec::new(), false);
         let mut broken = None;

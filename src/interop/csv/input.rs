@@ -1,4 +1,4 @@
-//! The bytes of a CSV file, wherever they are.
+//! The bytes of a CSV file, on disk or in memory.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -9,10 +9,10 @@ use crate::array::Array;
 use crate::base::error::{Error, Result};
 use crate::files::position::read_at;
 
-/// Bytes that can be read at any place, by several threads.
+/// Bytes that several threads can read at any position.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// Those of a file that has no places to read at have its path.
+    /// Bytes in memory. With a path if they were read from a file that does not support reads at positions.
     Memory {
         bytes: Array<u8>,
         path: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Opens a file. One that has no places to read at, such as a pipe, is read to its end.
+    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let found = fs::metadata(path).map_err(in_file)?;
@@ -41,17 +41,17 @@ impl Input {
         Ok(Self::File { file, path: path.to_owned(), length })
     }
 
-    /// Bytes that are in memory.
+    /// Creates an input of bytes in memory.
     pub(super) fn memory(bytes: impl Into<Array<u8>>) -> Self {
         Self::Memory { bytes: bytes.into(), path: None }
     }
 
-    /// Reads everything.
+    /// Reads a reader to its end.
     pub(super) fn from_reader(reader: impl Read) -> Result<Self> {
         Ok(Self::memory(read_all(reader, Path::new("(reader)"))?))
     }
 
-    /// The file, as the caller named it.
+    /// Returns the caller's path of the file.
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Self::Memory { path, .. } => path.as_deref(),
@@ -59,7 +59,7 @@ impl Input {
         }
     }
 
-    /// Adds the path of the file to an error about the options for it.
+    /// Adds the path of the file to an error about its options.
     pub(super) fn name_in(&self, error: Error) -> Error {
         match error {
             Error::CsvOption { path: None, reason } => Error::CsvOption { path: self.path().map(Into::into), reason },
@@ -67,7 +67,7 @@ impl Input {
         }
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub(super) fn len(&self) -> u64 {
         match self {
             Self::Memory { bytes, .. } => bytes.len() as u64,
@@ -75,10 +75,10 @@ impl Input {
         }
     }
 
-    /// Shows some of the bytes; `buffer` is room for them, if they have to be read. The range must not go beyond the end.
+    /// Returns a range of the bytes, which must not go past the end. `buffer` receives them if they have to be read.
     pub(super) fn read<'a>(&'a self, range: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         match self {
-            // What is in memory has addresses, so that these are not cut.
+            // Positions in memory fit a `usize`: the casts do not truncate.
             Self::Memory { bytes, .. } => Ok(&bytes[range.start as usize..range.end as usize]),
             Self::File { file, path, .. } => {
                 let refused = || Error::OutOfMemory { bytes: usize::MAX };
@@ -95,7 +95,8 @@ impl Input {
         }
     }
 
-    /// Shows bytes of which those of a file have been read into a buffer, which begins at a place of it.
+    /// Returns a range of the bytes without reading: those of a file are in `buffer`, which holds them from position
+    /// `place`.
     pub(super) fn held<'a>(&'a self, range: Range<u64>, buffer: &'a [u8], place: u64) -> &'a [u8] {
         match self {
             Self::Memory { bytes, .. } => &bytes[range.start as usize..range.end as usize],
@@ -103,7 +104,7 @@ impl Input {
         }
     }
 
-    /// Counts the lines that end before a place, and one more: the number of the line that it lies on.
+    /// Returns the number of the line, counted from 1, of a position.
     pub(super) fn line_of(&self, place: u64) -> Result<u64> {
         const STEP: usize = 256 << 10;
         let (mut lines, mut after_return, mut buffer) = (1, false, Vec::new());
@@ -119,7 +120,7 @@ impl Input {
     }
 }
 
-/// Reads everything. `name` is for errors.
+/// Reads a reader to its end. `name` is its name in errors.
 fn read_all(mut reader: impl Read, name: &Path) -> Result<Array<u8>> {
     let mut bytes = Vec::new();
     match reader.read_to_end(&mut bytes) {

@@ -1,4 +1,4 @@
-//! Loading whole files, several pieces at a time, straight into the memory of the table.
+//! Loading whole files, several pieces in parallel, directly into the memory of the table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +16,8 @@ use crate::base::shape::Shape;
 use crate::files::progress::Meter;
 use crate::table::{DataLayout, HomogenNumericTable};
 
-/// Loads a table. What the first records leave open is taken for numbers: if that fails, the whole file decides first.
+/// Loads a table. Columns whose kind the first records leave open are taken for numbers; if that fails, the kinds are
+/// determined from the whole file first.
 pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable<T>> {
     let guess = source.guess();
     let are_words_known = !guess.columns.iter().any(|column| column.wants_words());
@@ -36,20 +37,20 @@ pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable
         Some(failure)
             if roles.columns.iter().zip(&guess.columns).all(|(now, then)| !then.is_open() || !now.is_words()) =>
         {
-            Err(source.error(failure)) // they are numbers indeed
+            Err(source.error(failure)) // they are numbers after all
         }
         _ => attempt(source, roles)?.map_err(|failure| source.error(failure)),
     }
 }
 
-/// Loads a table whose columns are for what `roles` say, if the file agrees.
+/// Loads a table whose columns have the given roles, if the file fits them.
 fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<HomogenNumericTable<T>, Failure>> {
     let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
     let survey = source.survey()?;
     let shape = Shape { rows: survey.rows(), columns: plan.width };
     let bytes_needed = (shape.rows as u128) * (roles.columns.len() as u128);
     if bytes_needed > u128::from(source.length()) + 1 {
-        // A field takes a byte at least: before memory is taken for them, the row with too few is found.
+        // Every field takes at least a byte, so some row has too few: it is found before memory is allocated.
         return Ok(Err(first_failure(source, &plan)?));
     }
     let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
@@ -83,17 +84,17 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     table.described_by(roles.dictionary(T::TYPE)).map(Ok)
 }
 
-/// What all tasks share.
+/// The state that all tasks share.
 struct Task<'a, T> {
     source: &'a CsvSource,
     plan: &'a RowPlan<'a, T>,
     meter: &'a Meter,
-    /// The first place where anything is wrong, as far as is known: nobody needs what lies behind it.
+    /// Position of the first failure found so far: nothing after it is needed.
     end: &'a AtomicU64,
 }
 
 impl<T: Element> Task<'_, T> {
-    /// Reads consecutive pieces into consecutive rows. Returns how many rows there are.
+    /// Reads consecutive pieces into consecutive rows. Returns the number of rows.
     fn run(&self, run: &[RecordRange], target: &mut [T]) -> Result<Result<usize, Failure>> {
         let (mut buffer, mut written) = (Vec::new(), 0);
         let mut parser = RecordParser::new(self.source, self.plan);
@@ -121,7 +122,7 @@ impl<T: Element> Task<'_, T> {
     }
 }
 
-/// Finds the first record that is not what the plan needs, if there must be one.
+/// Finds the first record that does not fit the plan, when it is known that there is one.
 fn first_failure<T: Element>(source: &CsvSource, plan: &RowPlan<'_, T>) -> Result<Failure> {
     let mut row = Array::<T>::zeros(plan.width)?;
     let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
@@ -141,7 +142,7 @@ fn changed(place: u64) -> Failure {
     Failure { place, column: None, text: String::new(), reason }
 }
 
-/// Moves rows together, where some have been left out. `written` says where rows lie: the first, and how many.
+/// Moves rows together where some have been left out. `written` holds the first row and the number of rows of each run.
 fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width: usize) -> Result<Array<T>> {
     let total = written.iter().map(|&(_, rows)| rows).sum::<usize>() * width;
     if total == array.len() {
@@ -155,6 +156,6 @@ fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width
         values.copy_within(first * width..(first + rows) * width, end);
         end += rows * width;
     }
-    // What is left over is room for further rows; too much of it is given back.
+    // The rest is reserve for further rows; too much of it is released.
     if total < array.len() / 2 { Array::copy_of(&array[..total]) } else { Ok(array) }
 }

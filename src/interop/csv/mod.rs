@@ -1,21 +1,21 @@
 //! Tables from CSV files, whole or block by block, and CSV files from tables.
 //!
-//! Source: DAAL's `FileDataSource<CSVFeatureManager>` and its modifiers. That one turns bad numbers into 0, leaves the cells
-//! of short rows uninitialised, drops further fields, knows no quotes, looks at the first row only to tell numbers from
-//! words, and reads everything as `float`. Here each number becomes the nearest value of the type that is asked for, and
-//! what cannot be taken is an error with file, line, column and text.
+//! Source: DAAL's `FileDataSource<CSVFeatureManager>` and its modifiers, which turn bad numbers into 0, leave the cells
+//! of short rows uninitialised, drop excess fields, do not support quotes, tell numbers from words by the first row
+//! only, and read everything as `float`. Here each number becomes the nearest value of the requested type, and what
+//! cannot be converted is an error with file, line, column and text.
 //!
-//! * `options`, `columns`: what a caller can ask for; `near`: what a caller may have meant;
-//! * `input`: bytes of a file or in memory; `syntax`: where fields and records end; `survey`: where a file can be cut, and
-//!   how many rows lie between the cuts; `batches`: records one after another;
-//! * `number`: from text to a value; `roles`: what each column is for; `parse`: from records to rows of values;
-//!   `first`: the header, and what the first records say; `signs`: what fields say about their column; `describe`: which
-//!   columns are words, and which words there are; `failure`: what is wrong where;
-//! * `source`, `load`, `blocks`: what callers use;
-//! * `write`, `write_options`, `digits`: the other direction.
+//! * `options`, `columns`: options for reading; `near`: suggestions for misspelled names of columns;
+//! * `input`: bytes of a file or in memory; `syntax`: ends of fields and records; `survey`: positions where a file can
+//!   be divided, and the number of rows between them; `batches`: sequential reading of records;
+//! * `number`: from text to a value; `roles`: the use of each column; `parse`: from records to rows of values; `first`:
+//!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
+//!   from the whole file; `failure`: errors and their positions;
+//! * `source`, `load`, `blocks`: the public interface for reading;
+//! * `write`, `write_options`, `digits`: writing.
 //!
-//! Invariant: results, errors among them, depend on the bytes and the options only: not on where the file was cut, on the
-//! size of blocks, or on the number of threads.
+//! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
+//! on the size of blocks, or on the number of threads.
 
 mod batches;
 mod blocks;
@@ -49,24 +49,24 @@ pub use write_options::CsvWriteOptions;
 
 use crate::base::error::Error;
 
-/// Bytes that a task reads and works on at once, unless a record is longer.
+/// Number of bytes that a task reads and works on at a time, unless a record is longer.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// A byte of text takes about as long as this many bytes of plain values: what work on it is weighed by.
+/// A byte of text takes about as much work as this many bytes of plain values: the weight for dividing work into tasks.
 const WEIGHT: usize = 16;
 
-/// No record has more bytes, its line end among them, unless a caller who reads asks for more.
+/// The default limit of the bytes of a record, including its line end.
 const RECORD_BYTES: usize = 256 << 20;
 
-/// Records that are looked at to guess which columns are words. A wrong guess costs time, nothing else.
+/// Number of records that are examined to guess which columns are words. A wrong guess only costs time.
 const SAMPLE: usize = 100;
 
-/// Says what is wrong with an option.
+/// Returns the error of an invalid option.
 fn bad_option(reason: impl Into<String>) -> Error {
     Error::CsvOption { path: None, reason: reason.into() }
 }
 
-/// Text for an error: at most 40 characters of it.
+/// Shortens a text for an error to at most 40 characters.
 fn excerpt(text: &[u8]) -> String {
     const LIMIT: usize = 40;
     let start = String::from_utf8_lossy(&text[..text.len().min(4 * LIMIT)]);

@@ -1,35 +1,36 @@
-//! Names that are like one that no column has: what somebody may have meant.
+//! Suggestions for a name that no column has: names that are similar to it.
 
 use super::excerpt;
 
-/// Columns that are looked at; there may be a million.
+/// Largest number of columns that are compared; there may be a million.
 const COLUMNS: usize = 1 << 16;
-/// Characters of the longest names that are looked at.
+/// Largest number of characters of a name that is compared.
 const LENGTH: usize = 64;
-/// Names that are told.
+/// Largest number of suggestions.
 const COUNT: usize = 3;
 
-/// The names that are most like another one, in words; nothing if none is.
+/// Returns the most similar names, as the end of an error message; empty if there are none.
 pub(super) fn near(wanted: &str, names: &[Option<String>]) -> String {
     let Some(wanted) = folded(wanted) else { return String::new() };
     let most = ((wanted.len() + 1) / 3).min(3);
     let names = names.iter().take(COLUMNS).flatten();
     let mut found: Vec<(usize, &str)> =
         names.filter_map(|name| Some((distance(&wanted, &folded(name)?, most)?, name.as_str()))).collect();
-    found.sort_by_key(|&(distance, _)| distance); // those of the same distance stay in the order of the file
+    found.sort_by_key(|&(distance, _)| distance); // stable: names of equal distance stay in the order of the file
     found.dedup();
     let names: Vec<String> =
         found.iter().take(COUNT).map(|(_, name)| format!("{:?}", excerpt(name.as_bytes()))).collect();
     if names.is_empty() { String::new() } else { format!("; near it are {}", names.join(", ")) }
 }
 
-/// The characters of a name in lower case, unless they are too many.
+/// Returns the characters of a name in lower case, unless there are too many.
 fn folded(name: &str) -> Option<Vec<char>> {
     let characters: Vec<char> = name.chars().take(LENGTH + 1).flat_map(char::to_lowercase).collect();
     (characters.len() <= LENGTH).then_some(characters)
 }
 
-/// How many characters must be changed, added or left out to make one name of another, if that is not more than a limit.
+/// Returns the edit distance of two names: the number of characters to change, insert or delete; `None` if it exceeds a
+/// limit.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;

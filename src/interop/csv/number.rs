@@ -1,8 +1,8 @@
-//! From the text of a number to the value of an element type that is nearest to it.
+//! Conversion of the text of a number to the nearest value of an element type.
 //!
-//! Which texts are numbers, and the nearest `f64` and `f32`: `fast-float2`. Integers are read digit by digit, so that no
-//! float stands between the text and the value. Both 16-bit floats are rounded from the `f64`, whose own rounding is undone
-//! where it would decide a tie.
+//! `fast-float2` decides which texts are numbers, and parses `f64` and `f32`. Integers are parsed digit by digit,
+//! without going through a float. Both 16-bit floats are rounded from the `f64`, whose own rounding is corrected where
+//! it would decide a tie.
 
 use std::cmp::Ordering;
 
@@ -10,19 +10,20 @@ use crate::base::element::{Element, ElementType};
 use crate::base::number::{Exact, Loss};
 use crate::convert::{ConversionPolicy, cast};
 
-/// Why a text is no value.
+/// Why a text is not converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberRefusal {
     NotANumber,
     NotRepresentable,
 }
 
-/// Whether a text is a number, a NaN or an infinity.
+/// Returns whether a text is a number, a NaN or an infinity.
 pub(super) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
 }
 
-/// What stands between numbers in a text that has nothing else, `1,5` and `1;2` among them: no number, and no word either.
+/// Returns the separator in a text that consists only of numbers and separators, like `1,5` and `1;2`. Such a text is
+/// neither a number nor a word.
 pub(super) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
     const SEPARATORS: [u8; 5] = [b';', b'\t', b'|', b' ', b','];
     let mut parts = text.split(|byte| SEPARATORS.contains(byte)).filter(|part| !part.is_empty()).peekable();
@@ -30,8 +31,9 @@ pub(super) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
     SEPARATORS.into_iter().find(|separator| are_numbers && text.contains(separator))
 }
 
-/// The value of the number that the bytes begin with, and how many bytes it takes; `None` if that takes more than a glance.
-/// Whatever follows is for the caller to look at: the text of a number that goes on differently may begin with another.
+/// Parses the number at the beginning of the bytes on a fast path; returns its value and the number of bytes, or `None`
+/// if the slow path is needed. The caller must check what follows: the text of a longer number may begin with another
+/// one.
 #[inline(always)]
 pub(super) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     match T::TYPE {
@@ -55,7 +57,7 @@ pub(super) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
 
 #[inline(always)]
 fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
-    const MOST_DIGITS: usize = 18; // of these, every number is below 2^63
+    const MOST_DIGITS: usize = 18; // any number of 18 digits is below 2^63
     let is_negative = bytes.first() == Some(&b'-');
     let start = usize::from(is_negative);
     let (mut magnitude, mut at) = (0_i64, start);
@@ -70,10 +72,10 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     (at > start && T::loss(number) == Loss::None).then(|| (T::nearest(number), at))
 }
 
-/// The value of a text that is a number and nothing else.
+/// Converts a text that is a number and nothing else.
 pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
     let value = fast_float2::parse::<f64, _>(text).map_err(|_| NumberRefusal::NotANumber)?;
-    let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // as `inf` and `nan` are
+    let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // like `inf` and `nan`
     if !T::TYPE.is_float() {
         return if is_spelled { spelled_integer(value, policy) } else { integer(text, policy) };
     }
@@ -86,7 +88,7 @@ pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result
     if overflows && policy != ConversionPolicy::Saturate { Err(NumberRefusal::NotRepresentable) } else { Ok(nearest) }
 }
 
-/// Converts a number of the caller's under a policy for texts: floats may be rounded.
+/// Converts a caller's number under a policy for texts: floats may be rounded.
 pub(super) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Option<T> {
     let loss = T::loss(Exact::Float(number));
     let is_permitted = match policy {
@@ -113,16 +115,16 @@ fn integer<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, Numbe
     if is_permitted { Ok(T::nearest(number)) } else { Err(NumberRefusal::NotRepresentable) }
 }
 
-/// The digits of a number, as they are written.
+/// The digits of a number as written.
 struct Decimal<'a> {
     is_negative: bool,
-    /// The digits in front of the point and behind it.
+    /// The digits before and after the point.
     digits: [&'a [u8]; 2],
     exponent: i64,
 }
 
 impl<'a> Decimal<'a> {
-    /// Takes the text of a finite number apart.
+    /// Splits the text of a finite number into its parts.
     fn of(text: &'a [u8]) -> Self {
         let is_negative = text.first() == Some(&b'-');
         let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
@@ -131,7 +133,7 @@ impl<'a> Decimal<'a> {
         Self { is_negative, digits: [whole, fraction], exponent: small(exponent) }
     }
 
-    /// The digits, from the first one on that is not zero, and the power of ten of that one.
+    /// Returns the digits without leading zeros, and the power of ten of the first one.
     fn significant(&self) -> (impl Iterator<Item = u8> + 'a, i64) {
         let [whole, fraction] = self.digits;
         let all = || whole.iter().chain(fraction).map(|digit| digit - b'0');
@@ -139,8 +141,8 @@ impl<'a> Decimal<'a> {
         (all().skip(zeros), self.exponent.saturating_add(whole.len() as i64 - 1 - zeros as i64))
     }
 
-    /// What is in front of the point, without the sign, and whether anything is behind it. Beyond all integer types, some
-    /// number that is as well.
+    /// Returns the integer part, without the sign, and whether there is a non-zero fraction. For numbers beyond the
+    /// range of all integer types, the result is an arbitrary number that is, too.
     fn truncate(&self) -> (i128, bool) {
         const BEYOND: i128 = 1 << 100;
         let (mut digits, first) = self.significant();
@@ -165,7 +167,7 @@ fn split(text: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     }
 }
 
-/// An exponent; beyond what decides anything, some number that is as well.
+/// Parses an exponent, clamped to a range in which it does not change the result.
 fn small(text: &[u8]) -> i64 {
     const BEYOND: i64 = 1 << 60;
     let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
@@ -174,7 +176,7 @@ fn small(text: &[u8]) -> i64 {
     if text.first() == Some(&b'-') { -magnitude } else { magnitude }
 }
 
-/// Returns whether a value may lie in the middle between two 16-bit floats. Those have at most 11 bits, and middles one
+/// Returns whether a value may be the midpoint of two 16-bit floats. Those have at most 11 bits, and midpoints one
 /// more.
 #[inline(always)]
 fn may_be_tie<T: Element>(value: f64) -> bool {
@@ -182,8 +184,8 @@ fn may_be_tie<T: Element>(value: f64) -> bool {
     value.to_bits() & LOW_BITS == 0 && cast::<T, f64>(cast(value)) != value
 }
 
-/// A number on the same side of every middle between 16-bit floats as the text is. The nearest `f64` may be such a middle
-/// where the text is a little more or less.
+/// Returns a number on the same side of every midpoint of 16-bit floats as the text. The nearest `f64` may be such a
+/// midpoint while the text is a little more or less.
 fn away_from_tie<T: Element>(text: &[u8], value: f64) -> f64 {
     if !value.is_finite() || !may_be_tie::<T>(value) {
         return value;
@@ -199,8 +201,8 @@ fn away_from_tie<T: Element>(text: &[u8], value: f64) -> f64 {
 
 /// Compares the magnitude of a text's number with that of a value of few bits, exactly.
 fn compare_magnitudes(text: &[u8], value: f64) -> Ordering {
-    // Of the values that matter, the smallest have 2^-140 as their last bit, and all have less than 16 bits: fewer digits
-    // than these are exact. Others are rounded to the same 16-bit float on whatever side they are.
+    // Of the values that matter, the smallest have 2^-140 as their last bit, and all have less than 16 bits, so that
+    // this number of digits is exact. Others are rounded to the same 16-bit float on either side.
     let exact = format!("{:.160e}", value.abs());
     let (exact, decimal) = (Decimal::of(exact.as_bytes()), Decimal::of(text));
     let ((ours, our_power), (theirs, their_power)) = (exact.significant(), decimal.significant());
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_once() {
-        // The middle between 1 and the next f16 is 1 + 2^-11.
+        // The midpoint of 1 and the next f16 is 1 + 2^-11.
         assert_eq!(exact::<f16>("1.00048828125"), Ok(f16::from_bits(0x3C00)));
         assert_eq!(exact::<f16>("1.00048828125000000000000000000000000000001"), Ok(f16::from_bits(0x3C01)));
         assert_eq!(exact::<f16>("-1.00048828125000000000000000000000000000001"), Ok(f16::from_bits(0xBC01)));

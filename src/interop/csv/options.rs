@@ -1,4 +1,4 @@
-//! How a CSV file is read.
+//! Options for reading CSV files.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::convert::ConversionPolicy;
 #[cfg(doc)]
 use crate::{CsvSource, FeatureType};
 
-/// How a CSV file is read.
+/// Options for reading a CSV file.
 ///
-/// Blank lines are no rows; nor are lines of spaces and tabs, unless the file has one column: there, each is a missing value.
-/// Spaces and tabs around a field that is not in quotes do not belong to it. A quote within a
-/// field that does not begin with one is a character as others are. Lines end with LF, CRLF or CR.
+/// Blank lines are ignored; so are lines of spaces and tabs, unless the file has one column: there, each is a missing
+/// value. Spaces and tabs around an unquoted field are not part of it. A quote within a field that does not begin with
+/// one is an ordinary character. Lines end with LF, CRLF or CR.
 ///
-/// Records, columns and categories have limits, which the methods `max_..` change: what a file claims by mistake or malice is
-/// an error before it is in memory.
+/// Records, columns and categories have limits, which the methods `max_..` change: a file that exceeds one, by mistake
+/// or malice, is an error before the excess is in memory.
 ///
-/// A number is what `float` of Python takes, spaces around it included, but for underscores and digits that are not ASCII:
-/// `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in any case. It becomes the nearest value of the type that is asked for,
-/// rounded once, whatever the number of digits.
+/// A number is what Python's `float` accepts, including spaces around it, except for underscores and digits that are
+/// not ASCII: `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in upper or lower case. It becomes the nearest value of the
+/// requested type, rounded once, whatever the number of digits.
 ///
 /// # Examples
 /// ```
@@ -59,9 +59,10 @@ pub struct CsvOptions {
 }
 
 impl CsvOptions {
-    /// Fields between commas, quoted by `"`, no comments; a header if the first record looks like one; all columns, the
-    /// kind of each decided by its fields; `NA` and nothing at all are missing, and an error; records of at most 256 MiB,
-    /// 1 Mi columns, and 1 Mi categories of each, 4096 if each becomes a column.
+    /// Creates the default options: fields separated by commas and quoted by `"`, no comments; a header if the first
+    /// record looks like one; all columns, the kind of each decided by its fields; empty fields and `NA` are missing
+    /// values, which are an error; records of at most 256 MiB, at most 1 Mi columns, and at most 1 Mi categories per
+    /// column, or 4096 if each becomes a column.
     ///
     /// # Examples
     /// ```
@@ -91,7 +92,7 @@ impl CsvOptions {
         }
     }
 
-    /// Chooses what separates fields: one ASCII character that numbers do not contain.
+    /// Sets the character that separates fields: an ASCII character that numbers do not contain.
     ///
     /// # Examples
     /// ```
@@ -104,8 +105,8 @@ impl CsvOptions {
         Self { delimiter, ..self }
     }
 
-    /// Chooses what fields are quoted by, if they may be: within quotes, delimiters and line ends are characters as others
-    /// are, and two quotes are one.
+    /// Sets the character that quotes fields, or `None` for no quoting. Within quotes, delimiters and line ends are
+    /// ordinary characters, and two quotes are one.
     ///
     /// # Examples
     /// ```
@@ -118,7 +119,7 @@ impl CsvOptions {
         Self { quote, ..self }
     }
 
-    /// Has lines that begin with this character ignored.
+    /// Sets the character that begins a comment: lines that begin with it are ignored.
     ///
     /// # Examples
     /// ```
@@ -131,7 +132,7 @@ impl CsvOptions {
         Self { comment: Some(comment), ..self }
     }
 
-    /// Says whether the first record gives the names of the columns.
+    /// Sets whether the first record holds the names of the columns.
     ///
     /// # Examples
     /// ```
@@ -144,7 +145,7 @@ impl CsvOptions {
         Self { header, ..self }
     }
 
-    /// Says whether lines end in a delimiter that no field follows.
+    /// Sets whether lines end in a delimiter that no field follows.
     ///
     /// # Examples
     /// ```
@@ -158,7 +159,7 @@ impl CsvOptions {
         Self { trailing, ..self }
     }
 
-    /// Chooses which columns the table has, in which order. The fields of others are not looked at.
+    /// Selects the columns of the table, in their order. Fields of other columns are not examined.
     ///
     /// # Examples
     /// ```
@@ -185,11 +186,11 @@ impl CsvOptions {
         self
     }
 
-    /// Says what columns are. What is said later wins. A column of which nothing is said must not mix numbers and words: see
-    /// [`CsvKind::Automatic`].
+    /// Sets the kind of columns. A later call overrides earlier ones. A column without a stated kind must not mix
+    /// numbers and words: see [`CsvKind::Automatic`].
     ///
-    /// If all columns are stated to be numbers, or their first 100 rows have some, then [`CsvSource::row_blocks`] reads the file
-    /// once.
+    /// If all columns are stated to be numbers, or have some in their first 100 rows, [`CsvSource::row_blocks`] reads
+    /// the file only once.
     ///
     /// # Examples
     /// ```
@@ -204,10 +205,10 @@ impl CsvOptions {
         self
     }
 
-    /// States the categories of columns, in the order of their indices; another word is an error. A column of kind
-    /// [`CsvKind::Automatic`] becomes categorical by that.
+    /// Sets the categories of columns, in the order of their indices; any other word is an error. This makes a column
+    /// of kind [`CsvKind::Automatic`] categorical.
     ///
-    /// With the categories of one file, the same words of another become the same indices.
+    /// With the categories of one file, the same words in another file become the same indices.
     ///
     /// # Examples
     /// ```
@@ -226,7 +227,7 @@ impl CsvOptions {
         self
     }
 
-    /// Says which texts mean that a value is missing, in quotes or not. `[]` for none.
+    /// Sets the texts that mean a missing value, in quotes or not. `[]` for none.
     ///
     /// # Examples
     /// ```
@@ -240,7 +241,8 @@ impl CsvOptions {
         Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Says what becomes of missing values, in all columns for which nothing else is said later.
+    /// Sets the treatment of missing values in all columns. A later [`missing_in`](Self::missing_in) overrides it for
+    /// some.
     ///
     /// # Examples
     /// ```
@@ -253,7 +255,7 @@ impl CsvOptions {
         self.missing_in(.., missing)
     }
 
-    /// Says what becomes of missing values in some columns. What is said later wins.
+    /// Sets the treatment of missing values in some columns. A later call overrides earlier ones.
     ///
     /// # Examples
     /// ```
@@ -269,7 +271,7 @@ impl CsvOptions {
         self
     }
 
-    /// Chooses what becomes of numbers that the type of the table does not hold.
+    /// Sets the treatment of numbers that the element type of the table cannot represent.
     ///
     /// | policy | integers | floats |
     /// | --- | --- | --- |
@@ -290,7 +292,7 @@ impl CsvOptions {
         Self { policy, ..self }
     }
 
-    /// Chooses the element type of tables that are loaded by [`CsvSource::load_any`]; `f64` if nothing is said.
+    /// Sets the element type of tables that are loaded by [`CsvSource::load_any`]; `f64` by default.
     ///
     /// # Examples
     /// ```
@@ -304,8 +306,9 @@ impl CsvOptions {
         Self { element_type, ..self }
     }
 
-    /// Limits the bytes of a record, its line end among them: 256 MiB if nothing is said. A longer one is an error, before it is
-    /// in memory: a quote that is never closed makes one record of all that follows. Comments have the same limit.
+    /// Limits the number of bytes of a record, including its line end; 256 MiB by default. A longer one is an error
+    /// before it is in memory: after a quote that is never closed, the rest of the file is one record. Comments have
+    /// the same limit.
     ///
     /// # Examples
     /// ```
@@ -319,7 +322,7 @@ impl CsvOptions {
         Self { max_record_bytes: bytes, ..self }
     }
 
-    /// Limits the number of columns of the file: 1 Mi if nothing is said. More are an error.
+    /// Limits the number of columns of the file; 1 Mi by default. More are an error.
     ///
     /// # Examples
     /// ```
@@ -331,8 +334,8 @@ impl CsvOptions {
         Self { max_columns: columns, ..self }
     }
 
-    /// Limits the number of categories that are found in any one column, and kept in memory. If nothing is said: 1 Mi, and
-    /// 4096 under [`CsvKind::OneHot`], which makes a column of each. More are an error. Stated categories are not counted.
+    /// Limits the number of categories that are found in a column and kept in memory. By default 1 Mi, and 4096 under
+    /// [`CsvKind::OneHot`], where each becomes a column. More are an error. Stated categories are not counted.
     ///
     /// # Examples
     /// ```
@@ -346,7 +349,7 @@ impl CsvOptions {
         Self { max_categories: Some(categories), ..self }
     }
 
-    /// Makes sure that the special characters can be told from each other, and from numbers.
+    /// Checks that the special characters differ from one another, and do not occur in numbers.
     pub(super) fn syntax(&self) -> Result<Syntax> {
         let special = [("delimiter", Some(self.delimiter)), ("quote", self.quote), ("comment", self.comment)];
         for (index, &(name, byte)) in special.iter().enumerate() {

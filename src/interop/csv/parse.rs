@@ -1,4 +1,4 @@
-//! From records to rows of values.
+//! Conversion of records to rows of values.
 
 use super::batches::Batches;
 use super::failure::{Failure, Reason, foreign};
@@ -9,7 +9,7 @@ use super::{CsvSource, excerpt};
 use crate::base::element::Element;
 use crate::base::number::Exact;
 
-/// A failure inside of the bytes at hand.
+/// A failure at a position in the current bytes.
 struct Local {
     at: usize,
     column: Option<usize>,
@@ -17,30 +17,30 @@ struct Local {
     reason: Reason,
 }
 
-/// How far the parser has got.
+/// The progress of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parsed {
-    /// Rows that have been written.
+    /// Number of rows written.
     pub(super) rows: usize,
-    /// Bytes that have been used up, blank lines behind the last row included.
+    /// Number of bytes consumed, including blank lines after the last row.
     pub(super) bytes: usize,
 }
 
-/// Reads records as a plan says.
+/// Reads records according to a plan.
 pub(super) struct RecordParser<'p, T> {
     source: &'p CsvSource,
     plan: &'p RowPlan<'p, T>,
     largest_index: usize,
     scratch: Vec<u8>,
-    /// Where the bytes at hand lie in the file.
+    /// Position of the current bytes in the file.
     place: u64,
 }
 
-/// What became of a record.
+/// The outcome for a record, with the position of its end.
 enum Record {
-    /// It ends here, and its row is written.
+    /// Its row is written.
     Written(usize),
-    /// It ends here, and is left out.
+    /// It is left out.
     Skipped(usize),
 }
 
@@ -49,11 +49,11 @@ impl<'p, T: Element> RecordParser<'p, T> {
         Self { source, plan, largest_index: largest_index::<T>(), scratch: Vec::new(), place: 0 }
     }
 
-    /// Reads whole records into rows, `limit` rows at most, for which there is room. `place` is where the bytes lie in the
-    /// file.
+    /// Reads whole records into at most `limit` rows, for which `rows` must have room. `place` is the position of the
+    /// bytes in the file.
     ///
     /// # Errors
-    /// The first record that is not what the plan needs, and how far everything in front of it got.
+    /// The failure of the first record that does not fit the plan, and the progress before it.
     pub(super) fn parse(
         &mut self,
         bytes: &[u8],
@@ -81,7 +81,8 @@ impl<'p, T: Element> RecordParser<'p, T> {
         Ok(parsed)
     }
 
-    /// Reads one record. A column of numbers is read where it lies, if a glance is enough; all else takes a field apart first.
+    /// Reads one record. A number is parsed in place by [`glance`] if possible; in all other cases the field is
+    /// extracted first.
     #[inline]
     fn record(&mut self, bytes: &[u8], start: usize, row: &mut [T]) -> Result<Record, Local> {
         let (plan, syntax) = (self.plan, &self.source.syntax);
@@ -129,7 +130,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
         }
     }
 
-    /// Where a record ends whose last field ends at `end`, in front of a delimiter or of the end of a line.
+    /// Returns the end of a record whose last field ends at `end`, before a delimiter or a line end.
     fn trailing_end(&self, bytes: &[u8], start: usize, end: usize) -> Result<usize, Local> {
         let syntax = &self.source.syntax;
         let end = match bytes.get(end) == Some(&syntax.delimiter) {
@@ -140,7 +141,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
         end.ok_or_else(|| self.wrong_length(bytes, start))
     }
 
-    /// Whether no record follows the one that ends at a place. If the file cannot be read, nobody can say so.
+    /// Returns whether no record follows the one that ends at a position; `false` if the file cannot be read.
     #[cold]
     fn is_last(&self, end: usize) -> bool {
         let CsvSource { input, syntax, step, .. } = self.source;
@@ -148,8 +149,8 @@ impl<'p, T: Element> RecordParser<'p, T> {
         matches!(rest.go_to_record(syntax, input, *step), Ok(false))
     }
 
-    /// Compares a record with the columns, as [`Syntax::fit`](super::syntax::Syntax::fit) does. Only the last record of the
-    /// file may lack the delimiter at its end.
+    /// Compares a record with the columns, like [`Syntax::fit`](super::syntax::Syntax::fit). Only the last record of
+    /// the file may lack the delimiter at its end.
     fn fit(&self, bytes: &[u8], start: usize, ends: &mut Vec<usize>) -> Fit {
         match self.source.syntax.fit(bytes, start, self.plan.columns.len(), ends) {
             Fit::NotTrailing(end) if self.is_last(end) => Fit::Right(end),
@@ -158,7 +159,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
         }
     }
 
-    /// Leaves a record out, if it has the right number of fields.
+    /// Skips a record, if it has the right number of fields.
     #[cold]
     fn skip(&self, bytes: &[u8], start: usize) -> Result<Record, Local> {
         let mut ends = Vec::new();
@@ -169,24 +170,24 @@ impl<'p, T: Element> RecordParser<'p, T> {
         }
     }
 
-    /// What becomes of a record that has a field with something wrong in it: `None` if it is left out.
+    /// Decides about a record with an invalid field: returns `None` if it is left out.
     #[cold]
     fn refuse(&self, bytes: &[u8], start: usize, refusal: Local) -> Result<Option<usize>, Local> {
         let (roles, mut ends) = (self.plan.roles, Vec::new());
         match self.fit(bytes, start, &mut ends) {
-            // What is wrong with a row does not matter if it is left out for another reason.
+            // An invalid field does not matter if the row is left out because of another field.
             Fit::Right(_)
                 if self.plan.may_skip && roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) =>
             {
                 Ok(None)
             }
-            // Where a field is missing, others are in the wrong columns.
+            // With a wrong number of fields, they are in the wrong columns.
             Fit::Wrong => Err(self.wrong_length(bytes, start)),
             _ => Err(refusal),
         }
     }
 
-    /// Reads one field. Returns where it ends; `None` if the whole record is to be left out.
+    /// Reads one field. Returns its end; `None` if the whole record is to be left out.
     #[inline(never)]
     fn field(
         &mut self,
@@ -212,7 +213,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
         result
     }
 
-    /// Stores what becomes of a field. Returns whether the row stays.
+    /// Converts and stores a field. Returns whether the row is kept.
     fn store(&self, field: Field<'_>, column: usize, row: &mut [T]) -> Result<bool, Reason> {
         let (action, gap) = &self.plan.columns[column];
         let policy = self.source.options.policy;
@@ -266,7 +267,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
         Ok(true)
     }
 
-    /// What is wrong with a missing value. In the last column, it may be none at all.
+    /// Returns the reason for a missing value. In the last column, there may just be a trailing delimiter.
     #[cold]
     fn missing(&self, field: Field<'_>, column: usize) -> Reason {
         const REASON: &str = "is missing, and nothing is said about what to do then";

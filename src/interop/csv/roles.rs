@@ -1,4 +1,4 @@
-//! What each column of a file is for: options, looked up in the file's columns.
+//! The roles of the columns of a file: the options, resolved for its columns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::base::number::Exact;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{DataDictionary, Feature};
 
-/// The words of a column, and the indices that stand for them.
+/// The categories of a column, and their indices.
 #[derive(Debug, Default)]
 pub(super) struct Categories {
     pub(super) names: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Categories {
 }
 
 impl Categories {
-    /// Adds a word that is not there.
+    /// Adds a new word.
     pub(super) fn push(&mut self, word: &str) {
         self.indices.insert(word.as_bytes().to_vec(), self.names.len());
         self.names.push(word.to_owned());
@@ -40,58 +40,59 @@ impl<S: AsRef<str>> FromIterator<S> for Categories {
     }
 }
 
-/// What the fields of a column whose kind is automatic have shown so far.
+/// What is known so far from the fields of a column whose kind is automatic.
 #[derive(Clone, Debug)]
 pub(super) enum Shown {
     /// Nothing: all are missing.
     Nothing,
     /// All are words.
     Words,
-    /// One is a number, the first of them here: all must be.
+    /// At least one is a number, the first of them at this position: all must be.
     Number { place: u64, text: String },
-    /// All are words, and the only column has this character in every line: it is another file's delimiter.
+    /// All are words, and the only column has this character in every line: it is probably the delimiter.
     Separated(u8),
 }
 
-/// What one column of the file is for.
+/// The role of one column of the file.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnRole {
     pub(super) name: Option<String>,
     pub(super) kind: CsvKind,
     pub(super) shown: Shown,
     pub(super) missing: CsvMissing,
-    /// If it is of words, and they are known.
+    /// The categories, if it is a column of words and they are known.
     pub(super) categories: Option<Arc<Categories>>,
     pub(super) is_kept: bool,
-    /// How many categories it may have, if something is said.
+    /// The limit of its categories, if the options set one.
     most_categories: Option<usize>,
 }
 
 impl ColumnRole {
-    /// Whether the file has to be looked through for its words, if it is one of words, or seems to be.
+    /// Returns whether the file has to be scanned for its words: it is a column of words, or seems to be.
     pub(super) fn wants_words(&self) -> bool {
         let seems_words = self.is_open() && matches!(self.shown, Shown::Words);
         self.is_kept && self.categories.is_none() && (self.is_words() || seems_words)
     }
 
-    /// Whether the file has to be looked through to tell what it is.
+    /// Returns whether the file has to be scanned to determine its kind.
     pub(super) fn is_open(&self) -> bool {
         self.is_kept && matches!(self.kind, CsvKind::Automatic)
     }
 
-    /// How many categories may be found in it: each is a column of the table, under a one-hot encoding.
+    /// Returns the largest number of categories that may be found in it. Under a one-hot encoding, each is a column of
+    /// the table.
     pub(super) fn most_categories(&self) -> usize {
         const INDICES: usize = 1 << 20;
         const ONE_HOT: usize = 1 << 12;
         self.most_categories.unwrap_or(if matches!(self.kind, CsvKind::OneHot) { ONE_HOT } else { INDICES })
     }
 
-    /// Whether its fields are taken for words.
+    /// Returns whether its fields are taken for words.
     pub(super) fn is_words(&self) -> bool {
         matches!(self.kind, CsvKind::Categorical | CsvKind::OneHot)
     }
 
-    /// How many columns of the table it becomes.
+    /// Returns the number of columns of the table that it becomes.
     fn width(&self) -> usize {
         match &self.categories {
             Some(categories) if matches!(self.kind, CsvKind::OneHot) => categories.names.len(),
@@ -100,17 +101,17 @@ impl ColumnRole {
     }
 }
 
-/// What all columns of a file are for.
+/// The roles of all columns of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
     pub(super) columns: Vec<ColumnRole>,
-    /// The columns that the table has, in its order.
+    /// The columns of the table, in its order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
 }
 
 impl Roles {
-    /// Looks the options up.
+    /// Resolves the options for the columns of a file.
     pub(super) fn new(names: Vec<Option<String>>, options: &CsvOptions) -> Result<Self> {
         let count = names.len();
         let by_name = Names::new(&names);
@@ -166,12 +167,12 @@ impl Roles {
         Ok(Self { columns: columns.collect(), kept, missing_texts: options.missing_texts.clone().into() })
     }
 
-    /// Whether all is known that the fields of the file decide.
+    /// Returns whether everything is known that depends on the fields of the file.
     pub(super) fn are_settled(&self) -> bool {
         !self.columns.iter().any(|column| column.is_open() || column.wants_words())
     }
 
-    /// Takes everything that is open for numbers.
+    /// Makes all open columns continuous.
     pub(super) fn into_numbers(mut self) -> Self {
         for column in self.columns.iter_mut().filter(|column| column.is_open()) {
             column.kind = CsvKind::Continuous;
@@ -179,7 +180,7 @@ impl Roles {
         self
     }
 
-    /// Whether rows may be left out.
+    /// Returns whether rows may be left out.
     pub(super) fn may_skip(&self) -> bool {
         self.columns.iter().any(|column| column.is_kept && column.missing == CsvMissing::SkipRow)
     }
@@ -188,12 +189,12 @@ impl Roles {
         self.missing_texts.iter().any(|missing| missing.as_bytes() == text)
     }
 
-    /// How many columns the table has.
+    /// Returns the number of columns of the table.
     pub(super) fn width(&self) -> usize {
         self.kept.iter().fold(0, |width, &column| width.saturating_add(self.columns[column].width()))
     }
 
-    /// Where the columns of the table that each kept column becomes end.
+    /// Returns, for each kept column, the end of the columns of the table that it becomes.
     pub(super) fn ends(&self) -> Vec<usize> {
         let mut end = 0_usize;
         let width = |&column: &usize| {
@@ -203,7 +204,7 @@ impl Roles {
         self.kept.iter().map(width).collect()
     }
 
-    /// Whether a record, whose fields end at `ends`, is left out because a value is missing.
+    /// Returns whether a record, whose fields end at `ends`, is left out because a value is missing.
     pub(super) fn skips(
         &self,
         syntax: &Syntax,
@@ -220,7 +221,7 @@ impl Roles {
         })
     }
 
-    /// Describes the columns of the table.
+    /// Creates the dictionary of the table.
     pub(super) fn dictionary(&self, element_type: ElementType) -> DataDictionary {
         let mut features = Vec::new();
         for column in self.kept.iter().map(|&column| &self.columns[column]) {
@@ -245,7 +246,7 @@ impl Roles {
     }
 }
 
-/// What becomes of a missing value in a table of `T`.
+/// The treatment of missing values in a table of `T`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Gap<T> {
     Error,
@@ -254,7 +255,7 @@ pub(super) enum Gap<T> {
     Value(T),
 }
 
-/// What becomes of the fields of one column.
+/// The conversion of the fields of one column.
 #[derive(Clone)]
 pub(super) enum Action {
     Ignore,
@@ -264,19 +265,19 @@ pub(super) enum Action {
     Custom { target: usize, convert: Arc<Custom> },
 }
 
-/// What becomes of the fields of every column, in a table of `T`.
+/// The conversion of the fields of all columns, in a table of `T`.
 pub(super) struct RowPlan<'r, T> {
     pub(super) roles: &'r Roles,
     /// One for each column of the file.
     pub(super) columns: Vec<(Action, Gap<T>)>,
     pub(super) width: usize,
-    /// The missing texts that are numbers of `T`.
+    /// The texts for missing values that are numbers of `T`.
     pub(super) missing_numbers: Vec<T>,
     pub(super) may_skip: bool,
 }
 
 impl<'r, T: Element> RowPlan<'r, T> {
-    /// Lays the columns of the table out. What is still open is taken for numbers.
+    /// Lays out the columns of the table. Open columns are taken for numbers.
     pub(super) fn new(roles: &'r Roles) -> Result<Self> {
         let mut columns = vec![(Action::Ignore, Gap::Error); roles.columns.len()];
         let mut target = 0_usize;
@@ -312,7 +313,7 @@ fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
     })
 }
 
-/// The largest index such that a type holds it and all below.
+/// Returns the largest index such that a type represents it and all smaller ones.
 pub(super) fn largest_index<T: Element>() -> usize {
     let largest = match T::TYPE {
         ElementType::F64 => 1 << 53,
@@ -321,7 +322,7 @@ pub(super) fn largest_index<T: Element>() -> usize {
         ElementType::Bf16 => 1 << 8,
         _ => match T::nearest(Exact::Integer(i128::MAX)).exact() {
             Exact::Integer(largest) => largest,
-            Exact::Float(_) => 0, // not of integers
+            Exact::Float(_) => 0, // not for integer types
         },
     };
     usize::try_from(largest).unwrap_or(usize::MAX)

@@ -1,23 +1,24 @@
-//! What the fields of one column are, and what kind of column that makes it if nobody has said so.
+//! The kind of a column without a stated kind, from its fields.
 //!
-//! It is one of words if all of its fields are. One number makes it a column of numbers, and its first word an error, which
-//! the parser finds: numbers must not become indices because one of them has a typo, or a comma where its point should be.
+//! It is a column of words if all of its fields are words. A single number makes it a column of numbers, and its first
+//! word an error, which the parser reports: numbers must not become category indices because one of them has a typo, or
+//! a comma as its decimal separator.
 
 use super::number::{is_number, separator_in_numbers};
 use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
 use super::{CsvKind, excerpt};
 
-/// What separates fields, as a rule.
+/// The usual delimiters.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'|', b','];
 
-/// What the fields of a column are, but for those that are missing.
+/// What the fields of a column are, except those that are missing.
 #[derive(Debug)]
 pub(super) struct Signs {
     has_words: bool,
-    /// The first number, or what is meant to be one: where it is, and its text.
+    /// The first number, or text meant to be one: its position and text.
     number: Option<(u64, String)>,
-    /// Which of [`SEPARATORS`] all words have, not in quotes. Only looked for in the only column of a file.
+    /// Which of [`SEPARATORS`] all words have outside of quotes. Only determined for the only column of a file.
     are_everywhere: [bool; SEPARATORS.len()],
 }
 
@@ -28,10 +29,10 @@ impl Default for Signs {
 }
 
 impl Signs {
-    /// Adds a field. `bare` is the part of it that is not in quotes, if it is the only one of its record.
+    /// Adds a field. `bare` is its unquoted part, if it is the only field of its record.
     pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>) {
         if self.number.is_some() {
-            return; // that decides it
+            return; // the kind is decided
         }
         let text = field.number_text();
         if is_number(text) || separator_in_numbers(text).is_some() {
@@ -50,15 +51,15 @@ impl Signs {
         }
     }
 
-    /// Adds what later fields say.
+    /// Adds the signs of later fields.
     pub(super) fn append(&mut self, later: Self) {
         self.has_words |= later.has_words;
         self.number = self.number.take().or(later.number);
         self.are_everywhere.iter_mut().zip(later.are_everywhere).for_each(|(mine, theirs)| *mine &= theirs);
     }
 
-    /// Says what an open column is, as far as these fields decide it. `is_all` says that there are no others, `is_only` that
-    /// there is no other column.
+    /// Sets the kind of an open column, as far as these fields decide it. `is_all`: there are no other fields;
+    /// `is_only`: there is no other column.
     pub(super) fn decide(mut self, column: &mut ColumnRole, is_only: bool, is_all: bool) {
         if let Some(name) = column.name.as_ref().filter(|_| is_only) {
             self.keep_separators_of(name.as_bytes());

@@ -22,12 +22,12 @@ use crate::table::{HomogenNumericTable, NumericTable};
 
 /// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.
 ///
-/// Loading is parallel, in the caller's rayon pool, and takes the memory of the table plus less than a megabyte for each
-/// thread. A record that is longer than that is read whole, and what is kept of the columns, and of categories, comes on top:
-/// [`CsvOptions`] limits all three, so that no file takes more than one has asked for. Results, and the error if there is one, are the same whatever
-/// the number of threads and the size of blocks.
+/// Loading is parallel, in the caller's rayon pool, and allocates the memory of the table plus less than a megabyte per
+/// thread. Longer records, the description of the columns, and the categories take additional memory: [`CsvOptions`]
+/// limits all three. Results, including the error if there is one, do not depend on the number of threads or the size
+/// of blocks.
 ///
-/// Source: DAAL's `FileDataSource<CSVFeatureManager>`, which takes bad numbers for 0.
+/// Source: DAAL's `FileDataSource<CSVFeatureManager>`, which reads bad numbers as 0.
 ///
 /// # Examples
 /// ```
@@ -54,17 +54,17 @@ pub struct CsvSource {
     pub(super) input: Input,
     pub(super) options: CsvOptions,
     pub(super) syntax: Syntax,
-    /// Where the records begin.
+    /// Position of the first row.
     pub(super) start: u64,
-    /// What is known, and guessed, from the options and the first records.
+    /// What is known or guessed from the options and the first records.
     guess: Roles,
     /// What is known from the whole file.
     settled: OnceLock<Roles>,
-    /// Where the columns of the table that each kept column becomes end.
+    /// For each kept column, the end of the columns of the table that it becomes.
     ends: OnceLock<Vec<usize>>,
     survey: OnceLock<Survey>,
     hook: Hook,
-    /// Bytes that are worked on at once.
+    /// Number of bytes that are processed at a time.
     pub(super) step: usize,
 }
 
@@ -72,7 +72,7 @@ impl CsvSource {
     /// Opens a file and reads its first records.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is broken; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is invalid; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -87,10 +87,10 @@ impl CsvSource {
         Self::open_with(path, CsvOptions::new())
     }
 
-    /// As [`open`](Self::open), with options.
+    /// Opens a file as [`open`](Self::open) does, with options.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Error::CsvOption`] if an option contradicts another one, or the file.
+    /// Those of [`open`](Self::open); [`Error::CsvOption`] if an option contradicts another one, or the file.
     ///
     /// # Examples
     /// ```
@@ -105,11 +105,11 @@ impl CsvSource {
         Self::new(Input::open(path.as_ref())?, options, PIECE_BYTES)
     }
 
-    /// Reads text that is in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or whatever lends
-    /// bytes, by [`Array::from_owner`].
+    /// Creates a source of text in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or any
+    /// other owner of bytes, through [`Array::from_owner`].
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for [`Error::Io`].
+    /// Those of [`open`](Self::open), except [`Error::Io`].
     ///
     /// # Examples
     /// ```
@@ -121,10 +121,10 @@ impl CsvSource {
         Self::from_bytes_with(bytes, CsvOptions::new())
     }
 
-    /// As [`from_bytes`](Self::from_bytes), with options.
+    /// Creates a source as [`from_bytes`](Self::from_bytes) does, with options.
     ///
     /// # Errors
-    /// As [`open_with`](Self::open_with), but for [`Error::Io`].
+    /// Those of [`open_with`](Self::open_with), except [`Error::Io`].
     ///
     /// # Examples
     /// ```
@@ -138,10 +138,10 @@ impl CsvSource {
         Self::new(Input::memory(bytes), options, PIECE_BYTES)
     }
 
-    /// Reads everything that a reader gives into memory. A file is better [opened](Self::open): it need not fit there.
+    /// Reads a reader to its end, into memory. For a file, prefer [`open`](Self::open): it need not fit into memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
+    /// Those of [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
     ///
     /// # Examples
     /// ```
@@ -154,10 +154,10 @@ impl CsvSource {
         Self::from_reader_with(reader, CsvOptions::new())
     }
 
-    /// As [`from_reader`](Self::from_reader), with options.
+    /// Reads a reader as [`from_reader`](Self::from_reader) does, with options.
     ///
     /// # Errors
-    /// As [`open_with`](Self::open_with), with `(reader)` as the path of [`Error::Io`].
+    /// Those of [`open_with`](Self::open_with), with `(reader)` as the path of [`Error::Io`].
     ///
     /// # Examples
     /// ```
@@ -170,10 +170,10 @@ impl CsvSource {
         Self::new(Input::from_reader(reader)?, options, PIECE_BYTES)
     }
 
-    /// Has `hook` told how far [`load`](Self::load) or [`row_blocks`](Self::row_blocks) has got, in bytes of the file whose values
-    /// have been read: at the beginning, and after some hundred kilobytes each, from whatever thread works on it, but by one
-    /// at a time. Looking the file through beforehand is not counted; if the kinds of columns turn out to be others than the
-    /// first records made them seem, it begins again at 0.
+    /// Sets a callback for the progress of [`load`](Self::load) and [`row_blocks`](Self::row_blocks), in bytes of the
+    /// file whose values have been read. It is called at the beginning, and then every some hundred kilobytes, on any
+    /// of the threads that do the work, but by one thread at a time. Preliminary scans of the file are not counted; if
+    /// the kinds of columns turn out to differ from the guess by the first records, progress restarts at 0.
     ///
     /// # Examples
     /// ```
@@ -194,12 +194,12 @@ impl CsvSource {
 
     /// Loads the whole file into a row-major table of `T`, in parallel.
     ///
-    /// A file of numbers is read twice: once to count rows, and once for its values. If there are words, it is read once
-    /// more in between, to list the categories, and to make sure that there are no numbers among them.
+    /// A file of numbers is read twice: once to count rows, and once for its values. If there are words, it is read
+    /// once more in between, to collect the categories and to check that there are no numbers among them.
     ///
     /// # Errors
-    /// [`Error::Csv`] with the first field that is not what its column needs, or the first row with too few or too many
-    /// fields; [`Error::CsvOption`] if `T` does not hold a value that stands for missing ones; [`Error::Io`];
+    /// [`Error::Csv`] with the first field that is invalid in its column, or the first row with too few or too many
+    /// fields; [`Error::CsvOption`] if `T` cannot represent a value that replaces missing ones; [`Error::Io`];
     /// [`Error::OutOfMemory`]; [`Error::SizeOverflow`].
     ///
     /// # Examples
@@ -215,10 +215,11 @@ impl CsvSource {
         load::load(self)
     }
 
-    /// Loads the whole file into a table of the type that the [options](CsvOptions::element_type) name, `f64` by default.
+    /// Loads the whole file into a table of the element type of the [options](CsvOptions::element_type), `f64` by
+    /// default.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     ///
     /// # Examples
     /// ```
@@ -231,11 +232,11 @@ impl CsvSource {
         match_element!(self.options.element_type, T => Ok(Box::new(self.load::<T>()?)))
     }
 
-    /// Walks over all rows, so many at a time, in one buffer that is used again for every block. The last block may be
-    /// shorter. The values are those that [`load`](Self::load) gives.
+    /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
+    /// block may be shorter. The values are the same as those of [`load`](Self::load).
     ///
-    /// The file is read block by block. Unless the options, or numbers in the first rows, say what all columns are, and no
-    /// column has to find its categories first, it is looked through beforehand, in parallel.
+    /// The file is read block by block. If the kind of a column is not known from the options or from numbers in the
+    /// first rows, or if categories have to be collected, the file is scanned first, in parallel.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::CsvOption`]; [`Error::Io`]; [`Error::OutOfMemory`].
@@ -254,8 +255,8 @@ impl CsvSource {
         CsvBlocks::new(self, self.roles()?, rows_per_block)
     }
 
-    /// Describes the columns of the tables that this gives, in an element type. Looks the file through, if the options and
-    /// what has been loaded do not decide it.
+    /// Returns the dictionary of the tables that are loaded from this source as `element_type`. Scans the file, unless
+    /// the options or an earlier call decide the kinds of all columns.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::OutOfMemory`].
@@ -272,12 +273,12 @@ impl CsvSource {
         Ok(self.roles()?.dictionary(element_type))
     }
 
-    /// Returns the names of the categories that the values of a column of the table are indices of; of a column that a
-    /// one-hot encoding gives, those of all its columns; `None` if it holds numbers. Dictionaries, and so table files, have
-    /// the number of categories only: keep the names where you keep the table.
+    /// Returns the names of the categories of a column of the table, in the order of their indices; for a column of a
+    /// one-hot encoding, the categories of all columns of the encoding; `None` if the column holds numbers.
+    /// Dictionaries, and so table files, hold only the number of categories: store the names together with the table.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; as [`dictionary`](Self::dictionary).
+    /// [`Error::ColumnOutOfRange`]; those of [`dictionary`](Self::dictionary).
     ///
     /// # Examples
     /// ```
@@ -296,7 +297,7 @@ impl CsvSource {
         }
     }
 
-    /// Returns the names of all columns of the file, in its order, whether tables have them or not.
+    /// Returns the names of all columns of the file, in its order, including columns that are left out.
     ///
     /// # Examples
     /// ```
@@ -309,26 +310,26 @@ impl CsvSource {
         self.guess.columns.iter().map(|column| column.name.as_deref())
     }
 
-    /// The same file, worked on in pieces of so many bytes: results must not depend on it.
+    /// Returns the same source with pieces of `bytes` bytes, on which results must not depend.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn cut_after(self, bytes: usize) -> Result<Self> {
         Self::new(self.input, self.options, bytes.max(1))
     }
 
-    /// Looks at the first records.
+    /// Creates a source, and examines the first records.
     pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
         let (syntax, start, guess) = look_at_first(&input, &options, step).map_err(|error| input.name_in(error))?;
         let (settled, ends, survey, hook) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), Hook::default());
         Ok(Self { input, options, syntax, start, guess, settled, ends, survey, hook, step })
     }
 
-    /// What is known so far: at best of the whole file, at least of its first records.
+    /// Returns what is known so far: from the whole file if it has been scanned, else from its first records.
     pub(super) fn guess(&self) -> &Roles {
         self.settled.get().unwrap_or(&self.guess)
     }
 
-    /// What is known of the whole file.
+    /// Returns what is known from the whole file. Scans it if needed.
     pub(super) fn roles(&self) -> Result<&Roles> {
         if self.guess().are_settled() {
             return Ok(self.guess());
@@ -338,12 +339,12 @@ impl CsvSource {
         Ok(self.settled.get_or_init(|| settled))
     }
 
-    /// Remembers that everything that was open has been found to be numbers.
+    /// Records that all open columns have turned out to be numbers.
     pub(super) fn settle_as_numbers(&self) {
         self.settled.get_or_init(|| self.guess.clone().into_numbers());
     }
 
-    /// Where the file can be cut.
+    /// Returns the positions where the file can be divided. Scans it on the first call.
     pub(super) fn survey(&self) -> Result<&Survey> {
         if let Some(survey) = self.survey.get() {
             return Ok(survey);
@@ -352,12 +353,12 @@ impl CsvSource {
         Ok(self.survey.get_or_init(|| survey))
     }
 
-    /// The number of rows, those among them that are left out, if it has been counted.
+    /// Returns the number of rows, including those that are left out, if they have been counted.
     pub(super) fn counted_rows(&self) -> Option<usize> {
         self.survey.get().map(Survey::rows)
     }
 
-    /// Bytes of records.
+    /// Returns the number of bytes from the first row to the end of the file.
     pub(super) fn length(&self) -> u64 {
         self.input.len() - self.start
     }
@@ -366,7 +367,7 @@ impl CsvSource {
         Meter::start(&self.hook, self.length())
     }
 
-    /// Says on which line something is wrong.
+    /// Converts a failure to an error with its line number.
     pub(super) fn error(&self, failure: Failure) -> Error {
         let column = failure.column.and_then(|column| self.guess().columns.get(column));
         failure.into_error(&self.input, column)

@@ -1,9 +1,8 @@
-//! Where a file can be cut, and how many rows lie between the cuts.
+//! Positions where a file can be divided, and the number of rows between them.
 //!
-//! The file is looked at in pieces, several at a time. A *plain* piece has no quotes, comments, blank lines (lines of spaces
-//! among them, where those are no records) or lone CRs:
-//! wherever a record begins in front of it, every line feed in it ends a row. What is not plain is walked over record by
-//! record, from the record on that is known to begin there, on one thread.
+//! The file is scanned in pieces, several in parallel. A *plain* piece has no quotes, comments, blank lines (including
+//! lines of spaces, where those are not records) or lone CRs: wherever a record begins before it, every line feed in it
+//! ends a row. Other pieces are traversed record by record, from a known beginning of a record, on one thread.
 
 use std::ops::Range;
 
@@ -14,12 +13,12 @@ use super::syntax::{Syntax, Walked, walk};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 
-/// The records of a file, cut into pieces.
+/// The records of a file, divided into pieces.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// Where pieces begin, each with a record, and how many rows lie in front of it. The last one is the end.
+    /// The beginning of each piece, where a record begins, and the number of rows before it. The last entry is the end.
     cuts: Vec<(u64, usize)>,
-    /// The record behind them, if it is too long: nobody looks further.
+    /// The failure of the record after them, if it is too long: the scan stops there.
     pub(super) failure: Option<Failure>,
 }
 
@@ -27,12 +26,12 @@ pub(super) struct Survey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordRange {
     pub(super) bytes: Range<u64>,
-    /// Their rows, counted from the first one of the file.
+    /// Their rows, counted from the first row of the file.
     pub(super) rows: Range<usize>,
 }
 
 impl Survey {
-    /// Looks at everything from `start` on, where a record begins, or blank lines or comments in front of one.
+    /// Scans everything from `start`, where a record begins, or blank lines or comments before one.
     pub(super) fn new(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Self> {
         let mut cuts = vec![(start, 0)];
         let mut walker = Walker { syntax, input, step, record: start, rows: 0, failure: None };
@@ -42,10 +41,10 @@ impl Survey {
                 break;
             }
             if walker.record >= end {
-                continue; // a record that began before goes on behind it
+                continue; // a record that began before it continues after it
             }
             let cut = match seen.lines {
-                // The record in progress began in front of the piece, and ends with its first line; or it begins with it.
+                // The current record began before the piece, and ends with its first line; or it begins with the piece.
                 Some(LineFeeds { count: 0, .. }) if walker.record <= begin => continue,
                 Some(LineFeeds { count, first, last }) if walker.record <= begin => {
                     walker.skip(last, count);
@@ -58,7 +57,7 @@ impl Survey {
                     cut
                 }
                 _ => {
-                    // The first cut in the piece: what begins in front of it stays together.
+                    // The first cut in the piece: records that begin before it stay together.
                     walker.walk(begin)?;
                     let cut = (walker.record, walker.rows);
                     walker.walk(end)?;
@@ -77,7 +76,8 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Records in plain pieces have been counted, but not measured: a piece may be one of them.
+    /// Ends the survey before the first record that is too long. Records in plain pieces have been counted, but their
+    /// lengths have not been checked: a whole piece may be one record.
     fn end_before_long_records(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<()> {
         for index in 1..self.cuts.len() {
             let ((start, rows), (end, _)) = (self.cuts[index - 1], self.cuts[index]);
@@ -95,12 +95,12 @@ impl Survey {
         Ok(())
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         self.cuts.last().map_or(0, |&(_, rows)| rows)
     }
 
-    /// The pieces, in as many runs as there should be tasks: consecutive in each, and from one to the next.
+    /// Returns the pieces in runs, one per task. Pieces are consecutive within a run, and from one run to the next.
     pub(super) fn runs(&self) -> Vec<Vec<RecordRange>> {
         let [(first, _), .., (end, _)] = self.cuts[..] else { return Vec::new() };
         let bytes = usize::try_from(end - first).unwrap_or(usize::MAX);
@@ -112,24 +112,24 @@ impl Survey {
     }
 }
 
-/// Where a survey is.
+/// The state of a scan.
 struct Walker<'a> {
     syntax: &'a Syntax,
     input: &'a Input,
     step: usize,
-    /// Where the next record begins, and how many there are in front of it.
+    /// Position of the next record, and the number of records before it.
     record: u64,
     rows: usize,
     failure: Option<Failure>,
 }
 
 impl Walker<'_> {
-    /// Goes to a place, over so many records.
+    /// Advances to a position, past `rows` records.
     fn skip(&mut self, place: u64, rows: usize) {
         (self.record, self.rows) = (place, self.rows + rows);
     }
 
-    /// Walks over records until the next one begins at a place, or behind it, or is too long.
+    /// Advances record by record until the next one begins at or after a position, or is too long.
     fn walk(&mut self, until: u64) -> Result<()> {
         if self.record < until && self.failure.is_none() {
             let Walked { place, rows, failure } = walk(self.syntax, self.input, self.record, until, self.step)?;
@@ -140,7 +140,7 @@ impl Walker<'_> {
     }
 }
 
-/// What is in a piece of a file.
+/// The result of scanning a piece of a file.
 struct Seen {
     bytes: Range<u64>,
     /// Its line feeds, if it is plain.
@@ -149,12 +149,12 @@ struct Seen {
 
 struct LineFeeds {
     count: usize,
-    /// Behind the first and the last of them; both 0 if there are none.
+    /// The positions after the first and the last of them; both 0 if there are none.
     first: u64,
     last: u64,
 }
 
-/// Looks at all pieces, several at a time.
+/// Scans all pieces, several in parallel.
 fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<Seen>> {
     let length = input.len();
     let count = (length - start).div_ceil(step as u64);
@@ -170,7 +170,7 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
         seen.try_reserve_exact(pieces).map_err(|_| Error::OutOfMemory { bytes: needed })?;
         for index in run {
             let piece = start + index * step as u64..length.min(start + (index + 1) * step as u64);
-            // Two bytes in front of it, and one behind it, tell what lines at its ends are.
+            // The two bytes before the piece and the one after it show whether the lines at its ends are blank.
             let window = piece.start.saturating_sub(2).max(start)..length.min(piece.end + 1);
             let bytes = input.read(window.clone(), &mut buffer)?;
             let inner = (piece.start - window.start) as usize..(piece.end - window.start) as usize;
@@ -186,8 +186,8 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
     Ok(all)
 }
 
-/// Counts the line feeds of a piece, if it is plain. `is_start` says that the window begins where the records begin, so
-/// that a line feed there would end a blank line.
+/// Counts the line feeds of a piece, if it is plain. `is_start`: the window begins where the records begin, so that a
+/// line feed there would end a blank line.
 fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64, is_start: bool) -> Option<LineFeeds> {
     let piece = &window[inner.clone()];
     let holds = |byte: Option<u8>| byte.is_some_and(|byte| memchr::memchr(byte, piece).is_some());
@@ -206,7 +206,7 @@ fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64,
         let spaces = line.iter().rev().take_while(|&&byte| syntax.skips_spaces && syntax.is_space(byte)).count();
         let is_blank = match line.iter().nth_back(spaces) {
             Some(byte) => matches!(byte, b'\n' | b'\r'),
-            None => is_start || spaces > 0, // in a window that begins later, it may be
+            None => is_start || spaces > 0, // may be blank, in a window that begins later
         };
         if is_blank {
             return None;

@@ -1,8 +1,8 @@
-//! Where fields and records begin and end.
+//! Boundaries of fields and records.
 //!
 //! A record is a line, unless one of its fields begins with a quote: such a field ends at the next quote that is not
-//! doubled, and whatever follows that up to the next delimiter belongs to it as well. Semantics: the `csv` crate and
-//! Python's `csv`, which a test compares this with.
+//! doubled, and whatever follows that up to the next delimiter is part of it as well. Semantics: the `csv` crate, with
+//! which a test compares this, and Python's `csv`.
 
 use super::excerpt;
 use super::failure::Failure;
@@ -15,9 +15,9 @@ pub(super) struct Syntax {
     pub(super) delimiter: u8,
     pub(super) quote: Option<u8>,
     pub(super) comment: Option<u8>,
-    /// Bytes that a record, or a comment, may have.
+    /// The largest number of bytes of a record or comment.
     pub(super) most_bytes: usize,
-    /// Whether a line of spaces and tabs is no record, as a blank line is none: so it is where there are several columns.
+    /// Whether a line of spaces and tabs is ignored, like a blank line, which is so if there are several columns.
     pub(super) skips_spaces: bool,
     /// Whether every record but the last ends in a delimiter that no field follows.
     pub(super) is_trailing: bool,
@@ -30,14 +30,14 @@ pub(super) struct Syntax {
 pub(super) struct Field<'a> {
     pub(super) text: &'a [u8],
     pub(super) is_quoted: bool,
-    /// Where it ends: at a delimiter, a line end, or the end of all bytes.
+    /// Its end: at a delimiter, a line end, or the end of the bytes.
     pub(super) end: usize,
     /// Whether its quotes are closed.
     pub(super) is_closed: bool,
 }
 
 impl<'a> Field<'a> {
-    /// The text in which a number is looked for: in quotes, there may be space of any kind around it.
+    /// Returns the text to parse as a number: in quotes, there may be white space of any kind around it.
     pub(super) fn number_text(&self) -> &'a [u8] {
         if self.is_quoted { self.text.trim_ascii() } else { self.text }
     }
@@ -53,7 +53,7 @@ impl Syntax {
         Self { delimiter, quote, comment, most_bytes, skips_spaces, is_trailing, is_end }
     }
 
-    /// Where a field ends, outside of quotes.
+    /// Returns the end of a field, outside of quotes.
     #[inline]
     fn plain_end(&self, bytes: &[u8], start: usize) -> usize {
         let found = bytes[start..].iter().position(|&byte| self.is_end[usize::from(byte)]);
@@ -64,14 +64,14 @@ impl Syntax {
         self.quote.is_some_and(|quote| bytes.get(start) == Some(&quote))
     }
 
-    /// Cuts out the field that begins at a place. `scratch` is room for its text, if that does not lie in one piece.
+    /// Extracts the field that begins at `start`. `scratch` receives its text, if that is not contiguous.
     #[inline]
     pub(super) fn field<'a>(&self, bytes: &'a [u8], start: usize, scratch: &'a mut Vec<u8>) -> Field<'a> {
         let end = if self.is_quoted(bytes, start) { start } else { self.plain_end(bytes, start) };
         self.field_between(bytes, start, end, scratch)
     }
 
-    /// As [`field`](Self::field), if it is known where the field ends.
+    /// Extracts a field as [`field`](Self::field) does, when its end is known.
     pub(super) fn field_between<'a>(
         &self,
         bytes: &'a [u8],
@@ -91,7 +91,7 @@ impl Syntax {
         let mut is_whole = true; // nothing is in the scratch yet
         loop {
             let Some(length) = memchr::memchr(quote, &bytes[at..]) else {
-                // Not closed: all that is left.
+                // Not closed: the rest of the bytes.
                 return Field { text: &bytes[start..], is_quoted: true, end: bytes.len(), is_closed: false };
             };
             let close = at + length;
@@ -100,7 +100,7 @@ impl Syntax {
                     scratch.clear();
                 }
                 is_whole = false;
-                scratch.extend_from_slice(&bytes[at..=close]); // with one of the two
+                scratch.extend_from_slice(&bytes[at..=close]); // including one of the two quotes
                 at = close + 2;
                 continue;
             }
@@ -117,14 +117,14 @@ impl Syntax {
         }
     }
 
-    /// Where a field ends; `None` if its quotes are not closed.
+    /// Returns the end of a field; `None` if its quotes are not closed.
     #[inline]
     pub(super) fn field_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
         self.bare_start(bytes, start).map(|bare| self.plain_end(bytes, bare))
     }
 
-    /// Where the part of a field begins that is not in quotes: the field, or what follows its quotes; `None` if they are not
-    /// closed.
+    /// Returns the beginning of the unquoted part of a field: of the field, or of what follows its quotes; `None` if
+    /// they are not closed.
     #[inline]
     pub(super) fn bare_start(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let Some(quote) = self.quote.filter(|quote| bytes.get(start) == Some(quote)) else { return Some(start) };
@@ -138,8 +138,8 @@ impl Syntax {
         }
     }
 
-    /// Where the record that begins at a place ends, behind its line end; `None` if it goes on behind the bytes. `is_all`
-    /// says that nothing comes behind them.
+    /// Returns the position after the line end of the record that begins at `start`; `None` if it continues after the
+    /// bytes. `is_all`: the bytes end with the file.
     pub(super) fn record_end(&self, bytes: &[u8], start: usize, is_all: bool) -> Option<usize> {
         let mut at = start;
         while let Some(end) = self.field_end(bytes, at) {
@@ -155,8 +155,8 @@ impl Syntax {
         is_all.then_some(bytes.len())
     }
 
-    /// Skips blank lines and comments, and lines of spaces if they are no records. Returns where the next record begins, or
-    /// the end of the bytes.
+    /// Skips blank lines and comments, and lines of spaces if those are not records. Returns the beginning of the next
+    /// record, or the end of the bytes.
     #[inline]
     pub(super) fn skip_blank(&self, bytes: &[u8], mut at: usize) -> usize {
         while let Some(&byte) = bytes.get(at) {
@@ -178,7 +178,7 @@ impl Syntax {
         at
     }
 
-    /// Finds the first line with too many bytes, among blank lines and comments.
+    /// Finds the first line that is too long, among blank lines and comments.
     fn long_blank(&self, bytes: &[u8], blank: std::ops::Range<usize>) -> Option<usize> {
         let mut at = blank.start;
         while blank.end - at > self.most_bytes {
@@ -191,7 +191,8 @@ impl Syntax {
         None
     }
 
-    /// Says that what begins at a place has too many bytes. Its text is read, so that it does not depend on what is at hand.
+    /// Returns the failure of a record or comment that is too long. Its text is read from the input, so that it does
+    /// not depend on the current bytes.
     #[cold]
     fn too_long(&self, input: &Input, place: u64) -> Result<Failure> {
         const SHOWN: u64 = 256;
@@ -203,13 +204,13 @@ impl Syntax {
         Ok(Failure { place, column: None, text: excerpt(first_line), reason: reason.into() })
     }
 
-    /// Whether a byte is a space or a tab that separates no fields.
+    /// Returns whether a byte is a space or a tab, and not the delimiter.
     #[inline]
     pub(super) fn is_space(&self, byte: u8) -> bool {
         (byte == b' ' || byte == b'\t') && byte != self.delimiter
     }
 
-    /// Cuts off spaces and tabs on both sides, unless they separate fields.
+    /// Trims spaces and tabs on both sides, unless they are the delimiter.
     #[inline]
     fn trim<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
         while let [first, rest @ ..] = text
@@ -225,7 +226,7 @@ impl Syntax {
         text
     }
 
-    /// Where a record ends that has nothing but spaces after the delimiter at `end`; `None` if it has more.
+    /// Returns the end of a record that has only spaces after the delimiter at `end`; `None` if it has more.
     pub(super) fn trailing_end(&self, bytes: &[u8], end: usize) -> Option<usize> {
         let start = end + 1;
         let end = self.plain_end(bytes, start);
@@ -233,8 +234,8 @@ impl Syntax {
         (is_last && self.trim(&bytes[start..end]).is_empty()).then_some(end)
     }
 
-    /// Compares the record that begins at a place with a number of columns. `ends` becomes where its fields end, as many as
-    /// there are columns at most.
+    /// Compares the number of fields of the record that begins at `start` with the number of columns. Sets `ends` to
+    /// the ends of its fields, at most one for each column.
     pub(super) fn fit(&self, bytes: &[u8], start: usize, columns: usize, ends: &mut Vec<usize>) -> Fit {
         ends.clear();
         let mut at = start;
@@ -253,7 +254,7 @@ impl Syntax {
         Fit::Unclosed(at)
     }
 
-    /// Counts the fields of the record that begins at a place, and says whether nothing but spaces is in the last one.
+    /// Counts the fields of the record that begins at `start`; returns their number, and whether the last one is blank.
     pub(super) fn count_fields(&self, bytes: &[u8], start: usize) -> (usize, bool) {
         let (mut count, mut at) = (1, start);
         while let Some(end) = self.field_end(bytes, at) {
@@ -268,26 +269,26 @@ impl Syntax {
 
 /// How the fields of a record fit the columns.
 pub(super) enum Fit {
-    /// One for each. The record ends here.
+    /// One for each column. The record ends at this position.
     Right(usize),
-    /// One for each, and no delimiter at the end, which only the last record may lack. It ends here.
+    /// One for each column, but no delimiter at the end, which only the last record may lack. It ends at this position.
     NotTrailing(usize),
     /// Too few or too many.
     Wrong,
-    /// The field that begins here has quotes that are not closed.
+    /// The field that begins at this position has quotes that are not closed.
     Unclosed(usize),
 }
 
-/// How far a walk has got.
+/// The result of [`walk`].
 pub(super) struct Walked {
-    /// Where the next record begins.
+    /// Position of the next record.
     pub(super) place: u64,
     pub(super) rows: usize,
-    /// That one is too long: the walk goes no further.
+    /// Set if that record is too long: the walk stops there.
     pub(super) failure: Option<Failure>,
 }
 
-/// Walks over records, one by one, from the beginning of one on, until the next one begins at `until` or behind it.
+/// Advances record by record, from the beginning of one, until the next one begins at or after `until`.
 pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: usize) -> Result<Walked> {
     let (mut record, mut rows, mut window, mut buffer) = (from, 0, step as u64, Vec::new());
     while record < until {
@@ -302,7 +303,7 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
                 return Ok(Walked { place, rows, failure: Some(syntax.too_long(input, place)?) });
             }
             if start == bytes.len() {
-                // In a comment, perhaps, which must be seen to begin; behind a line end otherwise.
+                // Perhaps within a comment, of which the beginning is needed; otherwise after a line end.
                 at = if is_all { start } else { last_line(bytes, at) };
                 break;
             }
@@ -321,8 +322,8 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
             };
             (at, rows) = (next, rows + 1);
         }
-        // One that is longer than the window is looked at again, in a larger one. It ends in the largest, with its line end, or
-        // is too long.
+        // A record that is longer than the window is read again in a larger one. In the largest window, it ends, with
+        // its line end, or is too long.
         let largest = (syntax.most_bytes as u64).saturating_add(2).max(step as u64);
         window = if at == 0 { window.saturating_mul(2).min(largest) } else { step as u64 };
         record += at as u64;
@@ -333,8 +334,8 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
     Ok(Walked { place: record, rows, failure: None })
 }
 
-/// Where the last line among blank ones and comments begins. A line feed may follow a CR at the end of the bytes: no line
-/// begins between the two.
+/// Returns the beginning of the last line among blank lines and comments. A line feed may follow a CR at the end of the
+/// bytes: no line begins between the two.
 fn last_line(bytes: &[u8], from: usize) -> usize {
     let lines = bytes[from..].strip_suffix(b"\r").unwrap_or(&bytes[from..]);
     memchr::memrchr2(b'\n', b'\r', lines).map_or(from, |length| from + length + 1)

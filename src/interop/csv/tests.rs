@@ -1,4 +1,4 @@
-//! Cutting files at every place: nothing depends on it. The model is the `csv` crate, one record at a time.
+//! Results do not depend on where a file is divided. The model is the `csv` crate.
 
 use proptest::prelude::*;
 
@@ -11,14 +11,14 @@ use crate::base::error::{Error, Result};
 use crate::block::BlockAccess;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// Records as the model reads them, and whether all quotes are closed.
+/// Returns the records as the model reads them.
 fn model_records(text: &[u8], comment: Option<u8>) -> Vec<Vec<Vec<u8>>> {
     let mut reader = ::csv::ReaderBuilder::new();
     let mut reader = reader.has_headers(false).flexible(true).comment(comment).from_reader(text);
     reader.byte_records().map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect()).collect()
 }
 
-/// Records as the syntax sees them; `None` for a field whose quotes are not closed.
+/// Returns the records as the syntax reads them; `None` for a field whose quotes are not closed.
 fn our_records(syntax: &Syntax, text: &[u8]) -> Vec<Vec<Option<Vec<u8>>>> {
     let (mut records, mut at, mut scratch) = (Vec::new(), syntax.skip_blank(text, 0), Vec::new());
     while at < text.len() {
@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn comments_are_those_of_the_csv_crate(mut text in texts(b"a,\"\n\n##")) {
-        text.push(b'\n'); // the crate takes a comment that the text ends in for a record
+        text.push(b'\n'); // the crate takes a comment without a line end for a record
         check_records(&text, Some(b'#'));
     }
 
@@ -136,7 +136,7 @@ const FIELDS: &[&str] = &[
     "a\"b",
 ];
 
-/// What a table should hold, or a part of the error: of a row that is too short, or of a word among numbers in front of it.
+/// Returns the expected values, or a part of the expected error: that of a word among numbers, or else of a short row.
 fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, &'static str> {
     let records = model_records(text.as_bytes(), None);
     let records: Vec<Vec<String>> = records[1..]
@@ -173,7 +173,7 @@ fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64
     if is_short { Err("field") } else { Ok(values) }
 }
 
-/// Everything that reading some text gives: the values, or the error.
+/// Returns the result of reading in a comparable form: the bits of the values, or the text of the error.
 fn outcome(result: Result<Vec<f64>>) -> Result<Vec<u64>, String> {
     let canonical = |value: &f64| if value.is_nan() { u64::MAX } else { value.to_bits() };
     result.map(|values| values.iter().map(canonical).collect()).map_err(|error| error.to_string())
@@ -215,7 +215,7 @@ fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
     }
 }
 
-/// What reading a text gives, cut after so many bytes: the same from all calls.
+/// Returns the result of reading a text in pieces of `step` bytes, which must be the same from all calls.
 fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, String> {
     let open = || CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.clone(), step);
     let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
@@ -254,7 +254,7 @@ fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
     check_read(&text, &CsvOptions::new().missing(CsvMissing::Nan), Ok(&expected));
     let skipping = CsvOptions::new().missing(CsvMissing::SkipRow);
     check_read(&text, &skipping, Ok(&[0.0, 1.0, 1.0, 2.0]));
-    // In 8 bits, there is no room for so many categories: the first one too many is the error.
+    // 8 bits do not hold so many indices: the first category too many is the error.
     let words: String = (0..3 * SAMPLE).map(|row| format!("w{row}\n")).collect();
     for step in [64, 1000, 1 << 20] {
         let source =
@@ -279,22 +279,22 @@ fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
     let cases = [
         (format!("a,b\n{numbers}777.5x,1\n8,y\n"), 302, "777.5x", reason("0", 2)),
         (format!("a,b\nN/A,1\n{numbers}"), 2, "N/A", reason("0", 3)),
-        (format!("a,b\n{words}42,1\n"), 2, "w0", reason("42", 302)), // whichever of them is meant to be there
+        (format!("a,b\n{words}42,1\n"), 2, "w0", reason("42", 302)), // whichever of them is intended
         (format!("a,b\n{gaps}1,1\nlate,2\n"), 303, "late", reason("1", 302)),
         (format!("a,b\n{gaps}late,1\n1,2\n"), 302, "late", reason("1", 303)),
         // A record of the wrong shape, and what follows it, says nothing: it is the error.
         (format!("a,b\n{numbers}1,2,3\nx,1\n"), 302, "1,2,3", "has 3 fields, not 2".to_owned()),
         (format!("a,b\n{words}1\n2,3\n"), 302, "1", "has 1 field, not 2".to_owned()),
-        ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // a field is missing in front of it
+        ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // the field before it is missing
     ];
     let options = CsvOptions::new().missing(CsvMissing::Nan);
     for (text, line, shown, reason) in cases {
         let column = if reason.starts_with("has") { "" } else { ", column 0 (a)" };
         check_read(&text, &options, Err(&format!("line {line}{column}: {shown:?} {reason}")));
     }
-    // A row that is left out has no word.
+    // Words in a row that is left out do not count.
     check_read("a,b\nx,NA\n1,2\n", &CsvOptions::new().missing(CsvMissing::SkipRow), Ok(&[1.0, 2.0]));
-    // Too many words, of which one is a number, are no categories; those of another column are.
+    // Too many words, one of them a number, are not too many categories; those of another column are.
     let few = CsvOptions::new().max_categories(2);
     check_read("a,b\nu,k\nv,l\nw,k\nx,l\n1,k\n", &few, Err(&format!("line 2, column 0 (a): \"u\" {}", reason("1", 6))));
     let expected = "line 5, column 1 (b): \"m\" is one category more than 2, the most that the options permit";
@@ -311,10 +311,10 @@ fn lines_of_spaces_are_skipped_wherever_the_file_is_cut() {
         &options.clone().header(CsvHeader::Yes).kind(.., CsvKind::Continuous),
         Ok(&[1., 2., 3., 4., 5., 6.]),
     );
-    // In a file of one column, they are missing values, but in front of the header.
+    // In a file of one column they are missing values, except before the header.
     check_read(" \na\n1\n  \n\n2\n ", &options, Ok(&[1., f64::NAN, 2., f64::NAN]));
     check_read(" \n1\n\n2\n", &options, Ok(&[f64::NAN, 1., 2.]));
-    // Tabs that separate fields are no spaces, and a line with a delimiter is none of spaces.
+    // Tabs that separate fields are not spaces, and a line with a delimiter is not a line of spaces.
     check_read("a\tb\n\t\n  \n1\t2\n", &options.clone().delimiter(b'\t'), Ok(&[f64::NAN, f64::NAN, 1., 2.]));
     check_read("a,b\n , \n1,2\n", &options, Ok(&[f64::NAN, f64::NAN, 1., 2.]));
     let long = format!("a,b\n1,2\n{}\n3,4\n", " ".repeat(30));
@@ -369,7 +369,7 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
     let missing = "line 1, column 2: \"\" is missing, and nothing is said about what to do then; if all lines end in a \
                    delimiter, CsvOptions::trailing_delimiter can ignore it";
     check_read("1,2,\n3,4,\n", &automatic(), Err(missing));
-    // A last column without a name is one all the same, if the first row has something in it, or if one says so.
+    // A last column without a name is still a column, if the first row has a value in it, or if the options say so.
     check_read("a,\n1,2\n3,4\n5,6\n", &automatic(), six);
     let no = automatic().trailing_delimiter(CsvTrailing::No).missing(CsvMissing::Nan);
     check_read("a,\n1,\n3,4\n", &no, Ok(&[1., f64::NAN, 3., 4.]));
@@ -388,7 +388,7 @@ fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
         (format!("1\n#c\r\n\r\n{comment}\r\n2\n"), 4, &comment, limit),
         (format!("{long}\n1\n"), 1, &long, limit),
         (format!("1\n{long}"), 2, &long, limit),
-        (format!("1\nx\n{long}\n"), 2, "x", "is not a number"), // what is wrong in front of it comes first
+        (format!("1\nx\n{long}\n"), 2, "x", "is not a number"), // an earlier error comes first
     ];
     let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).comment(b'#');
     let open = |text: &str, step| {
@@ -429,7 +429,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
             assert_eq!(source.row_blocks::<u8>(1).unwrap_err().to_string(), expected);
             assert_eq!(source.categories(0).unwrap_err().to_string(), expected);
         }
-        // One column has words too many from the first record on, the other one a word among numbers at the end.
+        // One column has too many words from the first record, the other one a word among numbers at the end.
         let late = CsvSource::new(
             Input::memory(b"0,p\n1,p\nx,q\n".to_vec()),
             CsvOptions::new().header(CsvHeader::No).max_categories(0),

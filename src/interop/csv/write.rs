@@ -1,4 +1,4 @@
-//! Writing tables as CSV: the shortest digits that are read back as the same values, formatted by several threads.
+//! Writing tables as CSV: the shortest digits that are read back as the same values, formatted in parallel.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,22 +19,22 @@ use crate::files::replace::replace;
 use crate::lines::AnyLines;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// Values that one task formats at once.
+/// Number of values that one task formats at a time.
 const VALUES: usize = 32 << 10;
 
-/// What errors call a writer that the caller has handed in.
+/// The path of a caller's writer in errors.
 const WRITER: &str = "(writer)";
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Writes the table as a CSV file, which replaces an old one whole or not at all, as [`save`](Self::save) does. Every
-    /// value but NaN's payload is read back bit for bit.
+    /// Writes the table as a CSV file, which atomically replaces an old one, as [`save`](Self::save) does. Every value
+    /// is read back bit for bit, except for the payload of a NaN.
     ///
-    /// The file says how many columns there are by its lines: a table without rows leaves an empty one, unless it has a
+    /// The number of columns is recorded only by the lines: a table without rows becomes an empty file, unless it has a
     /// header.
     ///
     /// # Errors
-    /// [`Error::CsvShape`] for rows without columns, of which nothing would be left, and for a header of more than 256 MiB,
-    /// which many columns have even without a name; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
+    /// [`Error::CsvShape`] for rows without columns, which would leave no trace, and for a header of more than 256 MiB,
+    /// which many columns need even without names; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
     /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -53,11 +53,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.write_csv_with(path, CsvWriteOptions::new())
     }
 
-    /// As [`write_csv`](Self::write_csv), with options.
+    /// Writes the table as [`write_csv`](Self::write_csv) does, with options.
     ///
     /// # Errors
-    /// As [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is no index
-    /// of the categories that are given for its column.
+    /// Those of [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is
+    /// not an index of the categories that the options state for its column.
     ///
     /// # Examples
     /// ```
@@ -75,11 +75,11 @@ impl<T: Element> HomogenNumericTable<T> {
         table.write_csv_with(path, options)
     }
 
-    /// As [`write_csv_with`](Self::write_csv_with), into any writer. After an error, some of the table may have been
-    /// written.
+    /// Writes the table as [`write_csv_with`](Self::write_csv_with) does, to any writer. After an error, some of the
+    /// table may have been written.
     ///
     /// # Errors
-    /// As [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`Error::Io`].
+    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`Error::Io`].
     ///
     /// # Examples
     /// ```
@@ -100,8 +100,9 @@ impl dyn NumericTable + '_ {
     /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another
-    /// one when all of it has been read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if it is wrong about itself.
+    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the
+    /// table changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers
+    /// contradict each other.
     ///
     /// # Examples
     /// ```
@@ -118,10 +119,10 @@ impl dyn NumericTable + '_ {
         self.write_csv_with(path, CsvWriteOptions::new())
     }
 
-    /// As [`HomogenNumericTable::write_csv_with`], for a table of any kind.
+    /// Writes a table of any kind as a CSV file with options, as [`HomogenNumericTable::write_csv_with`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv_with`] and `write_csv` of a table of any kind.
+    /// Those of [`HomogenNumericTable::write_csv_with`] and of `write_csv` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -141,10 +142,10 @@ impl dyn NumericTable + '_ {
         })
     }
 
-    /// As [`HomogenNumericTable::write_csv_to`], for a table of any kind.
+    /// Writes a table of any kind to any writer, as [`HomogenNumericTable::write_csv_to`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_csv_to`] and `write_csv` of a table of any kind.
+    /// Those of [`HomogenNumericTable::write_csv_to`] and of `write_csv` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -168,14 +169,15 @@ fn to_file<T: Element>(path: &Path, table: &Text<'_, T>, options: &CsvWriteOptio
     replace(path, &options.save, |mut file| write(&mut file, table, path))
 }
 
-/// Writes all lines; `name` is what errors call the target. Nothing is written before the first lines are there.
+/// Writes all lines; `name` is the path of the target in errors. Nothing is written before the first lines are
+/// formatted.
 fn write<T: Element>(writer: &mut dyn Write, table: &Text<'_, T>, name: &Path) -> Result<()> {
     let failed = |source| Error::Io { path: name.to_owned(), source };
     let Shape { rows, columns } = table.shape;
     let step = (VALUES / columns.max(1)).max(1);
     let mut chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
-    // So many at a time that every thread has some; their texts are in memory together.
-    let bytes = rows * columns * size_of::<T>(); // `Text::new` has counted them
+    // As many chunks at a time as there are tasks; their texts are in memory together.
+    let bytes = rows * columns * size_of::<T>(); // `Text::new` has checked the product
     let wave = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
     let mut header = &table.header[..];
     loop {
@@ -192,21 +194,24 @@ fn write<T: Element>(writer: &mut dyn Write, table: &Text<'_, T>, name: &Path) -
     writer.flush().map_err(failed)
 }
 
-/// The text of a table. Invariant: as many values as the shape says can be addressed, and rows have columns.
+/// A table to be formatted. Invariant: the size of its values fits the address space, and if there are rows, there are
+/// columns.
 struct Text<'a, T> {
     lines: &'a dyn Lines<T>,
     shape: Shape,
-    /// The line of names, if one is to be written.
+    /// The line of names; empty if none is to be written.
     header: Vec<u8>,
     delimiter: u8,
     missing: Vec<u8>,
-    /// Columns, in ascending order, and what is written for their category indices.
+    /// Columns, in ascending order, and the texts of their category indices.
     words: Vec<(usize, Vec<Vec<u8>>)>,
 }
 
 impl<'a, T: Element> Text<'a, T> {
+    /// Checks everything that can be checked before a value is read.
+    ///
     /// # Errors
-    /// Everything that can be known before a value is read.
+    /// As listed for [`HomogenNumericTable::write_csv_with`].
     fn new(lines: &'a dyn Lines<T>, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
         options.check()?;
         let (shape, delimiter) = (lines.shape(), options.delimiter);
@@ -232,7 +237,7 @@ impl<'a, T: Element> Text<'a, T> {
         Ok(Self { lines, shape, header, delimiter, missing, words })
     }
 
-    /// The lines of some rows.
+    /// Formats the lines of some rows.
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
         let (first, columns) = (rows.start, self.shape.columns);
         let mut copy;
@@ -265,9 +270,9 @@ impl<'a, T: Element> Text<'a, T> {
     }
 }
 
-/// The line of names; nothing if there are no columns.
+/// Formats the line of names; empty if there are no columns.
 fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
-    // There may be many more columns than anybody has bytes for, if they share a description and there are no rows.
+    // There may be more columns than bytes of memory, if they share a description and there are no rows.
     let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
     let (mut names, mut bytes) = (Vec::new(), 0);
     for feature in dictionary.listed() {
@@ -288,7 +293,7 @@ fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Ve
     Ok(line)
 }
 
-/// The name of a category.
+/// Returns the text of a category.
 fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -> Result<&[u8]> {
     let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
     let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
@@ -297,13 +302,13 @@ fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -
     word.map(Vec::as_slice).ok_or_else(refused)
 }
 
-/// A text as a field, in quotes if it would be read as something else without. A line of nothing is no row: an only field
-/// is not left empty.
+/// Formats a text as a field, in quotes if it would be read as something else without. An empty line is not a row, so
+/// the only field of a line is never left empty.
 fn quoted(text: &str, delimiter: u8, is_only: bool) -> Vec<u8> {
     let bytes = text.as_bytes();
     let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would be no text
+    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would not be text
     let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last()) || is_mark;
     if needs_quotes || (is_only && bytes.is_empty()) {
         format!("\"{}\"", text.replace('"', "\"\"")).into_bytes()

@@ -1,4 +1,4 @@
-//! How a table is written as CSV.
+//! Options for writing CSV files.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::CsvOptions;
 use crate::base::error::Result;
 use crate::files::options::SaveOptions;
 
-/// How a table is written as CSV.
+/// Options for writing a table as CSV.
 ///
 /// # Examples
 /// ```
@@ -29,7 +29,8 @@ pub struct CsvWriteOptions {
 }
 
 impl CsvWriteOptions {
-    /// Commas; a header if any column has a name; `NaN` for NaN; category indices as numbers; a durable file.
+    /// Creates the default options: commas; a header if any column has a name; `NaN` for NaN; category indices as
+    /// numbers; a durable file.
     ///
     /// # Examples
     /// ```
@@ -49,7 +50,7 @@ impl CsvWriteOptions {
         }
     }
 
-    /// Chooses what separates fields: one ASCII character that numbers do not contain, and that is not the quote `"`.
+    /// Sets the character that separates fields: an ASCII character that numbers do not contain, and not the quote `"`.
     ///
     /// # Examples
     /// ```
@@ -64,7 +65,7 @@ impl CsvWriteOptions {
         Self { delimiter, ..self }
     }
 
-    /// Chooses whether the first line gives the names of the columns; those without a name have none there either.
+    /// Sets whether the first line holds the names of the columns. Its fields are empty for columns without a name.
     ///
     /// # Examples
     /// ```
@@ -81,7 +82,7 @@ impl CsvWriteOptions {
         Self { header: Some(is_written), ..self }
     }
 
-    /// Chooses what is written for NaN.
+    /// Sets the text that is written for NaN.
     ///
     /// # Examples
     /// ```
@@ -96,8 +97,8 @@ impl CsvWriteOptions {
         Self { missing: text.into(), ..self }
     }
 
-    /// Has the names of categories written in the place of the indices that a column of the table holds. Names that are
-    /// numbers, or mean that a value is missing, are read back as such.
+    /// Sets the names of categories that are written instead of the indices in a column of the table. Names that are
+    /// numbers, or mean a missing value, are read back as such.
     ///
     /// # Examples
     /// ```
@@ -114,7 +115,7 @@ impl CsvWriteOptions {
         self
     }
 
-    /// Chooses whether writing a file waits until it is on the disk: see [`SaveOptions::durable`].
+    /// Sets whether writing a file waits until it is on the disk: see [`SaveOptions::durable`].
     ///
     /// # Examples
     /// ```
@@ -129,10 +130,10 @@ impl CsvWriteOptions {
         Self { save: self.save.durable(is_durable), ..self }
     }
 
-    /// Chooses whether an old file is written over instead of being replaced: see [`SaveOptions::in_place`].
+    /// Sets whether an old file is overwritten instead of replaced: see [`SaveOptions::in_place`].
     ///
-    /// What is refused before the first byte is ready leaves the old file as it was. A value further on that is no index of its
-    /// [`categories`](Self::categories) is found when the lines before it are written, and leaves an empty file.
+    /// Failures before the first byte is written leave the old file unchanged. A later value that is not an index of
+    /// its [`categories`](Self::categories) is found after lines before it have been written, and leaves an empty file.
     ///
     /// # Examples
     /// ```
@@ -147,7 +148,7 @@ impl CsvWriteOptions {
         Self { save: self.save.in_place(is_in_place), ..self }
     }
 
-    /// Makes sure that fields can be told from each other.
+    /// Checks that the delimiter is valid.
     pub(super) fn check(&self) -> Result<()> {
         CsvOptions::new().delimiter(self.delimiter).syntax().map(drop)
     }

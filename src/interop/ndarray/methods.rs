@@ -1,4 +1,4 @@
-//! `ndarray` 0.17, as methods.
+//! Methods that convert to `ndarray` 0.17.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
@@ -8,7 +8,7 @@ use crate::block::{Block, BlockMut};
 use crate::table::{HomogenNumericTable, TableView, TableViewMut};
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Looks at the same values as an `ndarray` view, whatever the layout. O(1), no copy.
+    /// Returns an `ndarray` view of the same values, whatever the layout. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayView2::try_from(view)`, with feature `ndarray-016`.
     ///
@@ -30,7 +30,7 @@ impl<'t, T: Element> TableView<'t, T> {
 }
 
 impl<'t, T: Element> TableViewMut<'t, T> {
-    /// Lends the same values as a mutable `ndarray` view, whatever the layout. O(1), no copy.
+    /// Converts the view to a mutable `ndarray` view of the same values, whatever the layout. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayViewMut2::try_from(view)`, with feature `ndarray-016`.
     ///
@@ -54,7 +54,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
 }
 
 impl<U: Element> Block<'_, U> {
-    /// Looks at the same values as an `ndarray` view. O(1), no copy.
+    /// Returns an `ndarray` view of the same values. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayView2::try_from(&block)`, with feature `ndarray-016`.
     ///
@@ -75,7 +75,7 @@ impl<U: Element> Block<'_, U> {
 }
 
 impl<U: Element> BlockMut<'_, U> {
-    /// Looks at the same values as an `ndarray` view. O(1), no copy.
+    /// Returns an `ndarray` view of the same values. O(1), no copy.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
@@ -92,7 +92,8 @@ impl<U: Element> BlockMut<'_, U> {
         self.try_into()
     }
 
-    /// Lends the same values as a mutable `ndarray` view. O(1), no copy. What is changed is written back as always.
+    /// Returns a mutable `ndarray` view of the same values. O(1), no copy. Changes are written back when the block is
+    /// released.
     ///
     /// For `ndarray` 0.16: `ArrayViewMut2::try_from(&mut block)`, with feature `ndarray-016`.
     ///
@@ -116,14 +117,15 @@ impl<U: Element> BlockMut<'_, U> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Copies the values into an array, in standard layout if the table is row-major, in Fortran layout if it is column-major.
+    /// Copies the values to an array, in standard layout if the table is row-major, in Fortran layout if it is
+    /// column-major.
     ///
     /// For `ndarray` 0.16: `Array2::try_from(&table)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`](crate::Error::NotAllocated), [`Error::BlockOutstanding`](crate::Error::BlockOutstanding),
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without
-    /// values that `ndarray` cannot express.
+    /// [`Error::NotAllocated`](crate::Error::NotAllocated),
+    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding), [`Error::OutOfMemory`](crate::Error::OutOfMemory);
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
     ///
     /// # Examples
     /// ```
@@ -137,11 +139,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.try_into()
     }
 
-    /// Turns the table into an array without a copy. That is possible if its memory is a `Vec` that nobody shares: if it was
-    /// made from one, or from an array.
+    /// Converts the table to an array without a copy. That is possible if its memory is an unshared `Vec`: if the table
+    /// was made from one, or from an array.
     ///
     /// # Errors
-    /// The table as it was.
+    /// The unchanged table.
     ///
     /// # Examples
     /// ```

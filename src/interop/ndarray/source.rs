@@ -6,8 +6,8 @@ use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::table::{DataLayout, HomogenNumericTable, Shape};
 
-/// A two-dimensional array that a table can be made of: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references to
-/// arrays, of `ndarray` 0.17 and 0.16. Nobody else can implement it.
+/// A two-dimensional array from which a table can be made: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and
+/// references to arrays, of `ndarray` 0.17 and 0.16. The trait is sealed.
 ///
 /// # Examples
 /// ```
@@ -22,7 +22,7 @@ use crate::table::{DataLayout, HomogenNumericTable, Shape};
 /// ```
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
 pub trait NdarraySource<T>: Sized + Source<T> {
-    /// Returns the reason why a table cannot use the values where they are; `None` if it can. O(1).
+    /// Returns the reason why a table cannot use the values in place; `None` if it can. O(1).
     fn copy_reason(&self) -> Option<CopyReason> {
         if self.is_lent() {
             return Some(CopyReason::Lifetime);
@@ -33,29 +33,29 @@ pub trait NdarraySource<T>: Sized + Source<T> {
 
 impl<T, S: Source<T>> NdarraySource<T> for S {}
 
-/// What a table needs of an array. Not for others to implement: nobody else can name it.
+/// What a table needs from an array. Cannot be named, and so not implemented, outside this crate.
 pub trait Source<T> {
-    /// Whether the values belong to somebody else.
+    /// Returns whether the values are borrowed.
     fn is_lent(&self) -> bool;
-    /// Counts rows and columns.
+    /// Returns the number of rows and of columns.
     fn lengths(&self) -> (usize, usize);
-    /// The order in which all values are contiguous, if they are.
+    /// Returns the order in which all values are contiguous, if they are.
     fn layout(&self) -> Option<DataLayout>;
-    /// The values where they are. They are not lent, and have a layout.
+    /// Uses the values in place. They must not be borrowed, and must have a layout.
     fn share(self) -> Array<T>;
-    /// Copies the values in the order of their layout; by rows, if they have none.
+    /// Copies the values in the order of their layout; row by row if they have none.
     fn copy(&self) -> Result<Array<T>>;
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Makes a table from an `ndarray` array: owned, shared, or viewed. No copy if the array owns its values or a share in
-    /// them, and they are contiguous, by rows (then the table is row-major) or by columns (then it is column-major).
-    /// Values in any other order are copied by rows.
+    /// Creates a table from an `ndarray` array, view or reference. No copy if the array owns its values, alone or
+    /// shared, and they are contiguous by rows (the table is then row-major) or by columns (column-major). Values in
+    /// any other order are copied row by row.
     ///
-    /// Memory that had one owner is written in place; that of a shared array is copied by the first write.
+    /// Memory with a single owner is written in place; that of a shared array is copied by the first write.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a copy is needed and refused.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a copy is needed and cannot be allocated.
     ///
     /// # Examples
     /// ```
@@ -77,13 +77,13 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_ndarray_with(array, CopyPolicy::IfNeeded)
     }
 
-    /// As [`from_ndarray`](Self::from_ndarray), with a say in whether values are copied.
-    /// [`data_memory_status`](crate::NumericTable::data_memory_status) tells what came of it: `UserAllocated` memory is that of
-    /// the array, `InternallyAllocated` is a copy.
+    /// Creates a table as [`from_ndarray`](Self::from_ndarray) does, with a choice of whether values are copied.
+    /// [`data_memory_status`](crate::NumericTable::data_memory_status) of the table is `UserAllocated` if it uses the
+    /// memory of the array, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
     /// [`Error::CopyRequired`](crate::Error::CopyRequired) under [`CopyPolicy::Never`], if
-    /// [`copy_reason`](NdarraySource::copy_reason) has one: ask it first where the array must not be lost.
+    /// [`copy_reason`](NdarraySource::copy_reason) returns one: check that first if the array must not be lost.
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples

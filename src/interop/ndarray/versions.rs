@@ -1,4 +1,4 @@
-//! The same conversions for every version of `ndarray` that a feature asks for.
+//! The same conversions for every version of `ndarray` that is enabled by a feature.
 
 use super::source::Source;
 use crate::array::Array;
@@ -7,20 +7,20 @@ use crate::base::error::{Error, Result};
 use crate::block::{Block, BlockMut};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut};
 
-/// An array that others share, as the owner of an [`Array`].
+/// A shared `ndarray` array, as the owner of an [`Array`].
 struct SharedNdarray<A>(A);
 
 fn overflow<T: Element>(shape: Shape) -> Error {
     Error::SizeOverflow { shape, element: Some(T::TYPE) }
 }
 
-/// Returns whether `ndarray` can express a shape: it wants the product of all lengths but zero to fit.
+/// Returns whether `ndarray` can express a shape: it requires that the product of the non-zero lengths fits an `isize`.
 fn is_expressible(shape: Shape) -> bool {
     let count = shape.rows.max(1).checked_mul(shape.columns.max(1));
     count.is_some_and(|count| isize::try_from(count).is_ok())
 }
 
-/// Copies the values of a table, in the order of its layout, into memory that `ndarray` can own.
+/// Copies the values of a table, in the order of its layout, to memory that `ndarray` can own.
 fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     let (view, shape) = (table.view()?, table.shape());
     if !is_expressible(shape) {
@@ -33,14 +33,14 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Takes the memory of a table, if it is a `Vec` that `ndarray` can own; else the table is as it was.
+/// Takes the memory of a table if it is a `Vec` that `ndarray` can own; otherwise the table is unchanged.
 fn take_vec<T: Element>(table: &mut HomogenNumericTable<T>) -> Option<Vec<T>> {
     let count = table.as_slice().ok()?.len();
     if !is_expressible(table.shape()) {
         return None;
     }
     let mut values = if count == 0 { Vec::new() } else { table.take_vec()? };
-    values.truncate(count); // without the room for further rows
+    values.truncate(count); // drops the reserve for further rows
     Some(values)
 }
 
@@ -121,7 +121,7 @@ macro_rules! define_doors {
                 }
             }
 
-            /// An array of as many values as the shape has, which `ndarray` can express.
+            /// Creates an array of a shape, which must have as many values and be one that `ndarray` can express.
             fn array<T>(shape: Shape, layout: DataLayout, values: Vec<T>) -> Array2<T> {
                 let lengths = Ix2(shape.rows, shape.columns);
                 let lengths: StrideShape<Ix2> = match layout {
@@ -180,7 +180,7 @@ macro_rules! define_doors {
                 }
             }
 
-            /// Who owns the values of an array.
+            /// How an array owns its values.
             pub trait Storage: Data + Sized {
                 fn is_lent(array: &ArrayBase<Self, Ix2>) -> bool;
                 fn share(array: ArrayBase<Self, Ix2>) -> Array<Self::Elem>;
@@ -245,7 +245,7 @@ macro_rules! define_doors {
                 }
             }
 
-            /// The order in which all values are contiguous, if they are.
+            /// Returns the order in which all values are contiguous, if they are.
             fn layout_of<S: Data>(array: &ArrayBase<S, Ix2>) -> Option<DataLayout> {
                 if array.is_standard_layout() {
                     return Some(DataLayout::RowMajor);
@@ -253,7 +253,7 @@ macro_rules! define_doors {
                 array.t().is_standard_layout().then_some(DataLayout::ColumnMajor)
             }
 
-            /// Uses the memory of an array that owns it alone, and has a layout. The table may write it.
+            /// Uses the memory of an array that is its only owner, and has a layout. The table may write to it.
             fn adopt<T: Element>(array: Array2<T>) -> Array<T> {
                 let count = array.len();
                 let (values, offset) = array.into_raw_vec_and_offset();
@@ -267,7 +267,7 @@ macro_rules! define_doors {
                 }
                 let mut values = Array::zeros(array.len())?;
                 if let Ok(mut target) = ArrayViewMut2::from_shape(array.raw_dim(), values.mutable_data()?) {
-                    target.assign(array); // in the order that suits the memory of both
+                    target.assign(array); // in the order that suits both memory layouts
                 }
                 Ok(values)
             }

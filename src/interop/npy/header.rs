@@ -1,6 +1,6 @@
-//! What a `.npy` file says about itself: its first bytes, and the dictionary that follows.
+//! The header of a `.npy` file: its first bytes, and the dictionary that follows.
 //!
-//! Decoding trusts nothing: whoever gets a [`NpyHeader`] may compute with its shape without looking.
+//! Decoding trusts nothing: computations with the shape of a decoded [`NpyHeader`] cannot overflow.
 //! Source: NumPy Enhancement Proposal 1, and `numpy/lib/format.py`.
 
 use std::io::{ErrorKind, Read};
@@ -13,23 +13,23 @@ use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
-/// NumPy lets values begin at a multiple of this.
+/// In files that NumPy writes, values begin at a multiple of this.
 const ALIGNMENT: usize = 64;
 /// No header that NumPy writes for plain numbers is longer: longer ones describe structures.
 const LENGTH_LIMIT: usize = u16::MAX as usize;
-/// NumPy leaves room for as many digits, so that an array can grow in its file.
+/// NumPy leaves room for this number of digits, so that an array can grow in its file.
 const DIGITS: usize = 21;
 
 /// The description of one array of numbers, of one or two dimensions.
 ///
-/// Invariant: the values of the shape can be addressed on this machine.
+/// Invariant: the size in bytes of the values fits the address space of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NpyHeader {
     pub(super) element_type: ElementType,
     pub(super) is_big_endian: bool,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
-    /// Bytes in front of the values.
+    /// Number of bytes before the values.
     pub(super) length: usize,
 }
 
@@ -37,7 +37,7 @@ impl NpyHeader {
     /// Reads a header from the start of a file or stream, and not a byte more.
     ///
     /// # Errors
-    /// [`Error::Format`] with what is wrong where; `failed` of what `source` fails with.
+    /// [`Error::Format`] with what is wrong, and where; `failed` of an error of `source`.
     pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let mut start = [0; 12];
         fill(source, &mut start[..8], 0, check_magic, failed)?;
@@ -51,7 +51,7 @@ impl NpyHeader {
             }
         };
         fill(source, &mut start[8..8 + size], 8, |_| Ok(()), failed)?;
-        // Little-endian, and what is not there is zero.
+        // Little-endian; absent bytes are zero.
         let [.., a, b, c, d] = start;
         let text_length = u32::from_le_bytes([a, b, c, d]) as usize;
         if text_length > LENGTH_LIMIT {
@@ -63,7 +63,7 @@ impl NpyHeader {
         Self::parse(&text, 8 + size)
     }
 
-    /// Reads the text of a header, which begins at a position in the file.
+    /// Parses the text of a header, which begins at `start` in the file.
     fn parse(text: &[u8], start: usize) -> Result<Self> {
         let refuse = |LiteralRefusal { at, reason }| Error::format((start + at) as u64, reason);
         let (mut descr, mut order, mut shape) = (None, None, None);
@@ -94,13 +94,13 @@ impl NpyHeader {
         Ok(Self { element_type, is_big_endian, layout, shape, length: start + text.len() })
     }
 
-    /// The size of all values in bytes.
+    /// Returns the size in bytes of all values.
     pub(super) fn payload_length(&self) -> usize {
-        // By the invariant there is no overflow.
+        // Cannot overflow, by the invariant.
         self.shape.rows * self.shape.columns * self.element_type.size_in_bytes()
     }
 
-    /// Makes sure that the values fill a file of some length to its end.
+    /// Checks that the values end where the file ends.
     ///
     /// # Errors
     /// [`Error::Format`].
@@ -113,7 +113,7 @@ impl NpyHeader {
         }
         if real_length > end {
             let reason = format!(
-                "bytes behind the array: {}; {described}; arrays that were saved one after another are read by `read_npy`",
+                "bytes after the array: {}; {described}; several arrays in one file are read by `read_npy`",
                 real_length - end
             );
             return Err(Error::format(end, reason));
@@ -121,7 +121,7 @@ impl NpyHeader {
         Ok(())
     }
 
-    /// Makes sure that the values are of one type; `converter` is the call that takes others as well.
+    /// Checks that the values have the expected type; `converter` is the name of the call that accepts other types.
     pub(super) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
@@ -129,7 +129,7 @@ impl NpyHeader {
         }
     }
 
-    /// Why values that begin at an address cannot be used where they are, if so.
+    /// Returns the reason why values at an address cannot be used in place; `None` if they can.
     pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
         let size = self.element_type.size_in_bytes();
         if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
@@ -161,7 +161,7 @@ impl NpyHeader {
             }
         };
         let Shape { rows, columns } = shape;
-        // One row, one column and no value at all are in both orders: NumPy calls that C order.
+        // One row, one column and no values at all have both orders: NumPy calls that C order.
         let is_fortran = layout == DataLayout::ColumnMajor && rows > 1 && columns > 1;
         let (order, growing) = if is_fortran { ("True", columns) } else { ("False", rows) };
         let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
@@ -176,7 +176,7 @@ impl NpyHeader {
     }
 }
 
-/// Fills a buffer that begins at a position in the file. `check` sees what could be read before that is found too short.
+/// Fills a buffer from a position in the file. `check` is called with what could be read, before the length is checked.
 fn fill(
     source: &mut impl Read,
     buffer: &mut [u8],
@@ -201,7 +201,7 @@ fn fill(
     Ok(())
 }
 
-/// Makes sure that something begins as NumPy's files do; if not, says what it may be.
+/// Checks that a file begins with [`MAGIC`]; if not, the error says what the file may be.
 fn check_magic(start: &[u8]) -> Result<()> {
     if start.starts_with(&MAGIC) {
         return Ok(());
@@ -225,11 +225,11 @@ fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize)
     let value = value.map_err(|reason| LiteralRefusal { at, reason })?;
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(LiteralRefusal { at, reason: format!("the key '{}' stands there twice", key.escape_ascii()) }),
+        Some(_) => Err(LiteralRefusal { at, reason: format!("the key '{}' occurs twice", key.escape_ascii()) }),
     }
 }
 
-/// Two dimensions are rows and columns; one is a column.
+/// Converts dimensions to a shape: two are rows and columns; one is a column.
 fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
     let size = |size: u64| usize::try_from(size).map_err(|_| format!("{size} is more than this machine can count"));
     match *sizes {
@@ -237,13 +237,13 @@ fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
         [rows] => Ok(Shape { rows: size(rows)?, columns: 1 }),
         [] => Err("an array of 0 dimensions is one number, not a table; in Python: a.reshape(1, 1)".to_owned()),
         _ => Err(format!(
-            "an array of {} dimensions is no table, which has 2; in Python: a.reshape(len(a), -1)",
+            "an array of {} dimensions is not a table, which has 2; in Python: a.reshape(len(a), -1)",
             sizes.len()
         )),
     }
 }
 
-/// The element type, and whether its bytes are big-endian.
+/// Returns the element type, and whether its bytes are big-endian.
 fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
     let (order, code) = match descr {
         [order @ (b'<' | b'>' | b'=' | b'|'), code @ ..] => (Some(*order), code),
@@ -271,7 +271,7 @@ fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
     }
 }
 
-/// Says what an element type is that tables have not.
+/// Describes a type that tables do not support.
 fn refusal(descr: &[u8], code: &[u8]) -> String {
     let what = match code {
         b"b1" => "truth values; in Python: a.astype('u1')",
@@ -291,7 +291,7 @@ fn refusal(descr: &[u8], code: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// A text of 10 bytes more, so that the positions are those in a file.
+    /// Parses a text as if 10 bytes preceded it, as in a file.
     fn parse(text: &str) -> Result<NpyHeader> {
         NpyHeader::parse(text.as_bytes(), 10)
     }

@@ -1,13 +1,13 @@
-//! The dictionary in the header of a `.npy` file: a Python literal, read by a small strict parser.
+//! A small, strict parser for the dictionary in the header of a `.npy` file, which is a Python literal.
 //!
-//! It knows what NumPy writes there: one dictionary whose keys are strings, and whose values are strings, `True` and
-//! `False`, and tuples of whole numbers (Python 2 wrote `3L`). Nothing nests, so that nothing recurses; nothing is ever
-//! evaluated.
+//! It accepts what NumPy writes there: one dictionary whose keys are strings, and whose values are strings, `True` and
+//! `False`, and tuples of whole numbers (Python 2 wrote `3L`). Nothing nests, so the parser does not recurse; nothing
+//! is ever evaluated.
 
-/// NumPy's arrays have no more dimensions.
+/// The largest number of dimensions of NumPy's arrays.
 const DIMENSION_LIMIT: usize = 64;
 
-/// What stands behind a key.
+/// The value of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Literal<'a> {
     Text(&'a [u8]),
@@ -19,14 +19,14 @@ pub(super) enum Literal<'a> {
     List,
 }
 
-/// What is wrong, and where in the text.
+/// An error at a position in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LiteralRefusal {
     pub(super) at: usize,
     pub(super) reason: String,
 }
 
-/// A position in the text.
+/// A parser at a position in the text.
 pub(super) struct LiteralParser<'a> {
     text: &'a [u8],
     at: usize,
@@ -37,8 +37,8 @@ impl<'a> LiteralParser<'a> {
         Self { text, at: 0 }
     }
 
-    /// Reads the whole text as one dictionary. `entry` gets each key and its value, with the position of the value, and may
-    /// refuse it.
+    /// Parses the whole text as one dictionary. `entry` is called with each key, its value, and the position of the
+    /// value, and may refuse it.
     pub(super) fn dictionary(
         mut self,
         mut entry: impl FnMut(&'a [u8], Literal<'a>, usize) -> Result<(), LiteralRefusal>,
@@ -59,7 +59,7 @@ impl<'a> LiteralParser<'a> {
         self.at += 1;
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.unexpected("nothing behind the dictionary")),
+            Some(_) => Err(self.unexpected("nothing after the dictionary")),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> LiteralParser<'a> {
         Ok(())
     }
 
-    /// The next byte that is no space.
+    /// Returns the next byte that is not a space, without consuming it.
     fn peek(&mut self) -> Option<u8> {
         self.skip_space();
         self.text.get(self.at).copied()
@@ -230,8 +230,8 @@ mod tests {
             ("{'a': (18446744073709551616,)}", "7: a number is more than can be counted"),
             ("{'a': (1,", "9: expected a whole number, found the end"),
             ("{'a': __import__('os')}", "6: expected a string, True, False or a tuple, found '_'"),
-            ("{'a': True} x", "12: expected nothing behind the dictionary, found 'x'"),
-            ("{'a': True}\0", "11: expected nothing behind the dictionary, found '\\x00'"),
+            ("{'a': True} x", "12: expected nothing after the dictionary, found 'x'"),
+            ("{'a': True}\0", "11: expected nothing after the dictionary, found '\\x00'"),
             ("{,}", "1: expected a key, found ','"),
             ("{'a': 'b' 'c'}", "10: expected ',' or '}', found '\\''"),
         ];

@@ -1,4 +1,4 @@
-//! Mapping: the table's array is the NumPy file itself. The only unsafe code of this module.
+//! Memory-mapped NumPy files: the table's array is the file itself. The only unsafe code of this module.
 
 use std::path::Path;
 
@@ -12,20 +12,22 @@ use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Maps a table from a NumPy file, which must hold `T`: O(1), whatever its size; values are read from the disk when they
-    /// are first looked at. A file that cannot be used as it is, because its values are big-endian or not aligned, is loaded
-    /// instead; [`map_npy_with`](Self::map_npy_with) can forbid that. NumPy itself writes files that can be mapped.
+    /// Maps a table from a NumPy file, which must hold `T`: O(1), whatever its size. Values are read from the disk when
+    /// they are first accessed. A file that cannot be used in place, because its values are big-endian or not aligned,
+    /// is loaded instead; [`map_npy_with`](Self::map_npy_with) can forbid that. NumPy itself writes files that can be
+    /// mapped.
     ///
-    /// The memory is immutable: the first write to the table copies it. The map lives as long as any array that shares it.
+    /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
+    /// shares it.
     ///
     /// # Errors
-    /// As [`load_npy`](Self::load_npy).
+    /// Those of [`load_npy`](Self::load_npy).
     ///
     /// # Safety
-    /// As long as the table, or any array that shares its memory, is alive, nobody may write to the file or make it
-    /// shorter: not this program, and no other. Values would change under references to them, and reading behind the
-    /// new end would end the program. Replacing the file, as [`save_npy`](Self::save_npy) does, is fine, and so is removing
-    /// it. `numpy.save` writes over the old file, and is not.
+    /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
+    /// this program or any other. Values would change under references to them, and reading past the new end would kill
+    /// the program. Replacing the file, as [`save_npy`](Self::save_npy) does, is fine, and so is removing it.
+    /// `numpy.save` overwrites the old file, which is not fine.
     ///
     /// # Examples
     /// ```
@@ -33,7 +35,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("array.npy");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save_npy(&path)?;
-    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// // SAFETY: no other program uses the file, and it is only ever replaced.
     /// let table = unsafe { HomogenNumericTable::<i16>::map_npy(&path) }?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
     /// assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated); // mapped, not loaded
@@ -45,14 +47,14 @@ impl<T: Element> HomogenNumericTable<T> {
         unsafe { Self::map_npy_with(path, CopyPolicy::IfNeeded) }
     }
 
-    /// As [`map_npy`](Self::map_npy), but says whether the values may be loaded: `Never` maps or fails, `IfNeeded` loads what
-    /// cannot be mapped, `Always` is [`load_npy`](Self::load_npy).
+    /// Maps a table as [`map_npy`](Self::map_npy) does, with a choice of whether values may be loaded: `Never` maps or
+    /// fails, `IfNeeded` loads what cannot be mapped, `Always` loads like [`load_npy`](Self::load_npy).
     ///
     /// # Errors
-    /// As [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`].
+    /// Those of [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`].
     ///
     /// # Safety
-    /// As [`map_npy`](Self::map_npy).
+    /// The conditions of [`map_npy`](Self::map_npy).
     ///
     /// # Examples
     /// ```
@@ -61,7 +63,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let path = folder.path().join("big_endian.npy");
     /// let header = format!("{:<117}\n", "{'descr': '>i2', 'fortran_order': False, 'shape': (1, 2), }");
     /// std::fs::write(&path, [b"\x93NUMPY\x01\0\x76\0", header.as_bytes(), &[0, 1, 0, 2]].concat())?;
-    /// // SAFETY: nobody else knows the file, and it is only ever replaced.
+    /// // SAFETY: no other program uses the file, and it is only ever replaced.
     /// let map = |policy| unsafe { HomogenNumericTable::<i16>::map_npy_with(&path, policy) };
     /// assert!(matches!(map(CopyPolicy::Never), Err(Error::CopyRequired { reason: CopyReason::ByteOrder })));
     /// assert_eq!(map(CopyPolicy::IfNeeded)?.as_slice()?, [1, 2]);
@@ -72,12 +74,12 @@ impl<T: Element> HomogenNumericTable<T> {
         let file = NpyFile::open(path.as_ref())?;
         let header = file.header;
         file.check_type(T::TYPE)?;
-        // A map begins at a page, so that values are aligned in memory as they are in the file.
+        // A mapping begins at a page boundary, so that values have the same alignment in memory as in the file.
         if policy.copies(header.copy_reason(header.length))? {
             return file.load();
         }
         let length = header.length.saturating_add(header.payload_length());
-        // SAFETY: the caller promises that nobody changes the file. `open` has found that it is so long.
+        // SAFETY: the caller promises that the file is not changed. `open` has checked that it has this length.
         let bytes = unsafe { map_file(&file.file, &file.path, length) }?;
         Self::from_array_in(bytes.slice(header.length..)?.reinterpret::<T>()?, header.shape, header.layout)
     }

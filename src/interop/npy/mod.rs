@@ -1,21 +1,21 @@
-//! NumPy's `.npy` files: read, mapped and written.
+//! Reading, mapping and writing NumPy's `.npy` files.
 //!
 //! | file | table |
 //! | --- | --- |
-//! | versions 1.0, 2.0, 3.0 | written as 1.0, as NumPy writes numbers, byte for byte |
+//! | versions 1.0, 2.0, 3.0 | written as 1.0, byte for byte like NumPy |
 //! | `f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8` | the element types `f16` ... `u64`; `bf16` cannot be written |
-//! | little-endian, big-endian | turned round while it is read; written little-endian |
-//! | C order, Fortran order | row-major, column-major; one row, one column and nothing at all are in both: written as C |
+//! | little-endian, big-endian | big-endian values are converted while they are read; written little-endian |
+//! | C order, Fortran order | row-major, column-major; one row, one column or no values have both: written as C |
 //! | two dimensions; one | rows and columns; one column |
 //!
-//! Everything else is refused with a reason: truth values, complex numbers, text, structures, arrays of no dimension or
-//! more than two. Pickles are never looked into. The format has no names of columns: only values travel.
+//! Everything else is refused with a reason: booleans, complex numbers, text, structures, arrays of no dimension or
+//! more than two. Pickles are never loaded. The format has no names of columns: only values are kept.
 //!
-//! `literal` and `header`: what a file says about itself; `values`: reading many values; `read`, `write`, `map`: what
-//! callers ask for.
+//! `literal` and `header`: the header of a file; `values`: reading many values; `read`, `write`, `map`: the public
+//! interface.
 //!
-//! Invariant: no memory is taken, or mapped, for anything that a header claims before it has been compared with the real
-//! length of the file; from a stream, no more than twice what has come out of it, and 1 MiB.
+//! Invariant: no memory is allocated or mapped for a size that a header claims before it has been compared with the
+//! real length of the file; from a stream, at most twice the number of bytes read from it, plus 1 MiB.
 
 #[forbid(unsafe_code)]
 mod header;

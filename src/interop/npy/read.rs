@@ -12,14 +12,14 @@ use crate::base::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Loads a table from a NumPy file, which must hold `T`, into memory of the library. Fortran order becomes column-major,
-    /// one dimension one column.
+    /// Loads a table from a NumPy file, which must hold `T`, into the library's own memory. Fortran order becomes
+    /// column-major, one dimension becomes one column.
     ///
-    /// Safe with hostile files: a load that fails has taken at most twice the file's real size, plus 1 MiB. The format has no
-    /// checksums: damaged values are not noticed.
+    /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 1 MiB. The
+    /// format has no checksums: damaged values are not detected.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong where, or what a table cannot hold;
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where, or what a table cannot hold;
     /// [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -39,11 +39,11 @@ impl<T: Element> HomogenNumericTable<T> {
         file.load()
     }
 
-    /// Loads a table from a NumPy file of any element type, converted as [`convert`](Self::convert) does, piece by piece while
-    /// it is read.
+    /// Loads a table from a NumPy file of any element type, converted as by [`convert`](Self::convert), piece by piece
+    /// while it is read.
     ///
     /// # Errors
-    /// As [`load_npy`](Self::load_npy), but any element type will do; [`Error::SizeOverflow`].
+    /// Those of [`load_npy`](Self::load_npy), except that any element type is accepted; [`Error::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -59,12 +59,12 @@ impl<T: Element> HomogenNumericTable<T> {
         NpyFile::open(path.as_ref())?.load()
     }
 
-    /// Reads one array from a stream, and not a byte behind it: what `numpy.save` has written into one file several times is
-    /// read by as many calls. For a file by its name, [`load_npy`](Self::load_npy) is faster.
+    /// Reads one array from a stream, and not a byte past its end: a file with several arrays, from several calls of
+    /// `numpy.save`, is read by as many calls. For a file with a path, [`load_npy`](Self::load_npy) is faster.
     ///
     /// # Errors
-    /// As [`load_npy`](Self::load_npy), with [`Error::Stream`] for what the stream fails with. A stream that ends too early is
-    /// [`Error::Format`]; no more memory has been taken then than twice what it gave, plus 1 MiB.
+    /// Those of [`load_npy`](Self::load_npy), with [`Error::Stream`] for errors of the stream. A stream that ends too
+    /// early is [`Error::Format`]; at most twice the number of bytes read, plus 1 MiB, has been allocated by then.
     ///
     /// # Examples
     /// ```
@@ -84,12 +84,13 @@ impl<T: Element> HomogenNumericTable<T> {
         read_stream(&header, &mut source)
     }
 
-    /// Makes a table of the bytes of a NumPy file that are in memory, without copying the values if that is possible: if
-    /// they are aligned for `T`, and in the order of this machine. That the memory is shared is told by
-    /// [`data_memory_status`](NumericTable::data_memory_status): `UserAllocated`; a copy is `InternallyAllocated`.
+    /// Creates a table from the bytes of a NumPy file in memory, without copying the values if they are aligned for `T`
+    /// and in native byte order. [`data_memory_status`](NumericTable::data_memory_status) of the table is
+    /// `UserAllocated` if the memory is shared, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
-    /// As [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`]. Bytes behind the array are refused.
+    /// Those of [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`]. Bytes after the
+    /// array are an error.
     ///
     /// # Examples
     /// ```
@@ -114,10 +115,10 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table of whatever element type a NumPy file holds.
+/// Loads a table from a NumPy file of any element type, in that type.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::load_npy`], but any element type will do.
+/// Those of [`HomogenNumericTable::load_npy`], except that any element type is accepted.
 ///
 /// # Examples
 /// ```
@@ -134,10 +135,10 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
     match_element!(file.header.element_type, T => Ok(Box::new(file.load::<T>()?)))
 }
 
-/// Reads one array of whatever element type from a stream, as [`HomogenNumericTable::read_npy`] does.
+/// Reads one array of any element type from a stream, as [`HomogenNumericTable::read_npy`] does.
 ///
 /// # Errors
-/// As [`HomogenNumericTable::read_npy`], but any element type will do.
+/// Those of [`HomogenNumericTable::read_npy`], except that any element type is accepted.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! Reading many values: in pieces that stay in the processor's cache, several runs of pieces at a time if there are many.
+//! Reading many values: in pieces that stay in the processor's cache, in several runs of pieces in parallel if there
+//! are many.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -17,12 +18,12 @@ use crate::files::{PIECE_BYTES, run_length};
 use crate::table::HomogenNumericTable;
 use crate::window::AnySliceMut;
 
-/// Bytes that are taken from a stream before it has given any.
+/// Number of bytes that are allocated before any have been read from a stream.
 const FIRST_BYTES: usize = 256 << 10;
 
-/// Something that bytes of values are read from, by several threads.
+/// A source of the bytes of values, for several threads.
 pub(super) trait NpyPayload: Sync {
-    /// Fills a buffer with the bytes from a position in the values on.
+    /// Fills a buffer with the bytes from a position in the values.
     fn fetch(&self, buffer: &mut [u8], position: usize) -> Result<()>;
 }
 
@@ -41,7 +42,7 @@ pub(super) struct NpyFile {
 }
 
 impl NpyFile {
-    /// Opens a file and checks everything but its values. Takes as much memory as its header.
+    /// Opens a file and checks everything but its values. Allocates only the bytes of its header.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Format`].
@@ -57,7 +58,7 @@ impl NpyFile {
         Ok(Self { file, path: path.to_owned(), header })
     }
 
-    /// Makes sure that the file holds values of one type.
+    /// Checks that the file holds values of the expected type.
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
         self.header.check_type(expected, Some("load_npy_as")).map_err(|error| error.in_file(&self.path))
     }
@@ -74,7 +75,7 @@ impl NpyPayload for NpyFile {
     }
 }
 
-/// Reads all values of a header into memory of the library, converted if they are of another type.
+/// Reads all values into the library's own memory, converted if they have another type.
 pub(super) fn load<T: Element>(
     header: &NpyHeader,
     payload: &(impl NpyPayload + ?Sized),
@@ -88,7 +89,7 @@ pub(super) fn load<T: Element>(
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 
-/// Reads consecutive values, from the value `first` on.
+/// Reads consecutive values from index `first`.
 fn read_run<T: Element>(
     header: &NpyHeader,
     payload: &(impl NpyPayload + ?Sized),
@@ -117,15 +118,15 @@ fn read_run<T: Element>(
     Ok(())
 }
 
-/// Turns bytes of values into little-endian order.
+/// Converts the bytes of values to little-endian order.
 fn turn(bytes: &mut [u8], header: &NpyHeader) {
     if header.is_big_endian {
         swap(bytes, header.element_type.size_in_bytes());
     }
 }
 
-/// Reads all values of a header from a stream, which may end before it has given them all: takes no more memory than twice
-/// what it has given, and 1 MiB.
+/// Reads all values from a stream, which may end too early: allocates at most twice the number of bytes read, plus 1
+/// MiB.
 pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
     let (count, size) = (header.shape.element_count_of(T::TYPE)?, size_of::<T>());
     let mut parts: Vec<Array<T>> = Vec::new();
@@ -138,7 +139,7 @@ pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read
                 let offset = (header.length + have * size) as u64;
                 let (shape, element) = (header.shape, header.element_type);
                 let reason =
-                    format!("the stream ends behind this byte, and before the last of {shape} {element} values");
+                    format!("the stream ends after this byte, and before the last of {shape} {element} values");
                 Error::format(offset, reason)
             }
             _ => Error::Stream { source },

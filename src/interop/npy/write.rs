@@ -13,7 +13,7 @@ use crate::files::replace::replace;
 use crate::lines::AnyLines;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// What goes into a file.
+/// The content of a file to be written.
 struct NpyContent<'a, T> {
     /// The values in the order of the file.
     lines: &'a dyn Lines<T>,
@@ -21,13 +21,13 @@ struct NpyContent<'a, T> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Saves the values that the table shows as a NumPy file, in place of the one that may be there, whole or not at all, as
-    /// [`save`](Self::save) does. A column-major table is written in Fortran order, unless it has one row or one column: those
-    /// are in both orders, which NumPy calls C order. What the columns are called and mean is lost: the format has no place
-    /// for it.
+    /// Saves the values of the table as a NumPy file, which atomically replaces an old one, as [`save`](Self::save)
+    /// does. A column-major table is written in Fortran order, unless it has one row or one column: those have both
+    /// orders, which NumPy calls C order. The dictionary is lost: the format has no place for it.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy has not; else as [`save`](Self::save).
+    /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy does not support; otherwise those of
+    /// [`save`](Self::save).
     ///
     /// # Examples
     /// ```
@@ -44,11 +44,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.save_npy_with(path, SaveOptions::new())
     }
 
-    /// As [`save_npy`](Self::save_npy), with or without waiting for the disk, in place, and with somebody told of progress. The
-    /// format has no checksums.
+    /// Saves the values as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect: the
+    /// format has none.
     ///
     /// # Errors
-    /// As [`save_npy`](Self::save_npy).
+    /// Those of [`save_npy`](Self::save_npy).
     ///
     /// # Examples
     /// ```
@@ -66,10 +66,11 @@ impl<T: Element> HomogenNumericTable<T> {
         table.save_npy_with(path, options)
     }
 
-    /// Writes the table into a stream, as [`save_npy`](Self::save_npy) does into a file. Several tables may follow each other.
+    /// Writes the table to a stream, in the format of [`save_npy`](Self::save_npy). Several tables may be written in
+    /// sequence.
     ///
     /// # Errors
-    /// [`Error::Stream`] for what the stream fails with; [`Error::UnsupportedElementType`] for `bf16`;
+    /// [`Error::Stream`] for errors of the stream; [`Error::UnsupportedElementType`] for `bf16`;
     /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`].
     ///
     /// # Examples
@@ -90,12 +91,13 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind whose columns have one element type as a NumPy file, as [`HomogenNumericTable::save_npy`]
-    /// does; [`Error::MixedElementTypes`] if they have several.
+    /// Saves a table of any kind whose columns have one element type as a NumPy file, as
+    /// [`HomogenNumericTable::save_npy`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::save_npy`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table is another
-    /// one when all of it has been read; [`Error::SizeOverflow`] if it is wrong about itself.
+    /// Those of [`HomogenNumericTable::save_npy`]; [`Error::MixedElementTypes`]; [`Error::ShapeMismatch`],
+    /// [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::SizeOverflow`] if its answers
+    /// contradict each other.
     ///
     /// # Examples
     /// ```
@@ -112,10 +114,10 @@ impl dyn NumericTable + '_ {
         self.save_npy_with(path, SaveOptions::new())
     }
 
-    /// As `save_npy`, with the choices of [`HomogenNumericTable::save_npy_with`].
+    /// Saves a table of any kind as a NumPy file with options, as [`HomogenNumericTable::save_npy_with`] does.
     ///
     /// # Errors
-    /// As `save_npy` of a table of any kind.
+    /// Those of `save_npy` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -133,10 +135,10 @@ impl dyn NumericTable + '_ {
         match_element!(self.one_type()?, T => save(path.as_ref(), &content::<T>(&lines)?, &options))
     }
 
-    /// Writes a table of any kind into a stream, as [`HomogenNumericTable::write_npy`] does.
+    /// Writes a table of any kind to a stream, as [`HomogenNumericTable::write_npy`] does.
     ///
     /// # Errors
-    /// As [`HomogenNumericTable::write_npy`], and as `save_npy` of a table of any kind.
+    /// Those of [`HomogenNumericTable::write_npy`], and those of `save_npy` of a table of any kind.
     ///
     /// # Examples
     /// ```
@@ -158,13 +160,13 @@ fn content<'a, T: Element>(lines: &'a AnyLines<'_>) -> Result<NpyContent<'a, T>>
     Ok(NpyContent { lines, header: NpyHeader::encode(T::TYPE, lines.layout(), lines.table_shape())? })
 }
 
-/// The number of values and their size in bytes.
+/// Returns the number of values and their size in bytes.
 fn sizes<T: Element>(content: &NpyContent<'_, T>) -> Result<(usize, u64)> {
     let count = content.lines.shape().element_count_of(T::TYPE)?;
     Ok((count, (count * size_of::<T>()) as u64))
 }
 
-/// The first bytes come last: nobody takes a file for an array before it is one.
+/// Saves a file. Its first bytes are written last, so that an incomplete file is never taken for an array.
 fn save<T: Element>(path: &Path, content: &NpyContent<'_, T>, options: &SaveOptions) -> Result<()> {
     let (_, bytes) = sizes(content)?;
     replace(path, options, |sink| {

@@ -1,4 +1,4 @@
-//! The homogeneous table as a [`NumericTable`]: sizes, dictionary, its one piece, and lending.
+//! The implementation of [`NumericTable`] for the homogeneous table.
 
 use std::any::Any;
 use std::ops::Range;
@@ -15,20 +15,20 @@ use crate::table::{
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Where in the array the values of a region are, if they are contiguous row by row.
+    /// Returns the range of the array that holds the values of a region, if they are contiguous in row-major order.
     #[inline(always)]
     fn range_in_array(&self, region: &Region) -> Option<Range<usize>> {
         let columns = self.shape.columns;
         if self.placement.layout == DataLayout::RowMajor && region.columns.start == 0 && region.columns.end == columns {
-            // Whole rows, in the table: the array holds them, so that the products do not overflow.
+            // Whole rows inside the table: the array holds them, so the products do not overflow.
             return Some(region.rows.start * columns..region.rows.end * columns);
         }
         let (first, part) = self.geometry().cut(&region.rows, &region.columns);
         part.is_row_major_contiguous().then(|| first..first + part.rows * part.columns)
     }
 
-    /// Makes the rows that were cut off, and appear again in `shape`, zero. Returns `false` if the memory must not be
-    /// written: it is shared, or immutable.
+    /// Zeroes the rows that were cut off earlier, and reappear in `shape`. Returns `false` if the memory must not be
+    /// written because it is shared or immutable.
     fn clear_cut_rows(&mut self, shape: Shape) -> Result<bool> {
         let cut_rows = self.shape.rows..shape.rows.min(self.placement.shown_rows);
         if cut_rows.is_empty() || shape.columns == 0 {
@@ -138,7 +138,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         }
         if !is_mutable {
             self.detach()?;
-            range = self.range_in_array(region).unwrap_or_default(); // copying may have moved the region
+            range = self.range_in_array(region).unwrap_or_default(); // copying may have changed its place
         }
         Ok(self.memory.array_mut()?.mutable_data()?.get_mut(range).map(AnySliceMut::new))
     }
@@ -163,7 +163,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     fn check_writable(&mut self) -> Result<()> {
-        self.view().map(drop) // what is shared is copied, but not before it is written
+        self.view().map(drop) // shared memory is copied only when it is written
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
@@ -189,7 +189,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         }
         if !is_mutable && !self.shape.is_empty() {
             self.detach()?;
-            range = range.and_then(|_| self.range_in_array(region)); // copying may have moved the region
+            range = range.and_then(|_| self.range_in_array(region)); // copying may have changed its place
         }
         let is_in_place = range.is_some();
         self.memory.lend(region, range, lease)?;
@@ -199,7 +199,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         let region = lease.region().clone();
         let array = self.memory.lent(lease)?;
-        // `lend_region` has made the array this table's own, and nobody could share it since.
+        // `lend_region` has made the array exclusive to this table, and nothing could share it since.
         let values_of_table = if self.shape.is_empty() { &mut [] } else { array.mutable_data()? };
         let view = TableViewMut::with_geometry(values_of_table, self.geometry()).ok_or(Error::NotAllocated)?;
         let window = view.region(&region)?.into_window();

@@ -1,4 +1,4 @@
-//! Every way to make a homogeneous table: the initialisation scenarios of the seed.
+//! Constructors of the homogeneous table: the initialisation scenarios of DAAL's developer guide.
 
 use std::ops::RangeBounds;
 
@@ -11,9 +11,9 @@ use crate::table::lease::Memory;
 use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId, rows_of};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Makes a row-major table; if allocated, its values are zero.
+    /// Creates a row-major table; if it is allocated, its values are zero.
     ///
-    /// Source: seed scenarios "size unknown" and "size known"; DAAL `create(columns, rows, flag)`.
+    /// Source: DAAL `create(columns, rows, flag)`.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
@@ -29,10 +29,10 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::new_in(shape, allocation, DataLayout::RowMajor)
     }
 
-    /// As [`new`](Self::new), in a layout.
+    /// Like [`new`](Self::new), in a layout.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     ///
     /// # Examples
     /// ```
@@ -50,7 +50,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Makes a row-major table that holds `value` everywhere.
+    /// Creates a row-major table of which every value is `value`.
     ///
     /// Source: DAAL `create(columns, rows, doAllocate, constValue)`.
     ///
@@ -67,10 +67,10 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::full_in(shape, value, DataLayout::RowMajor)
     }
 
-    /// As [`full`](Self::full), in a layout.
+    /// Like [`full`](Self::full), in a layout.
     ///
     /// # Errors
-    /// As [`full`](Self::full).
+    /// Those of [`full`](Self::full).
     ///
     /// # Examples
     /// ```
@@ -83,15 +83,15 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::full(shape.element_count_of(T::TYPE)?, value)?, shape, layout))
     }
 
-    /// Makes a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
+    /// Creates a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
     ///
-    /// Mutable memory is written in place; immutable memory never is, the first write copies. The array is given up on an
-    /// error: pass a clone, O(1), to keep it. One with room for further rows is taken by
-    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows), a part of one is
-    /// [`slice`](Array::slice), O(1). Source: seed scenario "data already in memory"; DAAL `create(ptr, columns, rows)`.
+    /// Mutable memory is written in place; immutable memory is copied by the first write. On an error the array is
+    /// dropped: pass a clone, O(1), to keep it. For an array with room for further rows use
+    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows), for a part of an array
+    /// [`slice`](Array::slice), O(1). Source: DAAL `create(ptr, columns, rows)`.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the array holds the values of the shape, and nothing else;
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the array does not hold exactly the values of the shape;
     /// [`Error::SizeOverflow`].
     ///
     /// # Examples
@@ -108,10 +108,11 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_array_in(array, shape, DataLayout::RowMajor)
     }
 
-    /// As [`from_array`](Self::from_array), in a layout. A column-major array has one column after the other.
+    /// Like [`from_array`](Self::from_array), in a layout. In a column-major array the values of each column are
+    /// contiguous.
     ///
     /// # Errors
-    /// As [`from_array`](Self::from_array).
+    /// Those of [`from_array`](Self::from_array).
     ///
     /// # Examples
     /// ```
@@ -127,13 +128,13 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
     }
 
-    /// Makes a row-major table on memory that the user provides and that has room for further rows: spare rows. No copy.
+    /// Creates a row-major table on memory that the user provides, with room for further rows: spare rows. No copy.
     ///
-    /// The table shows the rows of the shape. [`resize`](crate::NumericTable::resize) uses the room: a spare row shows what
-    /// the array holds there when it appears for the first time, in this table or in any clone of it, and is a row like
-    /// any other from then on. A column-major array has no room for spare rows: they would go between the columns.
+    /// The table has the rows of the shape. [`resize`](crate::NumericTable::resize) uses the room: a spare row that
+    /// appears for the first time, in this table or in any clone of it, has the values that the array holds there, and
+    /// is a row like any other from then on. A column-major array has no spare rows: they would be between the columns.
     ///
-    /// Cost: O(1). A write that has to copy, because the memory is shared or immutable, copies the spare rows as well.
+    /// Cost: O(1). A write that has to copy because the memory is shared or immutable copies the spare rows as well.
     ///
     /// # Errors
     /// [`Error::ArrayTooShort`]; [`Error::ArrayTooLong`] if the array is not a whole number of rows;
@@ -176,9 +177,9 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::copy_of(rows.as_flattened())?, shape, DataLayout::RowMajor))
     }
 
-    /// Makes a table for the columns that a dictionary describes: no rows, not allocated.
+    /// Creates a table with the columns that a dictionary describes: no rows, not allocated.
     ///
-    /// Source: DAAL `create(dictionary)`, which does not look at the types.
+    /// Source: DAAL `create(dictionary)`, which does not check the types.
     ///
     /// # Errors
     /// [`Error::DictionaryMismatch`] if a feature's type is not `T`.
@@ -198,7 +199,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self { dictionary, ..Self::unallocated(shape, DataLayout::RowMajor) })
     }
 
-    /// Makes a table of some of the rows: O(1), shares the memory, keeps the dictionary.
+    /// Returns a table of some of the rows: O(1), shares the memory, keeps the dictionary.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`].
@@ -237,7 +238,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::with_memory(Array::new(), shape, layout, MemoryStatus::NotAllocated)
     }
 
-    /// A table on dense memory of the library.
+    /// Creates a table on dense memory that the library has allocated.
     pub(crate) fn internal(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
         Self::with_memory(array, shape, layout, MemoryStatus::InternallyAllocated)
     }
@@ -253,7 +254,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Installs a dictionary that describes these columns.
+    /// Replaces the dictionary by another that describes these columns.
     pub(crate) fn described_by(self, dictionary: DataDictionary) -> Result<Self> {
         dictionary.check(self.shape.columns, T::TYPE)?;
         Ok(Self { dictionary, ..self })

@@ -1,8 +1,8 @@
 //! The homogeneous numeric table: all values of one type, in one shared block of memory.
 //!
-//! Here is what it consists of and its life cycle; constructors are in `construct`, conversion and layout in
-//! `transform`, its piece and what it lends in `access`. The place of its array is in `lease`.
-//! Semantics: DAAL `HomogenNumericTable`; seed "Generic Interfaces".
+//! This module has the type and its life cycle; constructors are in `construct`, conversion and layout in `transform`,
+//! the implementation of `NumericTable` in `access`. The `Memory` that holds the array is in `lease`.
+//! Semantics: DAAL `HomogenNumericTable`.
 
 mod access;
 mod construct;
@@ -30,9 +30,10 @@ use crate::window::Geometry;
 ///  Array<f32> ── shared with clones, slices, read-only blocks; copied before the first write
 /// ```
 ///
-/// Algorithms get blocks of rows in the element type that they ask for: see [`BlockAccess`](crate::block::BlockAccess).
-/// Cloning shares the memory, O(1); the first write through either copy copies the values that the table shows (and spare rows).
-/// A clone that is made while a writable block is out waits for it, as the table does, and then shares what comes back.
+/// Algorithms take blocks of rows in the element type that they ask for: see
+/// [`BlockAccess`](crate::block::BlockAccess). Cloning shares the memory, O(1); the first write through either table
+/// copies its values (and spare rows). A clone that is made while a writable block is outstanding waits for it, as the
+/// table does, and then shares the returned memory.
 ///
 /// Source: DAAL `HomogenNumericTable`.
 ///
@@ -47,7 +48,7 @@ use crate::window::Geometry;
 /// ```
 pub struct HomogenNumericTable<T: Element = f32> {
     id: TableId,
-    /// Invariant: if allocated and not on loan, the array holds every value of the `geometry`.
+    /// Invariant: if allocated and not lent, the array holds every value of the `geometry`.
     memory: Memory<T>,
     status: MemoryStatus,
     shape: Shape,
@@ -56,21 +57,23 @@ pub struct HomogenNumericTable<T: Element = f32> {
     dictionary: DataDictionary,
 }
 
-/// Where the rows of a table lie in its array.
+/// How the rows of a table are placed in its array.
 #[derive(Clone, Copy, Debug)]
 struct Placement {
     layout: DataLayout,
-    /// Values from one column to the next. Used by column-major tables only.
+    /// The number of values from one column to the next. Used by column-major tables only.
     column_stride: usize,
-    /// Rows that fit in the array as it is.
+    /// The number of rows that fit in the array.
     row_capacity: usize,
-    /// Rows that the table has ever shown of the array. Those from here to the capacity are spare: when they appear, they
-    /// show what the lender of the memory put there. Rows before that were cut off are zero when they appear again.
+    /// The number of rows of the array that the table has ever had. Those from here to the capacity are spare: when
+    /// they appear, they have the values that the owner of the memory put there. Rows before this number that were cut
+    /// off are zero when they reappear.
     shown_rows: usize,
 }
 
 impl Placement {
-    /// Contiguous values in an array of `count`: spare room at the end serves further rows, if rows are whole.
+    /// Contiguous values in an array of `count` values: room at the end is for further rows, if the rows are
+    /// contiguous.
     fn dense(layout: DataLayout, shape: Shape, count: usize) -> Self {
         let row_capacity = match layout {
             DataLayout::RowMajor => count.checked_div(shape.columns).unwrap_or(usize::MAX),
@@ -80,7 +83,7 @@ impl Placement {
         Self { layout, column_stride: shape.rows, row_capacity, shown_rows: shape.rows }
     }
 
-    /// The rows that the array has for a table that has not shown them yet. Only row-major arrays have any.
+    /// Returns the rows of the array that the table has not had yet. Only row-major arrays have any.
     fn spare_rows(&self) -> Range<usize> {
         match self.layout {
             DataLayout::RowMajor => self.shown_rows.min(self.row_capacity)..self.row_capacity,
@@ -109,7 +112,7 @@ impl Placement {
 pub type Table<T = f32> = HomogenNumericTable<T>;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Returns the type in which values are stored: `T`'s.
+    /// Returns the element type of the values, which is that of `T`.
     ///
     /// # Examples
     /// ```
@@ -124,7 +127,7 @@ impl<T: Element> HomogenNumericTable<T> {
         T::TYPE
     }
 
-    /// Borrows the array that holds the values, with whatever room for further rows it has.
+    /// Borrows the array that holds the values, spare rows included.
     ///
     /// Source: DAAL `getArray`.
     ///
@@ -147,8 +150,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Borrows all values as one slice, in the order of the layout.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for some rows of a larger
-    /// column-major table ([`to_compact`](Self::to_compact) copies them together).
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for a slice of the rows of a
+    /// column-major table ([`to_compact`](Self::to_compact) makes a contiguous copy).
     ///
     /// # Examples
     /// ```
@@ -181,11 +184,11 @@ impl<T: Element> HomogenNumericTable<T> {
         if count == 0 {
             return Ok(&mut []);
         }
-        // Contiguous in the order of the layout, so the values are the first `count` of the array.
+        // The values are contiguous in the order of the layout, so they are the first `count` of the array.
         Ok(&mut self.detach()?.mutable_data()?[..count])
     }
 
-    /// Borrows the values as rows x columns, for reading. O(1).
+    /// Borrows the values as a two-dimensional view, for reading. O(1).
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`].
@@ -204,7 +207,8 @@ impl<T: Element> HomogenNumericTable<T> {
         TableView::with_geometry(array, self.geometry()).ok_or(Error::NotAllocated)
     }
 
-    /// Borrows the values as rows x columns, for writing. Copies them first if the memory is shared or immutable.
+    /// Borrows the values as a two-dimensional view, for writing. Copies them first if the memory is shared or
+    /// immutable.
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
@@ -229,13 +233,14 @@ impl<T: Element> HomogenNumericTable<T> {
         TableViewMut::with_geometry(values, geometry).ok_or(Error::NotAllocated)
     }
 
-    /// Replaces the memory by an array that the user provides. The columns stay, the rows become `rows`.
+    /// Replaces the memory by an array that the user provides. The columns are kept, the number of rows becomes `rows`.
     ///
-    /// The array is given up on an error: pass a clone, O(1), to keep it. One with room for further rows is taken by
-    /// [`set_array_with_spare_rows`](Self::set_array_with_spare_rows). Source: DAAL `setArray`, which trusts the sizes.
+    /// On an error the array is dropped: pass a clone, O(1), to keep it. For an array with room for further rows use
+    /// [`set_array_with_spare_rows`](Self::set_array_with_spare_rows). Source: DAAL `setArray`, which does not check
+    /// the size.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`]: the array holds `rows` rows, and nothing else;
+    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the array does not hold exactly `rows` rows;
     /// [`Error::SizeOverflow`], [`Error::BlockOutstanding`]. The table is unchanged.
     ///
     /// # Examples
@@ -256,12 +261,12 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// As [`set_array`](Self::set_array), with an array that may be longer: its further rows are spare rows, as in
+    /// Like [`set_array`](Self::set_array), with an array that may be longer: its further rows are spare rows, as in
     /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows).
     ///
     /// # Errors
-    /// As [`set_array`](Self::set_array); [`Error::ArrayTooLong`] if the array is not a whole number of rows, or the
-    /// layout is column-major and there is more than the `rows`.
+    /// Those of [`set_array`](Self::set_array); [`Error::ArrayTooLong`] if the array is not a whole number of rows, or
+    /// the layout is column-major and the array has more than `rows` rows.
     ///
     /// # Examples
     /// ```
@@ -281,12 +286,11 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Returns the values as an array, in the order of the layout. O(1), unless they are not contiguous: then
-    /// they are copied together.
+    /// Returns the values as an array, in the order of the layout. O(1) if they are contiguous, else they are copied.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]; the table is gone then. Clone it
-    /// first, O(1), if that matters.
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]; the table is dropped. Clone it
+    /// first, O(1), to keep it.
     ///
     /// # Examples
     /// ```
@@ -308,7 +312,8 @@ impl<T: Element> HomogenNumericTable<T> {
         if array.len() == count { Ok(array) } else { array.slice(..count) }
     }
 
-    /// Takes the `Vec` that the table was made from, if its memory is one and nobody shares it; else it is as it was.
+    /// Takes out the `Vec` that the table was made from, if its memory is one and is not shared; else the table is
+    /// unchanged.
     #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
     pub(crate) fn take_vec(&mut self) -> Option<Vec<T>> {
         let array = self.memory.array_mut().ok()?;
@@ -321,7 +326,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Allocates fresh memory for the table of the library, all zero. What memory it had is let go of.
+    /// Allocates new zeroed memory for the table. Its old memory is released.
     ///
     /// Source: DAAL `allocateDataMemory`.
     ///
@@ -343,7 +348,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Lets go of the memory. The shape and the dictionary stay.
+    /// Releases the memory. The shape and the dictionary are kept.
     ///
     /// Source: DAAL `freeDataMemory`.
     ///
@@ -375,17 +380,16 @@ impl<T: Element> HomogenNumericTable<T> {
         if is_missing { Err(Error::NotAllocated) } else { Ok(()) }
     }
 
-    /// Installs a dense array that has been checked to be long enough.
+    /// Replaces the memory by a dense array that has been checked to be long enough.
     fn replace_memory(&mut self, array: Array<T>, shape: Shape, status: MemoryStatus) {
         self.placement = Placement::dense(self.placement.layout, shape, array.len());
         let old = std::mem::replace(&mut self.memory, Memory::new(array));
         self.shape = shape;
         self.status = status;
-        drop(old); // last: it may call a user's code, which may panic
+        drop(old); // last: it may call the user's code, which may panic
     }
 
-    /// Makes the memory writable: copies the values that the table shows, and its spare rows, if others share it, or it is
-    /// immutable.
+    /// Makes the memory writable: copies the table's values and its spare rows if the memory is shared or immutable.
     fn detach(&mut self) -> Result<&mut Array<T>> {
         if !self.memory.array()?.has_mutable_data() {
             let has_spare_rows = !self.placement.spare_rows().is_empty();
@@ -400,7 +404,7 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Makes sure that an array holds every value of a shape, and then whole spare rows, if the layout has room for any.
+/// Checks that an array holds every value of a shape, followed by whole spare rows, if the layout allows any.
 fn check_spare_rows<T: Element>(array: &Array<T>, shape: Shape, layout: DataLayout) -> Result<()> {
     let rows = match layout {
         DataLayout::RowMajor => array.len().checked_div(shape.columns).map_or(shape.rows, |rows| rows.max(shape.rows)),
@@ -423,7 +427,7 @@ impl<T: Element> Clone for HomogenNumericTable<T> {
     }
 }
 
-/// A table of no rows and no columns, not allocated.
+/// Returns a table without rows and columns, not allocated.
 impl<T: Element> Default for HomogenNumericTable<T> {
     fn default() -> Self {
         Self::unallocated(Shape::default(), DataLayout::default())
@@ -431,7 +435,7 @@ impl<T: Element> Default for HomogenNumericTable<T> {
 }
 
 /// Compares shape, dictionary and values, whatever the layout. Values are compared as numbers: NaN differs from itself.
-/// A table that is lent to a writable block differs from every other.
+/// A table that is leased to a writable block differs from every other.
 impl<T: Element> PartialEq for HomogenNumericTable<T> {
     fn eq(&self, other: &Self) -> bool {
         if self.shape != other.shape || self.dictionary != other.dictionary {

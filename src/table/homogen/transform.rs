@@ -1,4 +1,4 @@
-//! New tables from a table: other element types, other layouts, copied together.
+//! New tables from a table: with other element types, in other layouts, compact.
 
 use super::Placement;
 use crate::array::Array;
@@ -13,8 +13,8 @@ use crate::table::{
 impl<T: Element> HomogenNumericTable<T> {
     /// Converts the table under [`ConversionPolicy::Saturate`]. One pass into new memory; shares if `U` is `T`.
     ///
-    /// The layout and the dictionary stay, but for the element type. Source: DAAL `convertToHomogen`, which goes through
-    /// `float`.
+    /// The layout is kept, and the dictionary except for the element type. Source: DAAL `convertToHomogen`, which
+    /// converts through `float`.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
@@ -33,7 +33,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Converts the table under a policy.
     ///
     /// # Errors
-    /// As [`convert`](Self::convert); [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    /// Those of [`convert`](Self::convert); [`Error::ValueNotRepresentable`] for the first refused value in row-major
+    /// order.
     ///
     /// # Examples
     /// ```
@@ -47,11 +48,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.convert_to(self.placement.layout, policy)
     }
 
-    /// Converts the table under a policy, and its order of values as well. One pass into new memory; shares if `U` is `T`
-    /// and the layout is the same.
+    /// Converts the table under a policy, into a layout. One pass into new memory; shares if `U` is `T` and the layout
+    /// is the same.
     ///
     /// # Errors
-    /// As [`convert_with`](Self::convert_with).
+    /// Those of [`convert_with`](Self::convert_with).
     ///
     /// # Examples
     /// All columns of a row-major table as slices of another type:
@@ -99,7 +100,7 @@ impl<T: Element> HomogenNumericTable<T> {
         })
     }
 
-    /// Returns the same table in another order of values. One pass into new memory; shares if the layout is the same.
+    /// Returns the same table in another layout. One pass into new memory; shares if the layout is the same.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
@@ -143,11 +144,11 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())
     }
 
-    /// Makes a homogeneous table of a table of any kind: shares its memory if that is one array of `T` in one of the two
-    /// layouts, and converts the values if not, row by row.
+    /// Creates a homogeneous table from a table of any kind: shares its memory if that is one array of `T` in one of
+    /// the two layouts, and otherwise converts the values, row by row.
     ///
     /// # Errors
-    /// As reading all of the table; [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`Error::OutOfMemory`].
     pub(crate) fn of_table(table: &(dyn NumericTable + '_), policy: ConversionPolicy) -> Result<Self> {
         if let Some(shared) = Self::sharing(table)? {
             return Ok(shared);
@@ -159,10 +160,10 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// As [`of_table`](Self::of_table), without a copy; `None` if one were needed.
+    /// Like [`of_table`](Self::of_table), without a copy; `None` if one is needed.
     ///
     /// # Errors
-    /// The table cannot be read.
+    /// Those of [`NumericTable::piece`]; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     pub(crate) fn sharing(table: &(dyn NumericTable + '_)) -> Result<Option<Self>> {
         let (shape, whole) = (table.shape(), Region::whole(table.shape()));
         shape.element_count_of(T::TYPE)?;
@@ -180,7 +181,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(None)
     }
 
-    /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, no copy is made.
+    /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, without a copy.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`].
@@ -197,12 +198,12 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(self.view()?.conversion_report::<U>())
     }
 
-    /// Copies the values, and nothing else, in the order of the layout.
+    /// Copies the values, without spare rows, in the order of the layout.
     pub(super) fn copy_in_layout(&self) -> Result<Array<T>> {
         to_array(in_order_of(self.placement.layout, self.view()?), ConversionPolicy::Saturate)
     }
 
-    /// Makes memory for `shape`, which has at least as many rows: the values that the table shows, zeros, the spare rows.
+    /// Copies into new memory for `shape`, which has at least as many rows: the table's values, zeros, the spare rows.
     pub(super) fn copy_with_room(&self, shape: Shape) -> Result<Array<T>> {
         let Placement { layout, row_capacity, .. } = self.placement;
         let spare = self.placement.spare_rows();
@@ -220,13 +221,14 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Converts a table of any kind, of columns of any types, into a homogeneous one under [`ConversionPolicy::Saturate`].
+    /// Converts a table of any kind, of columns of any types, into a homogeneous one under
+    /// [`ConversionPolicy::Saturate`].
     ///
-    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary stays, but for the
-    /// element types. Source: DAAL `convertToHomogen`, which goes through `float`.
+    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary is kept
+    /// except for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
     ///
     /// # Errors
-    /// As reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -239,10 +241,10 @@ impl dyn NumericTable + '_ {
         self.convert_with(ConversionPolicy::Saturate)
     }
 
-    /// As `convert`, under a policy.
+    /// Like `convert`, under a policy.
     ///
     /// # Errors
-    /// As `convert`; [`Error::ValueNotRepresentable`] names the first refused value in row-major order.
+    /// Those of `convert`; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
     ///
     /// # Examples
     /// ```
@@ -256,7 +258,7 @@ impl dyn NumericTable + '_ {
     }
 }
 
-/// Turns a view so that its row-major order is the order of a layout.
+/// Transposes a view if needed, so that its row-major order is the order of the layout.
 pub(super) fn in_order_of<T: Element>(layout: DataLayout, view: TableView<'_, T>) -> TableView<'_, T> {
     match layout {
         DataLayout::RowMajor => view,

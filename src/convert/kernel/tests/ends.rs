@@ -1,11 +1,11 @@
-//! Memory that ends exactly where the window ends: a sanitizer sees every access beyond either end.
+//! Memory that ends exactly where the window ends: a sanitizer reports every access past either end.
 
 use super::memory::memory;
 use super::*;
 
 const LENGTHS: usize = 71;
 
-/// Windows of about `length` elements: in one piece, with gaps behind values and rows, by columns.
+/// Returns windows of about `length` elements: contiguous, with gaps after values or rows, by columns.
 fn geometries(length: usize) -> [Geometry; 6] {
     let (rows, columns) = (length.div_ceil(5), length.min(5));
     [

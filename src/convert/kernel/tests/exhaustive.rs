@@ -1,4 +1,4 @@
-//! Every `f32` there is: too slow for every day, and without a gap.
+//! All `f32` values: exhaustive, but too slow to run every time.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use super::memory::are_same;
 use super::*;
 
-/// Values that are converted in one go.
+/// The number of values that are converted at a time.
 const CHUNK: u64 = 1 << 16;
 
-/// Up to so many values nobody asks how far it is.
+/// No progress is printed for up to this number of values.
 const SILENT: u64 = 1 << 26;
 
 /// Compares conversions and reports at every level with the rule.
@@ -70,7 +70,7 @@ fn test_bits(bits: Range<u64>) {
     });
 }
 
-/// Takes some minutes, all cores, and optimised code:
+/// Takes some minutes on all cores, in release mode:
 /// `cargo test --release --lib -- --ignored every_f32_bit_pattern`
 #[test]
 #[ignore = "takes minutes; run it in release mode"]

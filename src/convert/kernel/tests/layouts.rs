@@ -1,11 +1,12 @@
-//! Whole tables: converting into a layout is converting, and then changing the layout.
+//! Whole tables: converting into a layout is the same as converting, and then changing the layout.
 
 use super::memory::are_same;
 use super::*;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView};
 use DataLayout::{ColumnMajor, RowMajor};
 
-/// Without values, with one, tall, wide, larger than a tile in one direction or both, large enough to be cut.
+/// Without values, with one, tall, wide, larger than a tile in one direction or both, large enough to be cut into
+/// tasks.
 const SHAPES: [(usize, usize); 13] = [
     (0, 0),
     (0, 5),
@@ -22,7 +23,7 @@ const SHAPES: [(usize, usize); 13] = [
     (600, 700),
 ];
 
-/// The rule's answers in the order of a layout.
+/// Returns the values converted by the rule, in the order of a layout.
 fn converted<S: Element, D: Element>(view: TableView<'_, S>, layout: DataLayout) -> Vec<D> {
     let view = if layout == RowMajor { view } else { view.transposed() };
     let Shape { rows, columns } = view.shape();

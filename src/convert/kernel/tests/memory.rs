@@ -1,20 +1,20 @@
-//! Memory that knows what should be in it, of an element type that is a value.
+//! Memory that records what it should hold, of an element type that is known only at run time.
 
 use super::*;
 
-/// What is in memory that nobody wrote to: a value that every type holds, and converts to and from exactly.
+/// The content of memory that was not written to: a value that every type holds, and converts to and from exactly.
 const UNTOUCHED: u8 = 77;
 
-/// How many elements are looked at behind those that are written.
+/// The number of elements that are compared past those that are written.
 const GUARDS: usize = 64;
 
-/// Elements of one type, and what each of them should be.
+/// Elements of one type, and the expected value of each.
 pub(super) trait Memory: Send {
-    /// Forgets everything: nothing has been written, and nothing should be behind `end`. A few elements there are looked
-    /// at as well, if there are as many.
+    /// Resets everything: nothing has been written, and nothing should be written past `end`. Up to [`GUARDS`] elements
+    /// there are compared as well.
     fn clear(&mut self, end: usize);
     fn room(&mut self, range: Range<usize>) -> AnySliceMut<'_>;
-    /// Writes values as they are.
+    /// Copies values of the memory's type.
     fn copy(&mut self, at: usize, values: AnySlice<'_>);
     /// Calls the kernel that writes into a window whose first element is at `at`.
     fn write(
@@ -25,17 +25,17 @@ pub(super) trait Memory: Send {
         rule: WriteRule,
         origin: Origin,
     ) -> Result<()>;
-    /// From now on `values[source]` should be at each place.
+    /// Sets the expected values: `values[source]` at each place.
     fn expect(&mut self, places: &[usize], values: AnySlice<'_>, sources: &[usize]);
-    /// From now on what is in the range is what should be there.
+    /// Sets the expected values of the range to what it holds.
     fn accept(&mut self, range: Range<usize>);
-    /// Returns whether every element is what it should be, bit for bit.
+    /// Returns whether every element has the expected bits.
     fn is_as_expected(&self) -> bool;
-    /// Where the first element is that is something else, what it is, and what it should be.
+    /// Returns the index of the first element with other bits, its value and the expected value.
     fn first_difference(&self) -> Option<(usize, AnyValue, AnyValue)>;
 }
 
-/// Makes a block of exactly `count` elements, which ends where the last one ends.
+/// Allocates exactly `count` elements: the allocation ends where the last one ends.
 pub(super) fn memory(element: ElementType, count: usize) -> Box<dyn Memory> {
     match_element!(element, T => Box::new(TypedMemory::<T>::new(count)))
 }
@@ -43,7 +43,7 @@ pub(super) fn memory(element: ElementType, count: usize) -> Box<dyn Memory> {
 struct TypedMemory<T> {
     found: Box<[T]>,
     expected: Box<[T]>,
-    /// How many elements are looked at.
+    /// The number of elements that are compared.
     used: usize,
 }
 
@@ -107,7 +107,7 @@ impl<T: Element> Memory for TypedMemory<T> {
     }
 }
 
-/// Returns whether slices are equally long, and all their values the same, bit for bit.
+/// Returns whether slices have the same length and the same bits.
 pub(super) fn are_same<T: Element>(found: &[T], expected: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(found) == bytemuck::cast_slice::<T, u8>(expected)
 }

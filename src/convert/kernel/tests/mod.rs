@@ -1,7 +1,7 @@
-//! Every pair of element types, at every level that the machine has, against the rule for one value.
+//! The kernels for every pair of element types, at every level that the machine has, against the rule for one value.
 //!
-//! Here is what the tests share: values, the rule's answers for them, and memory that knows what should be in it.
-//! Tests are compiled for 12 types, not for 144 pairs: the other type of a pair is a value.
+//! This module has what the tests share: values, what the rule converts them to, and memory that records what it should
+//! hold. Tests are compiled for 12 types, not for 144 pairs: the other type of a pair is known only at run time.
 
 mod ends;
 #[cfg(feature = "rayon")]
@@ -27,7 +27,7 @@ use crate::convert::level::{Level, with_level};
 use crate::convert::{ConversionReport, WriteRule};
 use crate::window::{AnyRows, AnyWindowMut, Geometry, WindowMut};
 
-/// A small generator whose whole state is its seed: xorshift64*.
+/// A small random number generator, xorshift64*, whose whole state is its seed.
 struct Random(u64);
 
 impl Random {
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// The bits of positive infinity, of a float type. NaN is what is above, whatever its sign.
+/// Returns the bits of positive infinity, if the type is a float. Greater bits, without the sign, are NaN.
 fn infinity(element: ElementType) -> Option<u64> {
     match element {
         ElementType::F64 => Some(0x7FF0_0000_0000_0000),
@@ -54,12 +54,13 @@ fn infinity(element: ElementType) -> Option<u64> {
     }
 }
 
-/// The value that the low bits are.
+/// Returns the value with these low bits.
 fn from_bits<T: Element>(bits: u64) -> T {
     bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<T>()])
 }
 
-/// Random bits, small integers, and what rounds, overflows or is no number: NaN with any sign and payload, quiet or not.
+/// Returns random bits, a small integer, or a value that rounds, overflows or is NaN with any sign and payload, quiet
+/// or not.
 fn value<T: Element>(random: &mut Random) -> T {
     const SPECIAL: [f64; 12] = [
         f64::NAN,
@@ -100,7 +101,7 @@ macro_rules! for_every_pair {
 }
 use for_every_pair;
 
-/// The levels that this machine has; says which it has not.
+/// Returns the levels that this machine has; prints those that it does not have.
 fn levels() -> Vec<Level> {
     let levels = Level::available();
     for name in ["Baseline", "Avx2", "Avx512"] {
@@ -118,13 +119,14 @@ fn at_every_level(mut test: impl FnMut()) {
     }
 }
 
-/// The rule for one pair, as pointers: small functions for 144 pairs, and the tests themselves are compiled 12 times only.
+/// The rule for one pair, as function pointers: small functions for 144 pairs, so that the tests themselves are
+/// compiled only 12 times.
 struct Pair<S> {
     target: ElementType,
     convert: fn(S) -> AnyValue,
     convert_all: fn(&[S]) -> AnyArray,
     loss: fn(S) -> Loss,
-    /// Returns whether two values of the target type are the same: the same bits.
+    /// Returns whether two values of the target type have the same bits.
     is_same: fn(AnyValue, AnyValue) -> bool,
 }
 
@@ -144,7 +146,7 @@ impl<S: Element> Pair<S> {
     }
 }
 
-/// Values, and what the rule says about them.
+/// Values, what the rule converts them to, and what they lose.
 struct Answers<S> {
     target: ElementType,
     policy: ConversionPolicy,
@@ -160,7 +162,7 @@ impl<S: Element> Answers<S> {
         Self { target, policy, losses, converted: (pair.convert_all)(&values), values }
     }
 
-    /// Random values; of those that the policy refuses, one in `rarity` stays.
+    /// Returns random values; of those that the policy refuses, one in `rarity` is kept.
     fn random(target: ElementType, policy: ConversionPolicy, count: usize, rarity: usize, random: &mut Random) -> Self {
         let pair = Pair::<S>::to(target);
         let mut next = || loop {
@@ -176,7 +178,7 @@ impl<S: Element> Answers<S> {
         !self.policy.permits(self.losses[index])
     }
 
-    /// Runs a call, and compares everything that it did with the rule's answers.
+    /// Runs a call, and compares everything that it did with the rule.
     fn run(&self, case: Case, memory: &mut dyn Memory) {
         let Case { call, geometry, start, at } = case;
         let Geometry { rows, columns, .. } = geometry;
@@ -220,7 +222,7 @@ impl<S: Element> Answers<S> {
                 let value = S::from_any(value, ConversionPolicy::Saturate, origin).unwrap();
                 assert!(value.is_same(self.values[sources[index]]), "{}: {value}", self.describe(case));
                 if matches!(call, Call::ReadOver | Call::ReadRows { old: OldValues::Lost, .. }) {
-                    places.iter().for_each(|&place| memory.accept(place..place + 1)); // whatever is there now
+                    places.iter().for_each(|&place| memory.accept(place..place + 1)); // may be anything
                 }
             }
             (refused, result) => panic!("{}: {refused:?}, {result:?}", self.describe(case)),
@@ -228,7 +230,7 @@ impl<S: Element> Answers<S> {
         assert!(memory.is_as_expected(), "{}: {:?}", self.describe(case), memory.first_difference());
     }
 
-    /// Compares every field of a report on a window with the rule's answers.
+    /// Compares every field of a report on a window with the rule.
     fn report(&self, geometry: Geometry, start: usize) {
         let window = Window::new(&self.values[start.min(self.values.len())..], geometry).unwrap();
         let mut expected = ConversionReport::default();
@@ -258,11 +260,11 @@ impl<S: Element> Answers<S> {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     call: Call,
-    /// The window: of the values, or of the memory if the call writes into a window.
+    /// The window on the values, or on the memory if the call writes into a window.
     geometry: Geometry,
-    /// The first value.
+    /// The index of the first value.
     start: usize,
-    /// The first element of the memory.
+    /// The index of the first element in the memory.
     at: usize,
 }
 
@@ -286,7 +288,7 @@ const fn shape(rows: usize, columns: usize, row_stride: usize, column_stride: us
     Geometry { rows, columns, row_stride, column_stride }
 }
 
-/// The offsets of a window's elements from its first, row by row.
+/// Returns the offsets of a window's elements from its first, row by row.
 fn offsets(geometry: Geometry) -> impl Iterator<Item = usize> {
     let Geometry { row_stride, column_stride, .. } = geometry;
     positions(geometry).map(move |(row, column)| row * row_stride + column * column_stride)
@@ -296,7 +298,7 @@ fn positions(geometry: Geometry) -> impl Iterator<Item = (usize, usize)> {
     (0..geometry.rows).flat_map(move |row| (0..geometry.columns).map(move |column| (row, column)))
 }
 
-/// How many elements there are from the first of a window to its last.
+/// Returns the number of elements from the first of a window to its last, gaps included.
 fn span(geometry: Geometry) -> usize {
     offsets(geometry).last().map_or(0, |last| last + 1)
 }

@@ -1,4 +1,5 @@
-//! Every offset, every length and every stride, read and written: nothing depends on them, and nothing else is touched.
+//! Reads and writes at every offset, in every length and with every stride: no result depends on them, and nothing else
+//! is touched.
 
 use super::memory::memory;
 use super::*;
@@ -7,19 +8,20 @@ const OFFSETS: usize = 64;
 const LENGTHS: usize = 201;
 const STRIDES: usize = 10;
 
-/// Elements around everything that is written.
+/// The number of elements that are checked around those that are written.
 const GUARDS: usize = 64;
 
-/// Elements between two rows of a target that is wider than what is read.
+/// The number of elements between two rows of a target that is wider than the window.
 const GAP: usize = 5;
 
-/// One of so many values that are refused stays: most short windows are accepted, most long ones are not.
+/// One in this number of refused values is kept: most short windows are accepted, most long ones are not.
 const RARITY: usize = 100;
 
-/// A window, its place, and where in memory it goes; or the other way round.
+/// A window, its start in the values, and its start in the memory.
 type Place = (Geometry, usize, usize);
 
-/// Each offset with a few lengths, and each length with a few offsets. The second offset takes every value as well.
+/// Returns each offset with a few lengths, and each length with a few offsets. The offset in the memory takes every
+/// value as well.
 fn lines_at_every_offset(random: &mut Random) -> Vec<Place> {
     let mut all = Vec::new();
     for offset in 0..OFFSETS {
@@ -33,7 +35,7 @@ fn lines_at_every_offset(random: &mut Random) -> Vec<Place> {
     all
 }
 
-/// Each stride with each length, at some offset.
+/// Returns each stride with each length, at a random offset.
 fn lines_of_every_stride(random: &mut Random) -> Vec<Place> {
     let strides_and_lengths = (2..STRIDES).flat_map(|stride| (0..LENGTHS).map(move |length| (stride, length)));
     strides_and_lengths
@@ -41,7 +43,7 @@ fn lines_of_every_stride(random: &mut Random) -> Vec<Place> {
         .collect()
 }
 
-/// A few columns of a few rows in either layout, with and without gaps.
+/// Returns a few rows and columns in either layout, with and without gaps.
 fn rectangles(random: &mut Random) -> Vec<Place> {
     let mut all = Vec::new();
     for (rows, columns) in [(0, 3), (3, 0), (2, 33), (33, 2), (7, 7), (70, 3), (3, 70)] {
@@ -54,13 +56,13 @@ fn rectangles(random: &mut Random) -> Vec<Place> {
     all
 }
 
-/// Elements at a distance from each other: a column, or a row.
+/// Returns elements `stride` apart: a column or a row.
 fn line(length: usize, stride: usize, random: &mut Random) -> Geometry {
     if random.below(2) == 0 { shape(length, 1, stride, 1) } else { shape(1, length, 1, stride) }
 }
 
-/// Runs one of the calls at each place, for every pair at every level: under every policy, or under policies in turn if
-/// elements are at a distance.
+/// Runs one of the calls at each place, for every pair at every level: under every policy if the elements are
+/// contiguous, else under the policies in turn.
 fn test(calls: &[Call], places: impl Fn(&mut Random) -> Vec<Place>, seed: u64) {
     fn test_pair<S: Element>(
         target: ElementType,

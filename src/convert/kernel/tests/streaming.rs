@@ -1,25 +1,26 @@
-//! Results that are too large for the cache, some of which are stored past it: they are those of small windows.
+//! Results that are too large for the cache, some of which are stored past it: they are the same as those of small
+//! windows.
 
 use super::memory::are_same;
 use super::*;
 
-/// From this size in bytes on, results with long rows are stored past the cache.
+/// Transposed results of at least this size in bytes with long rows are stored past the cache.
 const LARGE: usize = crate::convert::kernel::store::STREAMING_BYTES;
 
-/// Values repeat after so many: a prime, so that no two lines of memory, tiles or tasks see the same.
+/// The number of values after which they repeat: a prime, so that no two cache lines, tiles or tasks have the same.
 const PERIOD: usize = 4099;
 
-/// Elements around everything that is written.
+/// The number of elements that are checked around those that are written.
 const GUARDS: usize = 64;
 
-/// Values that repeat, and what they become.
+/// Values that repeat, and what they are converted to.
 struct Pattern<S, D> {
     values: Vec<S>,
     converted: Vec<D>,
 }
 
 impl<S: Element, D: Element> Pattern<S, D> {
-    /// Values of which no policy refuses one, or any values.
+    /// Creates values that no policy refuses, or any values.
     fn new(is_permitted: bool, random: &mut Random) -> Self {
         let rarity = if is_permitted { usize::MAX } else { 1 };
         let answers = Answers::<S>::random(D::TYPE, ConversionPolicy::Exact, PERIOD, rarity, random);
@@ -30,7 +31,7 @@ impl<S: Element, D: Element> Pattern<S, D> {
         self.values.iter().copied().cycle().take(count).collect()
     }
 
-    /// Tells whether consecutive elements are the converted values of a row of a window.
+    /// Returns whether contiguous elements are the converted values of a row of a window.
     fn is_row(&self, found: &[D], first: usize, stride: usize) -> bool {
         if stride == 1 {
             let phase = first % PERIOD;
@@ -54,7 +55,7 @@ impl<S: Element, D: Element> Pattern<S, D> {
     }
 }
 
-/// Memory for a large result at any place within a line, and what is in it before.
+/// Memory for a large result at any offset within a cache line, and its initial content.
 struct Room<D> {
     memory: Array<D>,
     untouched: D,
@@ -66,7 +67,7 @@ impl<D: Element> Room<D> {
         Self { memory: Array::full(count + 2 * GUARDS, untouched).unwrap(), untouched }
     }
 
-    /// Runs a call with a part of the memory, and makes sure that nothing is written around it.
+    /// Runs a call with a part of the memory, and checks that nothing is written around it.
     fn lend<R>(&mut self, offset: usize, count: usize, call: impl FnOnce(AnySliceMut<'_>) -> R) -> (R, &[D]) {
         let (memory, range) = (self.memory.mutable_data().unwrap(), GUARDS + offset..GUARDS + offset + count);
         memory.fill(self.untouched);
@@ -80,14 +81,14 @@ impl<D: Element> Room<D> {
 
 const ORIGIN: Origin = Origin { row: 100, column: 10 };
 
-/// Reads windows that become at least [`LARGE`], at several places within a line, by every call.
+/// Reads windows whose results have at least [`LARGE`] bytes, at several offsets within a cache line, by every call.
 fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
     let line = LARGE / size_of::<D>();
     let (tall, wide) = (line / 37 + 1, 2051);
     let pattern = Pattern::<S, D>::new(false, random);
     let values = pattern.values(line + wide + 200);
     let mut room = Room::<D>::new(line + wide + 200);
-    // The length of a line need not be a number of whole cache lines, nor that of a row.
+    // Neither a line nor a row need be whole cache lines.
     let windows = [
         (shape(1, line, 1, 1), 0),
         (shape(line + 5, 1, 1, 1), 1),
@@ -128,7 +129,7 @@ fn a_large_result_is_that_of_small_ones_wherever_it_begins_and_ends() {
     test_pair::<i8, u8>(best, &mut random);
 }
 
-/// Refused values at the ends of a large result, and somewhere in it.
+/// Refused values at the ends of a large result, and in the middle.
 fn test_refusals<S: Element, D: Element>(policy: ConversionPolicy, random: &mut Random) {
     let line = LARGE / size_of::<D>();
     let wide = line / 1999 + 1;

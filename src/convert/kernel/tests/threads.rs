@@ -1,4 +1,4 @@
-//! Windows that are cut into tasks: results, errors and reports are those of one thread, and of the rule.
+//! Windows that are cut into tasks: results, errors and reports are the same as on one thread, and as the rule's.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -6,12 +6,12 @@ use super::memory::{are_same, memory};
 use super::*;
 use crate::base::parallel::LEAST_BYTES;
 
-/// Pools of one thread, of two, and of more than most machines have cores to spare.
+/// Returns pools of one thread, of two, and of more than a machine may have cores.
 fn pools() -> [ThreadPool; 3] {
     [1, 2, 7].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 }
 
-/// Pairs of all widths, to and from floats and integers, the same type among them.
+/// Pairs of all widths, to and from floats and integers, and one of equal types.
 const PAIRS: [(ElementType, ElementType); 8] = [
     (ElementType::F64, ElementType::F32),
     (ElementType::F32, ElementType::U8),
@@ -23,7 +23,7 @@ const PAIRS: [(ElementType, ElementType); 8] = [
     (ElementType::U32, ElementType::U32),
 ];
 
-/// Windows of about `count` values, which is enough to be cut: long and short sides both ways, every kind of stride.
+/// Returns windows of about `count` values, enough to be cut: tall, wide and square, with every kind of stride.
 fn geometries(count: usize) -> [Geometry; 8] {
     let (long, side) = (count / 3, count.isqrt() + 1);
     [
@@ -38,9 +38,9 @@ fn geometries(count: usize) -> [Geometry; 8] {
     ]
 }
 
-/// Values that no policy refuses.
+/// Returns values that no policy refuses.
 fn permitted<S: Element>(target: ElementType, count: usize, random: &mut Random) -> Vec<S> {
-    // A pattern of prime length: no two tasks, tiles or lines of memory see the same values.
+    // A pattern of prime length: no two tasks, tiles or cache lines have the same values.
     let pattern = Answers::<S>::random(target, ConversionPolicy::Exact, 4099, usize::MAX, random).values;
     pattern.iter().copied().cycle().take(count).collect()
 }
@@ -50,8 +50,8 @@ fn refused_values<S: Element>(target: ElementType, random: &mut Random) -> Vec<S
     (0..100).filter(|&index| wild.is_refused(index)).map(|index| wild.values[index]).collect()
 }
 
-/// Elements in several pieces, however the window is cut; not the first one. In memory and in row-major order different
-/// ones are first, where the two orders differ.
+/// Returns offsets of elements in several parts, however the window is cut, but not the first element. The first one in
+/// memory is not the first one in row-major order, if the two orders differ.
 fn scattered(geometry: Geometry) -> [usize; 5] {
     let Geometry { rows, columns, row_stride, column_stride } = geometry;
     let (last_row, last_column) = (rows - 1, columns - 1);
@@ -103,7 +103,7 @@ fn large_windows_are_converted_alike_by_any_number_of_threads() {
 #[test]
 fn the_first_of_several_refused_values_is_named_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, pools: &[ThreadPool], random: &mut Random) {
-        // Checks look at the source only.
+        // Checks read the source only.
         let count = LEAST_BYTES / size_of::<S>() * 9 / 8;
         let (refused, permitted) = (refused_values::<S>(target, random), permitted::<S>(target, 5 * count, random));
         if refused.is_empty() {
@@ -188,7 +188,7 @@ fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() 
             pool.install(|| f64::write(window, AnySlice::new(&block), rule, Origin::default())).unwrap();
             assert!(are_same(&values, &expected), "{geometry:?}");
         }
-        // As a table of i16 that shows numbers which some of its values cannot become: all or nothing.
+        // A table of i8 that is shown as i16, and cannot hold two of the values: all are written or none.
         let before = vec![7_i8; span(geometry)];
         let refused = places.len() * 2 / 3;
         block.iter_mut().for_each(|value| *value = 7);

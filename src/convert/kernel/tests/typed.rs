@@ -1,4 +1,4 @@
-//! The calls, on windows whose element type the test knows.
+//! The calls, on windows whose element type is known at compile time.
 
 use super::*;
 
@@ -16,7 +16,7 @@ pub(super) trait Calls: Element {
         super::super::read_over(AnyWindow::new(window), target, policy, origin)
     }
 
-    /// The target's rows are `gap` elements longer than the window's, which go into the middle of them.
+    /// Reads into the middle of the target's rows, which are `gap` elements longer than the window's.
     fn read_rows(
         window: Window<'_, Self>,
         (target, gap): (AnySliceMut<'_>, usize),

@@ -1,0 +1,86 @@
+//! Guides: how to do something, with a program; what can be relied on; what it costs.
+//!
+//! | page | about |
+//! | --- | --- |
+//! | [`how_do_i`] | the list of the pages that begin with "How do I ..." |
+//! | [`read_a_csv`] | How do I read a CSV file? |
+//! | [`add_a_column`] | How do I add a column? |
+//! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
+//! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
+//! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
+//! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
+//! | [`tour`] | any element type out of any other, any table behind one trait, printing, devices |
+//! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
+//! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and what they promise |
+//! | [`formats`] | CSV, NumPy, `ndarray`, Arrow, archives |
+//! | [`cost`] | copies, passes, threads, debug builds |
+//! | [`coming_from_daal`] | DAAL and oneDAL call by call |
+//!
+//! These modules are the pages of the folder `docs`, and hold nothing else: there are none of them but in the documentation.
+
+/// Where the links of the pages lead in this documentation.
+macro_rules! links {
+    () => {
+        "
+[read-a-csv]: crate::guide::read_a_csv
+[add-a-column]: crate::guide::add_a_column
+[stream-a-large-file]: crate::guide::stream_a_large_file
+[write-a-kernel]: crate::guide::write_a_kernel
+[share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
+[write-a-kind-of-table]: crate::guide::write_a_kind_of_table
+[tour]: crate::guide::tour
+[guarantees]: crate::guide::guarantees
+[table-files]: crate::guide::table_files
+[formats]: crate::guide::formats
+[cost]: crate::guide::cost
+[coming-from-daal]: crate::guide::coming_from_daal
+[guarantees archives-and-json]: crate::guide::guarantees#archives-and-json
+[table-files mapping]: crate::guide::table_files#mapping
+[table-files what-you-can-rely-on]: crate::guide::table_files#what-you-can-rely-on
+[benches]: https://docs.rs/crate/numeric-table/latest/source/benches/README.md
+[CHANGELOG]: https://docs.rs/crate/numeric-table/latest/source/CHANGELOG.md
+[data golden read_ntb]: https://docs.rs/crate/numeric-table/latest/source/data/golden/read_ntb.py
+[examples arrow_ipc]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples control_and_execution]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples csv_files]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples dynamic_tables]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples row_blocks]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples serialize]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples shared_array]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples stream_rows]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[examples table_file]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[execution]: crate::execution
+[format]: https://docs.rs/crate/numeric-table/latest/source/src/format/README.md
+[table numeric_table]: crate::NumericTable
+[tests fuzz]: https://docs.rs/crate/numeric-table/latest/source/tests/fuzz/README.md
+[tests copy_policy]: crate::CopyPolicy
+
+"
+    };
+}
+
+/// A module for each page. What a page links to in the repository, it links to here by what stands first: definitions of
+/// links that its own, which follow, do not replace.
+macro_rules! pages {
+    ($($name:ident $file:literal)*) => {$(
+        #[doc = links!()]
+        #[doc = include_str!(concat!("../docs/", $file))]
+        pub mod $name {}
+    )*};
+}
+
+pages! {
+    how_do_i "how-do-i/README.md"
+    read_a_csv "how-do-i/read-a-csv.md"
+    add_a_column "how-do-i/add-a-column.md"
+    stream_a_large_file "how-do-i/stream-a-large-file.md"
+    write_a_kernel "how-do-i/write-a-kernel.md"
+    share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
+    write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
+    tour "tour.md"
+    guarantees "guarantees.md"
+    table_files "table-files.md"
+    formats "formats.md"
+    cost "cost.md"
+    coming_from_daal "coming-from-daal.md"
+}
