@@ -102,7 +102,7 @@ SETS = [
 
 
 def derive(wheel, member, features, label, rows):
-    """The bytes of one output file."""
+    """Returns the bytes of one output file."""
     raw = wheel.read(SOURCE + member)
     if member.endswith(".gz"):
         raw = gzip.decompress(raw)

@@ -1,4 +1,5 @@
-//! Columns of the same table in both layouts: which blocks are the table's own memory, and what is written back.
+//! Columns of the same table in both layouts: which blocks are the table's own memory, and how changes are written
+//! back.
 //!
 //! ```text
 //! cargo run --release --example columns
@@ -17,7 +18,7 @@ const PIXELS_PER_LINE: usize = 8;
 const DIGIT: usize = 64;
 
 fn main() -> Result<()> {
-    let by_rows: Digits = load("digits.csv")?.convert_with(ConversionPolicy::Exact)?; // refuses to lose anything
+    let by_rows: Digits = load("digits.csv")?.convert_with(ConversionPolicy::Exact)?; // fails if a value would change
     let by_columns = by_rows.to_layout(DataLayout::ColumnMajor)?;
     println!("digits.csv: {} of {}", by_rows.shape(), by_rows.element_type());
     println!("row-major table equal to its column-major copy: {}", yes_no(by_rows == by_columns));
@@ -29,7 +30,8 @@ fn main() -> Result<()> {
     print_write_back(by_rows, by_columns)
 }
 
-/// A column lies in one piece in a column-major table, and rows in a row-major one; any other type is a converted copy.
+/// Columns are contiguous in a column-major table, and rows in a row-major one; a block of another type is a converted
+/// copy.
 fn print_who_copies(by_rows: &Digits, by_columns: &Digits) -> Result<()> {
     heading("Is the block the table's own memory?");
     println!("{:<24}{:>16}{:>16}", "block", by_rows.data_layout(), by_columns.data_layout());
@@ -61,7 +63,7 @@ struct Statistics {
     mean: f64,
 }
 
-/// Measures one column. The type of the block is the caller's: `u8` for the ends, `f64` for the mean.
+/// Measures one column. The caller chooses the type of a block: here `u8` for the extremes, `f64` for the mean.
 fn measure(table: &Digits, column: usize) -> Result<Statistics> {
     let all = 0..table.row_count();
     let values = table.column::<u8>(column, all.clone())?;
@@ -84,7 +86,7 @@ fn print_statistics(by_rows: &Digits, by_columns: &Digits) -> Result<()> {
     Ok(())
 }
 
-/// Walks down the columns of a column-major table: all that it reads of them is zero-copy.
+/// Reads the columns of a column-major table, all of them zero-copy.
 fn print_mean_image(table: &Digits, digit: u8) -> Result<()> {
     heading(&format!("The mean of all images of a {digit}"));
     let all = 0..table.row_count();
@@ -101,7 +103,7 @@ fn print_mean_image(table: &Digits, digit: u8) -> Result<()> {
     Ok(())
 }
 
-/// All columns at once, in another type: transposed and converted in one pass.
+/// Reads all columns at once, in another type: transposed and converted in one pass.
 fn print_ink_of_lines(by_rows: &Digits) -> Result<()> {
     heading("Mean of each line of pixels, from all columns as f64");
     let columns = by_rows.convert_to::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Saturate)?;
@@ -130,7 +132,7 @@ fn print_write_back(mut by_rows: Digits, mut by_columns: Digits) -> Result<()> {
     line("after that", &|pixel| pixel)
 }
 
-/// Changes one column through a block of `f32`; if a value does not fit, the column stays as it was.
+/// Changes one column through a block of `f32`; if a value does not fit, the column is unchanged.
 fn write_column(table: &mut Digits, column: usize, change: &dyn Fn(f32) -> f32) -> Result<()> {
     table.update_column::<f32, _>(column, .., |block| {
         block.iter_mut().for_each(|value| *value = change(*value));

@@ -1,8 +1,9 @@
-//! An array on two sides: a two-step computation on three devices, and what crosses at each step.
+//! An array on two sides: a two-step computation on three devices, and the bytes that are copied in each step.
 //!
-//! Step 1 finds the mean of each column, step 2 how far each row is from the means. The table is *input*, the means are
-//! *intermediate* (the program never looks at them), the distances are the *result*. On devices that share the program's
-//! memory nothing ever crosses; on the one that does not, the table goes there once and the distances come back.
+//! Step 1 computes the mean of each column, step 2 the distance of each row from the means. The table is *input*, the
+//! means are *intermediate* (the program never reads them), the distances are the *result*. On devices that share the
+//! program's memory, nothing is ever copied; to the one that does not, the table is copied once, and the distances are
+//! copied back.
 //!
 //! ```text
 //! cargo run --release --example control_and_execution
@@ -37,7 +38,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Computes the distances on a device. The same code for all.
+/// Computes the distances on a device, with the same code for all devices.
 fn run<D: Launch>(device: &D, table: &HomogenNumericTable<f32>) -> Result<Array<f32>> {
     heading(&device.id().to_string());
     println!("{:<34}{:>16}{:>16}{:>16}", "", "bytes up", "bytes down", "on the device");

@@ -1,4 +1,5 @@
-//! CSV files: columns of numbers and words, missing values, errors that say where, files larger than memory, and writing.
+//! CSV files: columns of numbers and words, missing values, errors with positions, files larger than memory, and
+//! writing.
 //!
 //! ```text
 //! cargo run --release --example csv_files
@@ -72,7 +73,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Prints the table that the text becomes, and the names of its categories.
+/// Prints the table that is read from the text, and the names of its categories.
 fn show(options: CsvOptions) -> Result<()> {
     let source = CsvSource::from_bytes_with(CITIES.as_bytes(), options)?;
     let table = source.load::<f32>()?;

@@ -1,4 +1,4 @@
-//! Tables of different element types through one pipeline that never names them.
+//! Tables of different element types in one pipeline that does not depend on the types.
 //!
 //! ```text
 //! cargo run --release --example dynamic_tables
@@ -34,12 +34,12 @@ fn print_tables(tables: &[(&str, Box<dyn NumericTable>)]) {
     }
 }
 
-/// The name of the type of all columns.
+/// Returns the name of the type of all columns.
 fn type_of(table: &dyn NumericTable) -> &'static str {
     table.uniform_type().map_or("mixed", ElementType::name)
 }
 
-/// Measures, clips and saves every table; nothing here knows what any of them stores.
+/// Measures, clips and saves every table; nothing here depends on the stored types.
 fn print_pipeline(tables: &mut [(&str, Box<dyn NumericTable>)]) -> Result<()> {
     heading("Values more than 3 deviations from the mean of their column are moved there, as near as the type has it");
     println!(
@@ -72,7 +72,7 @@ struct Column {
 }
 
 impl Column {
-    /// How many deviations a value is from the mean; 0 in a column of equal values.
+    /// Returns the distance of a value from the mean, in deviations; 0 in a column of equal values.
     fn distance(&self, value: f64) -> f64 {
         if self.deviation > 0.0 { (value - self.mean).abs() / self.deviation } else { 0.0 }
     }
@@ -85,7 +85,7 @@ fn measure(table: &dyn NumericTable) -> Result<Vec<Column>> {
     Ok(means.iter().zip(variances).map(|(&mean, variance)| Column { mean, deviation: variance.sqrt() }).collect())
 }
 
-/// Gives the mean of `f(column, value)` over each column.
+/// Returns the mean of `f(column, value)` over each column.
 fn column_means(table: &dyn NumericTable, f: impl Fn(usize, f64) -> f64) -> Result<Vec<f64>> {
     let mut means = vec![0.0; table.column_count()];
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
@@ -98,7 +98,7 @@ fn column_means(table: &dyn NumericTable, f: impl Fn(usize, f64) -> f64) -> Resu
     Ok(means)
 }
 
-/// Gives the distance of the value that is farthest from the mean of its column, in deviations.
+/// Returns the largest distance of a value from the mean of its column, in deviations.
 fn worst(table: &dyn NumericTable, columns: &[Column]) -> Result<f64> {
     let mut worst = 0.0_f64;
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
@@ -109,8 +109,8 @@ fn worst(table: &dyn NumericTable, columns: &[Column]) -> Result<f64> {
     Ok(worst)
 }
 
-/// Moves far values to `limit` deviations from the mean, as near as the stored type has it; gives their number. Values in
-/// between are not rewritten.
+/// Moves far values to `limit` deviations from the mean, as near as the stored type allows; returns their number. Other
+/// values are not rewritten.
 fn clip(table: &mut dyn NumericTable, columns: &[Column], limit: f64) -> Result<usize> {
     let mut clipped = 0;
     table.update_row_blocks::<f64>(ROWS_PER_BLOCK, |block| {

@@ -1,6 +1,6 @@
 //! The whole life of a table: load, describe, measure, standardize, check, save, verify, map, compare.
 //!
-//! Values are stored as `f32` and computed with as `f64`, a block of rows at a time, on all cores.
+//! Values are stored as `f32` and processed as `f64`, a block of rows at a time, on all cores.
 //!
 //! ```text
 //! cargo run --release --example pipeline                   # data/iris.csv
@@ -18,7 +18,7 @@ use standardize::standardize;
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// How far a standardized feature may be from mean 0 and deviation 1. Storing it as `f32` rounds at about 6e-8.
+/// The tolerance for mean 0 and deviation 1 of a standardized feature. Storing it as `f32` rounds at about 6e-8.
 const TOLERANCE: f64 = 1e-6;
 
 fn main() -> Result<()> {
@@ -54,7 +54,7 @@ fn default_path() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/iris.csv"))
 }
 
-/// Prints what the indices in categorical columns stand for.
+/// Prints the names of the categories.
 fn print_categories(source: &CsvSource, table: &HomogenNumericTable<f32>) -> Result<()> {
     for (column, feature) in table.dictionary().iter().enumerate() {
         if let Some(categories) = source.categories(column)? {
@@ -65,7 +65,7 @@ fn print_categories(source: &CsvSource, table: &HomogenNumericTable<f32>) -> Res
     Ok(())
 }
 
-/// Makes sure that every continuous column with values has mean 0, and deviation 1 unless all its values are equal.
+/// Checks that every continuous column with values has mean 0, and deviation 1 unless all its values are equal.
 fn check_standardized(table: &HomogenNumericTable<f32>, statistics: &BasicStatistics) -> Result<()> {
     for (feature, column) in table.dictionary().iter().zip(statistics.columns()) {
         let (mean, deviation) = (column.mean(), column.population_standard_deviation());
@@ -77,10 +77,10 @@ fn check_standardized(table: &HomogenNumericTable<f32>, statistics: &BasicStatis
     Ok(())
 }
 
-/// Takes the file for the memory of a table: nothing is read before somebody looks at it.
+/// Maps the file as the memory of a table: values are read when they are accessed.
 #[cfg(feature = "mmap")]
 fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
-    // SAFETY: the file lies in a folder of this program, which does not write to it again.
+    // SAFETY: the file is in a folder of this program, which does not write to it again.
     Ok(unsafe { HomogenNumericTable::map(path) }?)
 }
 
@@ -103,7 +103,7 @@ fn name_of(feature: &Feature) -> &str {
     feature.name.as_deref().unwrap_or("(no name)")
 }
 
-/// How long each step took, in the order of the steps.
+/// The time of each step, in order.
 #[derive(Default)]
 struct Clock(Vec<(&'static str, Duration)>);
 

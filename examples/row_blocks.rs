@@ -1,4 +1,4 @@
-//! Blocks of rows, twice: as DAAL's Developer Guide writes them, with a descriptor, and as Rust does, by borrowing.
+//! Blocks of rows, twice: with a descriptor, as in DAAL's Developer Guide, and by borrowing, as is usual in Rust.
 //!
 //! ```text
 //! cargo run --release --example row_blocks
@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     print_copy_on_write(&mut table)
 }
 
-/// The listing of the guide, line by line. In C++:
+/// Reads rows as the listing of the guide does, line by line. In C++:
 ///
 /// ```text
 /// BlockDescriptor<float> block;
@@ -41,7 +41,7 @@ fn read_with_descriptor(table: &mut HomogenNumericTable<f64>, first_row: usize, 
     Ok(values)
 }
 
-/// The same in Rust's way: the block borrows the table, and goes when it goes out of scope.
+/// Does the same by borrowing: the block borrows the table until it goes out of scope.
 fn read_by_borrowing(table: &HomogenNumericTable<f64>, first_row: usize, rows: usize) -> Result<Vec<f32>> {
     Ok(table.rows::<f32>(first_row..first_row + rows)?.to_vec())
 }
@@ -69,7 +69,7 @@ fn add_rows(sums: &mut [f64], values: &[f64]) {
     }
 }
 
-/// DAAL's loop. The descriptor keeps its buffer, and the last block is cut at the last row.
+/// Sums with DAAL's loop. The descriptor reuses its buffer, and the last block ends at the last row.
 fn sum_with_descriptor(table: &mut HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; table.column_count()];
     let mut block = BlockDescriptor::<f64>::new();
@@ -81,7 +81,7 @@ fn sum_with_descriptor(table: &mut HomogenNumericTable<f32>) -> Result<Vec<f64>>
     Ok(sums)
 }
 
-/// An iterator of blocks; each has memory of its own.
+/// Sums with an iterator of blocks, each of which has its own memory.
 fn sum_row_blocks(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; table.column_count()];
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
@@ -90,7 +90,8 @@ fn sum_row_blocks(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     Ok(sums)
 }
 
-/// A shared table, and a descriptor whose buffer is allocated once: a descriptor per thread will do for many threads.
+/// Sums through a shared reference, with a descriptor whose buffer is allocated once; several threads would use one
+/// descriptor each.
 fn sum_read_rows(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; table.column_count()];
     let mut block = BlockDescriptor::new();
@@ -114,7 +115,7 @@ fn print_sums(table: &mut HomogenNumericTable<f64>) -> Result<()> {
     Ok(())
 }
 
-/// Rounds to one decimal, through `f32` blocks, DAAL's way.
+/// Rounds to one decimal, through `f32` blocks, with DAAL's loop.
 fn round_with_descriptor(table: &mut HomogenNumericTable<f64>) -> Result<()> {
     let mut block = BlockDescriptor::<f32>::new();
     for first_row in (0..table.row_count()).step_by(ROWS_PER_BLOCK) {
@@ -125,7 +126,7 @@ fn round_with_descriptor(table: &mut HomogenNumericTable<f64>) -> Result<()> {
     Ok(())
 }
 
-/// The same in disjoint blocks, on all cores.
+/// Does the same in disjoint blocks, on all cores.
 fn round_in_parallel(table: &mut HomogenNumericTable<f64>) -> Result<()> {
     let round_block = |block: &mut BlockMut<'_, f32>| {
         block.iter_mut().for_each(round);
@@ -194,8 +195,8 @@ fn print_refusals(table: &mut HomogenNumericTable<f64>) -> Result<()> {
 
     table.get_block_of_rows(20, 10, ReadWriteMode::ReadOnly, &mut block)?;
     print_error("write a read-only block", block.as_mut_slice());
-    print_error("get rows behind the end", table.get_block_of_rows(570, 1, ReadWriteMode::ReadOnly, &mut block));
-    print_error("borrow rows behind the end", table.rows::<f32>(560..570));
+    print_error("get rows past the end", table.get_block_of_rows(570, 1, ReadWriteMode::ReadOnly, &mut block));
+    print_error("borrow rows past the end", table.rows::<f32>(560..570));
 
     let mut bytes = table.convert::<u8>()?;
     let mut block = bytes.rows_mut::<f32>(20..30)?;

@@ -1,4 +1,4 @@
-//! Arrays, dictionaries and tables as bytes and as JSON, and what damaged bytes are answered with.
+//! Arrays, dictionaries and tables as bytes and as JSON, and the errors of damaged bytes.
 //!
 //! ```text
 //! cargo run --release --example serialize
@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     print_damage()
 }
 
-/// An array, a dictionary and a table, there and back in both formats: `to_bytes` is for tables, serde for all three.
+/// Converts an array, a dictionary and a table to both formats and back: `to_bytes` is for tables, serde for all three.
 fn print_parts() -> Result<()> {
     heading("iris.csv as f32: there and back");
     let table = load("iris.csv")?.convert::<f32>()?;
@@ -74,7 +74,7 @@ fn print_size<T: Element>(file: &str) -> Result<()> {
     Ok(())
 }
 
-/// JSON has no NaN and no infinities; the table has.
+/// Shows NaN and infinities, which JSON does not have.
 fn print_specials() -> Result<()> {
     heading("Values that JSON has no numbers for");
     let table = HomogenNumericTable::from_rows(&[[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1]])?;
@@ -84,7 +84,7 @@ fn print_specials() -> Result<()> {
     Ok(())
 }
 
-/// Damages an archive in the usual ways. What is damaged inside of a value still is a value, and is not noticed.
+/// Damages an archive in the usual ways. Damage inside of a value is not detected, since the result is a value, too.
 fn print_damage() -> Result<()> {
     heading("Damaged archives of a table of 150 x 4 of f32, and the answers to them");
     let table = load("iris.csv")?.convert::<f32>()?;
@@ -111,7 +111,7 @@ fn print_damage() -> Result<()> {
     Ok(())
 }
 
-/// The name of the type of all columns.
+/// Returns the name of the type of all columns.
 fn type_of(table: &dyn NumericTable) -> &'static str {
     table.uniform_type().map_or("mixed", ElementType::name)
 }

@@ -1,7 +1,7 @@
-//! A table streamed to a device in blocks of rows: packing, copying and kernels at the same time.
+//! A table streamed to a device in blocks of rows, while packing, copying and kernels overlap.
 //!
-//! The device is the emulated one, with the speeds of a card on its virtual clock: so the times below are the same on
-//! every machine. The last lines stream the same table to the program's own memory, where nothing has to cross.
+//! The device is the emulated one, with the speeds of a card on its virtual clock, so that the times below are the same
+//! on every machine. The last lines stream the same table to the program's own memory, where nothing has to be copied.
 //!
 //! ```text
 //! cargo run --release --example stream_rows

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times this crate beside DAAL, NumPy and the Rust peers, and prints one table of ratios.
+"""Times this crate, DAAL, NumPy and the Rust peers, and prints one table of ratios.
 
-Builds everything it needs: a virtual environment `.peers` in the root of the repository with its peers from PyPI, the
-DAAL program in it, and the benches of this crate. Runs the three programs in turn, several times, and takes the medians.
+Builds everything it needs: a virtual environment `.peers` in the root of the repository with the peers from PyPI, the
+DAAL program in it, and the benches of this crate. Runs the three programs in turn, several times, and takes medians.
 Needs Linux on x86-64, Python 3.9 with pip, g++, and cargo. See benches/README.md.
 """
 
@@ -27,22 +27,23 @@ PEERS = ROOT / ".peers"
 PYTHON = PEERS / "bin" / "python"
 DAAL_PROGRAM = PEERS / "daal_bench"
 README = HERE.parent / "README.md"
+COST = ROOT / "docs" / "cost.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow"]
-NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # others are their own names
+NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # or as they are
 NAMES |= {package: package for package in PACKAGES[4:]}
-ORDER = ["daal", "numpy", "polars", "pyarrow", "pandas"]  # in which a row lists peers
+ORDER = ["daal", "numpy", "polars", "pyarrow", "pandas"]  # the order of the peers in a row
 ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "memcpy"]
 ORDER += ["plain write", "plain read"]
-CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock, and as peers
+CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock; as peers
 
 
-# What is to be reached.
+# Targets.
 
 
 @dataclass
 class Target:
-    """A bound on what `measure` makes of our time and a peer's; `peer` is "ours" where only ours counts."""
+    """A bound on a measure of our time and a peer's; `peer` is "ours" if only our time counts."""
 
     peer: str
     text: str
@@ -51,7 +52,7 @@ class Target:
     unless_peer_beats: Optional[str] = None
 
     def is_met(self, times):
-        """True or false; None if the target does not apply, or a figure is missing."""
+        """Returns true or false; None if the target does not apply, or a figure is missing."""
         if "ours" not in times or self.peer not in times:
             return None
         if self.unless_peer_beats and times[self.peer] <= times.get(self.unless_peer_beats, 0):
@@ -60,7 +61,7 @@ class Target:
         return value >= self.bound if self.measure in ("times faster", "share of the limit") else value <= self.bound
 
 
-MEASURES = {  # of our seconds and a peer's; and how that reads
+MEASURES = {  # functions of our seconds and a peer's, and their text
     "times faster": (lambda ours, peer: peer / ours, lambda value: f"{significant(value)} ×"),
     "share of the limit": (lambda ours, peer: peer / ours, lambda value: f"{value * 100:.0f} %"),
     "times as long": (lambda ours, peer: ours / peer, lambda value: f"{value:.2f} × as long"),
@@ -90,7 +91,7 @@ MAP = Target("ours", "at most 100 µs", 100e-6, "seconds")
 
 
 def all_rows():
-    """Every job with its targets, in the order of the table."""
+    """Returns every job with its targets, in the order of the table."""
     pairs = ["f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32"]
     blocks_16 = {"i16_to_f32": 5, "u8_to_f32": 8, "f64_to_i32": 2, "f32_to_i32": 2.3}
     halves = ["f16_to_f32", "f32_to_f16", "bf16_to_f32", "f32_to_bf16"]
@@ -157,7 +158,7 @@ def all_rows():
     return rows
 
 
-# The jobs of the short table, in words, and the job whose memcpy moves as many bytes.
+# The jobs of the short table, in words, and the job whose memcpy moves the same number of bytes.
 SUMMARY = {
     "rows/f32_to_f64/16_columns/256_rows": ("read `f32` as `f64`, 16 columns, in blocks of 256 rows", None),
     "rows/f32_to_f64/16_columns/8192_rows": ("the same, in blocks of 8192 rows", None),
@@ -185,7 +186,7 @@ SUMMARY = {
 
 
 def summary(times):
-    """The short table: our time, and how many times as long the others take."""
+    """Returns the short table: our time, and how many times as long the others take."""
     peers = {"daal": "DAAL", "numpy": "NumPy"}
     peers |= {peer: peer for peer in ("polars", "pyarrow", "ndarray", "arrow", "bincode", "memcpy")}
     lines = [f"| 16 Mi values | ours | {' | '.join(peers.values())} |", "| --- | ---: |" + " ---: |" * len(peers)]
@@ -210,7 +211,7 @@ def say(message):
 
 
 def run(command, what, **options):
-    """Runs a program to its end and gives its output; its failure is the end of this one too."""
+    """Runs a program to its end and returns its output; exits if it fails."""
     try:
         done = subprocess.run([str(part) for part in command], cwd=ROOT, text=True, stdout=subprocess.PIPE, **options)
     except OSError as error:
@@ -230,7 +231,7 @@ def require_tools():
 
 
 def installed_versions():
-    """The versions of the packages that are there, by name."""
+    """Returns the versions of the installed packages, by name."""
     code = (
         "import importlib.metadata as m, json, sys\n"
         "names = {d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}\n"
@@ -253,7 +254,7 @@ def install_peers():
 
 def build_daal_program():
     libraries = PEERS / "lib"
-    for name in ("onedal_core", "onedal_thread", "tbb"):  # the packages bring libraries without the names to link with
+    for name in ("onedal_core", "onedal_thread", "tbb"):  # the packages contain libraries without the names for linking
         link = libraries / f"lib{name}.so"
         if not link.exists():
             versions = sorted(libraries.glob(f"lib{name}.so.*"))
@@ -271,10 +272,10 @@ def build_daal_program():
 
 
 def build_ours():
-    """Builds the bench in release, for the instructions that every machine has, and gives its path."""
+    """Builds the bench in release, for the baseline instruction set, and returns its path."""
     say("building the benches of this crate")
     environment = {name: value for name, value in os.environ.items() if not name.endswith("RUSTFLAGS")}
-    command = ["cargo", "bench", "--bench", "peers", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", "-p", "benches", "--bench", "peers", "--no-run", "--message-format=json"]
     for line in run(command, "building the benches", env=environment).splitlines():
         message = json.loads(line)
         if message.get("executable") and message.get("target", {}).get("name") == "peers":
@@ -286,7 +287,7 @@ def build_ours():
 
 
 def measure(programs, rounds, jobs, quick):
-    """Runs the programs in turn, and gives the median seconds by job and peer."""
+    """Runs the programs in turn, and returns the median seconds by job and peer."""
     samples = {}
     arguments = jobs + (["--quick"] if quick else [])
     for round_ in range(1, rounds + 1):
@@ -303,7 +304,7 @@ def measure(programs, rounds, jobs, quick):
 
 
 def significant(value):
-    """Three significant digits, without an exponent."""
+    """Formats a number with three significant digits, without an exponent."""
     return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
@@ -351,13 +352,13 @@ def cores():
 
 
 def heading(rounds, load, quick, scratch):
-    """Where, when and with what the figures came about."""
+    """Returns a description of the machine, the date and the versions."""
     cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     lock = (ROOT / "Cargo.lock").read_text()
     crates = {name: re.findall(rf'^name = "{name}"\nversion = "(.*)"$', lock, re.MULTILINE) for name in CRATES}
     versions = [run(["rustc", "--version"], "rustc").split(" (")[0].strip()]
     versions += [f"{NAMES.get(name, name)} {version}" for name, version in installed_versions().items() if name in NAMES]
-    versions += [f"{CRATES[name]} {found[-1]}" for name, found in crates.items() if found]  # in order: the newest
+    versions += [f"{CRATES[name]} {found[-1]}" for name, found in crates.items() if found]  # the last is the newest
     try:
         commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     except (OSError, subprocess.CalledProcessError):
@@ -372,12 +373,12 @@ def heading(rounds, load, quick, scratch):
     return "; ".join(facts) + ("; small sizes: a smoke test, not a measurement." if quick else ".")
 
 
-def write(readme, text):
+def write(page, text):
     """Puts a table between the two markers of a page."""
-    before, _, rest = readme.read_text().partition(BEGIN)
+    before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-    say(f"written to {readme}")
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    say(f"written to {page}")
 
 
 def main():
@@ -385,7 +386,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (default 3)")
     parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="jobs that match")
     parser.add_argument("--quick", action="store_true", help="small sizes, few samples: a smoke test")
-    parser.add_argument("--write", action="store_true", help="put the tables into the two READMEs")
+    parser.add_argument("--write", action="store_true", help="put the tables into benches/README.md and docs/cost.md")
     options = parser.parse_args()
     rows = {job: targets for job, targets in all_rows().items() if options.only.search(job)}
     is_partial = len(rows) < len(all_rows())
@@ -393,15 +394,15 @@ def main():
         parser.error("no rounds, or no such job")
     if options.write and (is_partial or options.quick):
         parser.error("--write is for a full measurement")
-    for readme in (README, ROOT / "README.md"):
-        if options.write and not re.search(f"{BEGIN}.*{END}", readme.read_text(), re.DOTALL):
-            parser.error(f"{readme} has not the two markers {BEGIN} and {END}")
+    for page in (README, COST):
+        if options.write and not re.search(f"{BEGIN}.*{END}", page.read_text(), re.DOTALL):
+            parser.error(f"{page} has not the two markers {BEGIN} and {END}")
     load = os.getloadavg()[0]
     require_tools()
     install_peers()
     build_daal_program()
     executable = build_ours()
-    (ROOT / "target").mkdir(exist_ok=True)  # on a disk, which temporary files need not be
+    (ROOT / "target").mkdir(exist_ok=True)  # on a disk, unlike temporary files perhaps
     with tempfile.TemporaryDirectory(prefix="peers-", dir=ROOT / "target") as scratch:
         place = {"TMPDIR": scratch, "NUMBERS_CSV": f"{scratch}/numbers.csv", "POLARS_MAX_THREADS": str(cores())}
         if any(job.startswith("csv/") for job in rows):
@@ -421,7 +422,7 @@ def main():
     print(text)
     if options.write:
         write(README, text)
-        write(ROOT / "README.md", f"{summary(times)}\n\n{description}")
+        write(COST, f"{summary(times)}\n\n{description}")
 
 
 if __name__ == "__main__":

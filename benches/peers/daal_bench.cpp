@@ -1,7 +1,8 @@
-// Times DAAL's HomogenNumericTable at the jobs that ours.rs times, by the same rules: see ours/measure.rs.
+// Times DAAL's HomogenNumericTable at the jobs that ours/ times, by the same rules: see ours/measure.rs.
 //
-// Prints a line `job<TAB>daal<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of
-// the names of jobs; without any, all jobs run. With --quick they are small: a smoke test. compare.py builds it.
+// Prints a line `job<TAB>daal<TAB>seconds` for each. Results are checked before anything is timed. Arguments are parts
+// of the names of jobs; without any, all jobs run. With --quick they are small: a smoke test. compare.py builds this
+// program.
 #include "daal.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 using namespace daal::data_management;
 using Clock = std::chrono::steady_clock;
-using Names = std::vector<std::string>;  // a job can stand beside several of ours
+using Names = std::vector<std::string>;  // one job can be compared with several of ours
 
 static bool quick = false;
 static Names asked;
@@ -54,8 +55,8 @@ static double seconds(int calls, const std::function<void()>& run) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; one call does the job `executions` times, or a part
-// of it.
+// Prints the median of 7 to 51 samples of at least 1 ms after a warm-up; one call does the job `executions` times,
+// which may be a fraction.
 static void report(const Names& jobs, double executions, const std::function<void()>& run) {
     run();
     int calls = 1;
@@ -70,7 +71,7 @@ static void report(const Names& jobs, double executions, const std::function<voi
     fflush(stdout);
 }
 
-// The values that ours.rs has: from 0 to 247.5.
+// The values of ours/plain.rs: from 0 to 247.5.
 template <typename T>
 static T sample(size_t i) {
     double value = double(i * 7 % 251) * 0.99;
@@ -88,7 +89,7 @@ static Table<T> sampleTable(size_t columns) {
     return table;
 }
 
-// Gets every block of rows and gives it to `look`.
+// Calls `look` with every block of rows.
 template <typename T, typename U, typename Look>
 static void walk(const Table<T>& table, size_t blockRows, ReadWriteMode mode, BlockDescriptor<U>& block, const Names& jobs,
                  const Look& look) {
@@ -119,8 +120,8 @@ static void readBlocks(const Names& jobs, size_t columns, size_t blockRows, bool
     });
 }
 
-// Changes one value of each block, to another one in each pass. DAAL converts all of the block back: values that nobody
-// changed lose what `U` cannot hold.
+// Changes one value of each block, to another value in each pass. DAAL converts the whole block back: unchanged values
+// lose what `U` cannot represent.
 template <typename T, typename U>
 static void writeBack(const Names& jobs, size_t blockRows) {
     if (!wanted(jobs)) return;
@@ -139,8 +140,8 @@ static void writeBack(const Names& jobs, size_t blockRows) {
     report(jobs, 1, [&] { change(pass ^= 1); });
 }
 
-// Every row, one at a time: changes the first value of each, to another one in each pass. Through blocks of rows, or where
-// `byValue` says so by the row's pointer from `operator[]`: DAAL has no call that sets one value.
+// Changes the first value of every row, one row at a time, to another value in each pass: through blocks of rows, or
+// with `byValue` through the row's pointer from `operator[]`, since DAAL has no call that sets one value.
 template <typename U>
 static void writeRows(const Names& jobs, bool byValue = false) {
     if (!wanted(jobs)) return;
@@ -160,7 +161,7 @@ static void writeRows(const Names& jobs, bool byValue = false) {
     report(jobs, double(rows), [&] { change(pass ^= 1); });
 }
 
-// Every column of a row-major table, one after another.
+// Reads every column of a row-major table in turn.
 static void readColumns(const Names& jobs) {
     if (!wanted(jobs)) return;
     const size_t columns = 16;
@@ -194,7 +195,7 @@ static void fill(const Names& jobs) {
     report(jobs, 1, [&] { sink = create()->getArray()[0]; });
 }
 
-// Serializes into an archive and copies that out, into memory that is used again.
+// Serializes into an archive and copies that out, into reused memory.
 static void toBytes(const Table<float>& table, std::vector<daal::byte>& bytes) {
     InputDataArchive archive;
     table->serialize(archive);
@@ -226,7 +227,7 @@ static void archives(const Names& write, const Names& read) {
     if (wanted(read)) report(read, 1, [&] { sink = fromBytes(bytes)->getArray()[5]; });
 }
 
-// Archives as files, among the system's temporary ones. Memory for the bytes is used again.
+// Archives as temporary files. Memory for the bytes is reused.
 static void files(const Names& save, const Names& load) {
     if (!wanted(save) && !wanted(load)) return;
     auto table = sampleTable<float>(16);
@@ -255,7 +256,7 @@ static void files(const Names& save, const Names& load) {
     std::filesystem::remove(path);
 }
 
-// The first rows of a CSV file; the time of all of it follows from their bytes.
+// Reads the first rows of a CSV file; the time is scaled to the whole file by the number of bytes.
 static void csv(const Names& jobs) {
     const char* path = getenv("NUMBERS_CSV");
     if (!path || !wanted(jobs)) return;
@@ -280,7 +281,7 @@ static void csv(const Names& jobs) {
         for (size_t column = 0; column < columns; column++) {
             char* end;
             double value = strtod(text, &end), found = block.getBlockPtr()[row * columns + column];
-            isRight &= std::fabs(value - found) <= 1e-6 * std::fabs(value);  // it reads them as `float`
+            isRight &= std::fabs(value - found) <= 1e-6 * std::fabs(value);  // DAAL reads them as `float`
             text = end + 1;
         }
     }

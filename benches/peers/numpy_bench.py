@@ -1,8 +1,8 @@
-"""Times NumPy at the jobs that ours.rs times, by the same rules: see ours/measure.rs; and, at CSV files, polars and pyarrow,
-and pandas where it is there.
+"""Times NumPy at the jobs that ours/ times, by the same rules: see ours/measure.rs; and, for CSV files, polars and
+pyarrow, and pandas if it is installed.
 
-Prints a line `job<TAB>peer<TAB>seconds` for each. Answers are checked before anything is timed. Arguments are parts of the
-names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
+Prints a line `job<TAB>peer<TAB>seconds` for each. Results are checked before anything is timed. Arguments are parts of
+the names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
 """
 
 import math
@@ -18,9 +18,9 @@ QUICK = "--quick" in sys.argv
 ASKED = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
 VALUES = 1 << (18 if QUICK else 24)
 COLUMNS = 16
-BLOCK_ROWS = 8192  # of a block in a stream
+BLOCK_ROWS = 8192  # in a stream
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "u8": np.uint8}
-ROW_PAIRS = ("f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32")  # whole tables are also read as a block
+ROW_PAIRS = ("f32_to_f64", "i16_to_f32", "u8_to_f32", "f64_to_i32", "f32_to_i32")  # also read as one block
 
 
 def wanted(job):
@@ -50,7 +50,7 @@ def report(jobs, run, peer="numpy", scale=1):
 
 
 def sample_table(name):
-    """The values that ours.rs has: from 0 to 247.5."""
+    """Returns the values of ours/plain.rs: from 0 to 247.5."""
     values = np.arange(VALUES, dtype=np.int64) * 7 % 251 * 0.99
     return values.astype(TYPES[name]).reshape(-1, COLUMNS)
 
@@ -65,7 +65,7 @@ def check(job, source, target, name):
 
 
 def reused(source_name, target_name):
-    """Conversion of a whole table into memory that is there already."""
+    """Times the conversion of a whole table into existing memory."""
     pair = f"{source_name}_to_{target_name}"
     jobs = [f"reused/{pair}"]
     if pair in ROW_PAIRS:
@@ -132,7 +132,7 @@ def save(path):
 
 
 def synchronise(path):
-    """Brings a file to the disk, so that the disk is not busy with it while it is read."""
+    """Flushes a file to the disk, so that the disk is not busy with it while it is read."""
     with open(path) as file:
         os.fsync(file.fileno())
 
@@ -149,7 +149,7 @@ def load(path):
 
 
 def map_first_row(path):
-    """One row in the middle of a file, which is larger than what of it is on the disk."""
+    """Times mapping a sparse file and reading one row in its middle."""
     for size, times in {"64_MiB": 1, "1_GiB": 16}.items():
         job = f"files/map/first_row/f32/{size}"
         if wanted(job):
@@ -200,7 +200,7 @@ def stream_read(path):
 
 
 def npy_files(path):
-    """The jobs of `.npy` files."""
+    """Times the jobs of `.npy` files."""
     table = sample_table("f32")
     np.save(path, table)
     synchronise(path)
@@ -216,7 +216,7 @@ def npy_files(path):
 
 
 def csv_files():
-    """Reading a CSV file of numbers. `loadtxt` reads the first rows only: the time of all of them follows from their bytes."""
+    """Times reading a CSV file of numbers. `loadtxt` reads only the first rows; its time is scaled up."""
     path, job = os.environ.get("NUMBERS_CSV"), "csv/load/f64"
     if not path or not wanted(job):
         return
@@ -250,7 +250,7 @@ def csv_files():
 
 
 def columns_of(table):
-    """The columns of a data frame or an Arrow table."""
+    """Returns the columns of a data frame or an Arrow table."""
     names = getattr(table, "column_names", None) or list(table.columns)
     return [table[name] for name in names]
 
@@ -263,5 +263,5 @@ transpose()
 fill()
 csv_files()
 for job in (save, load, map_first_row, stream_write, stream_read, npy_files):
-    with tempfile.TemporaryDirectory() as folder:  # goes before the disk is busy with it
+    with tempfile.TemporaryDirectory() as folder:  # removed before the disk is busy with it
         job(pathlib.Path(folder, "table.npy"))

@@ -1,4 +1,4 @@
-//! One column after another, of both layouts, and rows of a table whose columns lie one after another.
+//! Single columns of tables in both layouts, and rows of column-major tables.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use crate::rows::Cut;
 use crate::support::{ALL_ROWS, MI, check, group, group_of_blocks, is_wanted, pair_name, rows_name, shape_of, table};
 use crate::support::{values_mut, written};
 
-/// Larger than the caches: the stride is the point.
+/// Larger than the caches, to measure strided access.
 const VALUES: usize = 16 * MI;
 const COLUMNS: usize = 16;
 
@@ -26,7 +26,7 @@ pub(crate) fn columns(criterion: &mut Criterion) {
     rows_of_column_major::<f32, f64>(criterion);
 }
 
-/// Reads one column through a descriptor, as DAAL does: the way to reuse memory.
+/// Reads one column through a descriptor, as DAAL does, which reuses memory.
 fn read_column<'b, S: Element, D: Element>(
     table: &mut HomogenNumericTable<S>,
     column: usize,
@@ -37,8 +37,7 @@ fn read_column<'b, S: Element, D: Element>(
     block.as_slice()
 }
 
-/// Converts one column after another.
-#[cfg(feature = "ndarray")]
+/// Converts each column in turn.
 fn zip_each<'c, S: Plain<D>, D: Element>(
     columns: impl IntoIterator<Item = ndarray::ArrayView1<'c, S>>,
     target: &mut [D],
@@ -90,7 +89,6 @@ fn of_row_major<S: Plain<D>, D: Element>(criterion: &mut Criterion) {
     naive(target);
     check(last(), target);
     group.bench_function("naive_loop", |bencher| bencher.iter(|| naive(target)));
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, rows, COLUMNS);
         let zip = |target: &mut [D]| zip_each(view.columns(), target);
@@ -133,7 +131,6 @@ fn same_type_of_column_major<T: ArrowElement>(criterion: &mut Criterion) {
             }
         });
     });
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, COLUMNS, rows);
         group.bench_function("ndarray_slice", |bencher| {
@@ -185,7 +182,6 @@ fn of_column_major<S: ArrowElement + Plain<D>, D: ArrowElement>(criterion: &mut 
     naive(target);
     check(last, target);
     group.bench_function("naive_loop", |bencher| bencher.iter(|| naive(target)));
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, COLUMNS, rows);
         let zip = |target: &mut [D]| zip_each(view.rows(), target);
@@ -257,7 +253,6 @@ fn rows_of_column_major<S: Plain<D>, D: Element>(criterion: &mut Criterion) {
         naive(target);
         check(last(), &target[..last_count]);
         group.bench_function("naive_loop", |bencher| bencher.iter(|| naive(target)));
-        #[cfg(feature = "ndarray")]
         {
             use crate::rivals::{ndarray_zip, view2, view2_mut};
             let view = view2(source, COLUMNS, row_count).reversed_axes();

@@ -1,4 +1,4 @@
-//! Memory for 64 MiB of values: taken, filled, and given back. Counted are the bytes that are written, if any are.
+//! Memory for 64 MiB of values: allocated, filled, and freed. Throughput counts the bytes that are written, if any are.
 
 use std::hint::black_box;
 
@@ -24,13 +24,12 @@ fn new_table(shape: Shape) -> HomogenNumericTable<f32> {
     HomogenNumericTable::new(shape, AllocationFlag::DoAllocate).expect("there is memory")
 }
 
-/// Zeros that nobody has touched may cost nothing; what they cost in the end, the second group shows.
+/// Untouched zeros may cost nothing; the second group shows their cost when they are written.
 fn zeros(criterion: &mut Criterion, values: usize, shape: Shape) {
     assert!(new_table(shape).as_slice().expect("allocated").iter().all(|&value| value == 0.0));
     let mut untouched = group_of_blocks(criterion, "fill/zeros/64_mib", 1);
     untouched.bench_function("ours", |bencher| bencher.iter(|| new_table(shape)));
     untouched.bench_function("vec", |bencher| bencher.iter(|| vec![0.0_f32; black_box(values)]));
-    #[cfg(feature = "ndarray")]
     untouched.bench_function("ndarray", |bencher| {
         bencher.iter(|| ndarray::Array2::<f32>::zeros(black_box((shape.rows, shape.columns))));
     });
@@ -51,7 +50,6 @@ fn zeros(criterion: &mut Criterion, values: usize, shape: Shape) {
             vec
         });
     });
-    #[cfg(feature = "ndarray")]
     touched.bench_function("ndarray", |bencher| {
         bencher.iter(|| {
             let mut array = ndarray::Array2::<f32>::zeros(black_box((shape.rows, shape.columns)));
@@ -72,7 +70,6 @@ fn full(criterion: &mut Criterion, values: usize, shape: Shape) {
     let mut group = group(criterion, "fill/full/64_mib", values * 4);
     group.bench_function("ours", |bencher| bencher.iter(ours));
     group.bench_function("vec", |bencher| bencher.iter(|| vec![black_box(1.5_f32); values]));
-    #[cfg(feature = "ndarray")]
     group.bench_function("ndarray", |bencher| {
         bencher.iter(|| ndarray::Array2::from_elem((shape.rows, shape.columns), black_box(1.5_f32)));
     });
@@ -90,7 +87,6 @@ fn from_fn(criterion: &mut Criterion, values: usize) {
     let mut group = group(criterion, "fill/from_fn/64_mib", values * 4);
     group.bench_function("ours", |bencher| bencher.iter(ours));
     group.bench_function("vec", |bencher| bencher.iter(|| (0..black_box(values)).map(value).collect::<Vec<_>>()));
-    #[cfg(feature = "ndarray")]
     group.bench_function("ndarray", |bencher| {
         bencher.iter(|| ndarray::Array1::from_shape_fn(black_box(values), value));
     });
@@ -101,7 +97,7 @@ fn from_fn(criterion: &mut Criterion, values: usize) {
     group.finish();
 }
 
-/// Writes as many bytes: into memory that is allocated for it, and into memory that is there.
+/// Measures writing the same number of bytes: into newly allocated memory, and into existing memory.
 fn limits(group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>, bytes: usize) {
     let threads = Threads::for_bytes(bytes);
     group.bench_function("write_fresh", |bencher| {

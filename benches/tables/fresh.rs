@@ -1,4 +1,4 @@
-//! Whole tables converted into new memory. What is timed takes the memory, and gives it back.
+//! Whole tables converted into new memory. The times include allocating and freeing it.
 
 use criterion::Criterion;
 use numeric_table::prelude::*;
@@ -39,12 +39,10 @@ fn convert<S: ArrowElement + Plain<D>, D: ArrowElement>(criterion: &mut Criterio
     check(source, &naive());
     group.bench_function("naive_loop", |bencher| bencher.iter(naive));
 
-    #[cfg(feature = "rayon")]
     group.bench_function("rayon_collect", |bencher| {
         bencher.iter(|| crate::rivals::rayon_collect::<S, D>(source));
     });
 
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, table.row_count(), COLUMNS);
         let mapv = || view.mapv(|source| source.plain());

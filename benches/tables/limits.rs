@@ -1,28 +1,27 @@
-//! The limits of the machine: as many bytes copied, written or read, by as many threads as the library uses.
+//! The limits of the machine: the same number of bytes copied, written or read, by the same number of threads.
 //!
-//! A copy reads and writes its length, so that the limit of a conversion is a copy of half its bytes. A conversion that
-//! widens values from memory into a cached block can be faster than that: it reads less than half.
+//! A copy reads and writes its length, so the limit of a conversion is a copy of half its bytes. A conversion that
+//! widens values from memory into a cached block can be faster than that, since it reads less than half.
 
 use numeric_table::prelude::*;
 
 use crate::support::{values_mut, written};
 
-/// How many threads a limit uses.
+/// The number of threads of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
     One,
-    /// Those of the rayon pool, if there is one.
+    /// All threads of the rayon pool.
     All,
 }
 
 impl Threads {
-    /// As many as the library uses to read and write `bytes` together.
+    /// Returns the threads that the library uses to read and write `bytes` in all.
     pub(crate) fn for_bytes(bytes: usize) -> Self {
         if bytes < 4 << 20 { Self::One } else { Self::All }
     }
 
-    /// Bytes for each thread to work on.
-    #[cfg(feature = "rayon")]
+    /// Returns the number of bytes per thread.
     fn share(self, bytes: usize) -> usize {
         let threads = if self == Self::One { 1 } else { rayon::current_num_threads() };
         bytes.div_ceil(threads).next_multiple_of(64).max(64)
@@ -30,7 +29,6 @@ impl Threads {
 }
 
 /// Copies.
-#[cfg(feature = "rayon")]
 pub(crate) fn memcpy(source: &[u8], target: &mut [u8], threads: Threads) {
     use rayon::prelude::*;
     if threads == Threads::One {
@@ -41,21 +39,14 @@ pub(crate) fn memcpy(source: &[u8], target: &mut [u8], threads: Threads) {
     target.par_chunks_mut(share).zip(source.par_chunks(share)).for_each(copy);
 }
 
-/// Copies.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn memcpy(source: &[u8], target: &mut [u8], _: Threads) {
-    target.copy_from_slice(source);
-}
-
-/// Copies into memory that is allocated for it.
+/// Copies into newly allocated memory.
 pub(crate) fn memcpy_fresh(source: &[u8], threads: Threads) -> Array<u8> {
-    let mut target = Array::zeros(source.len()).expect("there is memory"); // not touched, if it is large
+    let mut target = Array::zeros(source.len()).expect("there is memory"); // not touched yet, if it is large
     memcpy(source, values_mut(&mut target), threads);
     target
 }
 
 /// Writes.
-#[cfg(feature = "rayon")]
 pub(crate) fn write(target: &mut [u8], threads: Threads) {
     use rayon::prelude::*;
     if threads == Threads::One {
@@ -64,14 +55,7 @@ pub(crate) fn write(target: &mut [u8], threads: Threads) {
     target.par_chunks_mut(threads.share(target.len())).for_each(|target| target.fill(1));
 }
 
-/// Writes.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn write(target: &mut [u8], _: Threads) {
-    target.fill(1);
-}
-
-/// Reads, and nothing else: adds words.
-#[cfg(feature = "rayon")]
+/// Only reads: sums words.
 pub(crate) fn read(source: &[u64], threads: Threads) -> u64 {
     use rayon::prelude::*;
     if threads == Threads::One {
@@ -80,17 +64,11 @@ pub(crate) fn read(source: &[u64], threads: Threads) -> u64 {
     source.par_chunks(threads.share(size_of_val(source)) / 8).map(sum).reduce(|| 0, u64::wrapping_add)
 }
 
-/// Reads, and nothing else: adds words.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn read(source: &[u64], _: Threads) -> u64 {
-    sum(source)
-}
-
 fn sum(source: &[u64]) -> u64 {
     source.iter().fold(0, |sum, &word| sum.wrapping_add(word))
 }
 
-/// Two pieces of memory to copy between, which together have as many bytes as a conversion reads and writes.
+/// Two buffers to copy between, whose total size is the number of bytes that a conversion reads and writes.
 pub(crate) struct Copied {
     pub(crate) source: Array<u8>,
     pub(crate) target: Array<u8>,
@@ -98,12 +76,13 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// For a conversion of `values` values from `S` to `D`.
+    /// Creates buffers for a conversion of `values` values from `S` to `D`.
     pub(crate) fn like<S: Element, D: Element>(values: usize) -> Self {
         Self::in_blocks::<S, D>(values, values)
     }
 
-    /// For a conversion of `values` values from `S` to `D` in blocks that reuse memory for `block` values.
+    /// Creates buffers for a conversion of `values` values from `S` to `D` in blocks that reuse memory for `block`
+    /// values.
     pub(crate) fn in_blocks<S: Element, D: Element>(values: usize, block: usize) -> Self {
         let half = |values: usize| (values * (size_of::<S>() + size_of::<D>()) / 2).max(1);
         let threads = Threads::for_bytes(block * (size_of::<S>() + size_of::<D>()));
@@ -119,7 +98,7 @@ impl Copied {
         }
     }
 
-    /// Copies everything into memory that is allocated for it.
+    /// Copies everything into newly allocated memory.
     pub(crate) fn copy_fresh(&self) -> Array<u8> {
         memcpy_fresh(&self.source, self.threads)
     }

@@ -1,11 +1,11 @@
-//! How fast the tables are: beside the naive loop, `ndarray`, Arrow, and the limit of the machine, all in one run.
+//! The speed of tables, compared with the naive loop, `ndarray`, Arrow, and the limit of the machine, all in one run.
 //!
-//! Ids read as a path whose first segment is one of the groups below: `rows/f32_to_f64/16_columns/256_rows/ours`. A
-//! filter that is the beginning of such a path, as in `cargo bench --bench tables -- rows/f32_to_f64`, sets up nothing
-//! else. Throughput counts bytes read and written. The limits `memcpy`, `write` and `read` use as many threads as the
-//! library does; the rivals use one, but for `rayon_collect`. Answers are compared with the scalar
-//! [`convert::cast`](numeric_table::convert::cast) before anything is timed. In Criterion's test mode everything runs
-//! once, on little data.
+//! Ids are paths whose first segment is one of the groups below: `rows/f32_to_f64/16_columns/256_rows/ours`. With a
+//! filter that is the beginning of such a path, as in `cargo bench -p benches --bench tables -- rows/f32_to_f64`, only
+//! matching benchmarks are set up. Throughput counts bytes read and written. The limits `memcpy`, `write` and `read`
+//! use the same number of threads as the library; the rivals use one, except `rayon_collect`. Results are compared with
+//! the scalar [`convert::cast`](numeric_table::convert::cast) before anything is timed. In Criterion's test mode,
+//! everything runs once, on little data.
 
 mod columns;
 mod fill;
@@ -25,7 +25,7 @@ use criterion::Criterion;
 
 type Group = fn(&mut Criterion);
 
-/// The first segment of the ids, and what runs them.
+/// The first segment of the ids, and the functions that run them.
 const GROUPS: [(&str, Group); 11] = [
     ("rows", rows::rows),
     ("columns", columns::columns),

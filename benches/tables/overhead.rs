@@ -1,4 +1,4 @@
-//! What a call costs when there is little to do: one row, one value, a handful of values.
+//! The cost of a call with little work: one row, one value, a few values.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use crate::support::{check, group, memory, pair_name, ragged, values_mut, writte
 const COLUMNS: usize = 16;
 const ROWS: usize = 64;
 
-/// The row that is read; the compiler is not told.
+/// The row that is read; hidden from the compiler by `black_box`.
 const ROW: usize = 7;
 
 pub(crate) fn overhead(criterion: &mut Criterion) {
@@ -30,7 +30,7 @@ fn table() -> HomogenNumericTable<f32> {
     crate::support::table(Shape { rows: ROWS, columns: COLUMNS }, DataLayout::RowMajor)
 }
 
-/// Gets a row and releases it, as DAAL programs do; gives the sum of two values of it.
+/// Gets a row and releases it, as DAAL programs do; returns the sum of two of its values.
 fn daal_style<U: Element + std::ops::Add<Output = U>>(
     table: &mut HomogenNumericTable<f32>,
     block: &mut BlockDescriptor<U>,
@@ -62,7 +62,6 @@ fn one_row_same_type(criterion: &mut Criterion) {
     group.bench_function("slice", |bencher| {
         bencher.iter(|| black_box(&source[black_box(ROW) * COLUMNS..][..COLUMNS])[0]);
     });
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, ROWS, COLUMNS);
         group.bench_function("ndarray_row", |bencher| bencher.iter(|| black_box(view.row(black_box(ROW)))[0]));
@@ -111,7 +110,6 @@ fn one_row_converted(criterion: &mut Criterion) {
             black_box(&mut target)[0]
         });
     });
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, ROWS, COLUMNS);
         let mut target = ndarray::Array1::<f64>::zeros(COLUMNS);
@@ -146,7 +144,6 @@ fn one_value(criterion: &mut Criterion) {
     reading.bench_function("ours", |bencher| bencher.iter(|| table.value::<f32>(black_box(ROW), 3)));
     let source = table.as_slice().expect("row-major");
     reading.bench_function("slice", |bencher| bencher.iter(|| source[black_box(ROW) * COLUMNS + 3]));
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, ROWS, COLUMNS);
         reading.bench_function("ndarray_index", |bencher| bencher.iter(|| view[(black_box(ROW), 3)]));
@@ -157,7 +154,6 @@ fn one_value(criterion: &mut Criterion) {
     reading.bench_function("ours", |bencher| bencher.iter(|| table.value::<f64>(black_box(ROW), 3)));
     let source = table.as_slice().expect("row-major");
     reading.bench_function("slice", |bencher| bencher.iter(|| f64::from(source[black_box(ROW) * COLUMNS + 3])));
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, ROWS, COLUMNS);
         reading.bench_function("ndarray_index", |bencher| bencher.iter(|| f64::from(view[(black_box(ROW), 3)])));
@@ -209,7 +205,6 @@ fn few_values<S: ArrowElement + Plain<D>, D: ArrowElement>(criterion: &mut Crite
             black_box(&mut *target);
         });
     });
-    #[cfg(feature = "ndarray")]
     group.bench_function("ndarray_zip", |bencher| {
         let view = ndarray::ArrayView1::from(&source[..]);
         let mut target = ndarray::ArrayViewMut1::from(&mut *target);

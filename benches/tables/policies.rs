@@ -1,4 +1,4 @@
-//! What checking costs, on values that all pass: each policy beside what a user would write, and the report alone.
+//! The cost of checking values that all pass: each policy, compared with what a user would write, and the report alone.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ pub(crate) fn reports(criterion: &mut Criterion) {
     report::<i64, f64>(criterion);
 }
 
-/// `fits` is what `Checked` permits.
+/// Measures a pair of types. `fits` returns whether `Checked` permits a value.
 fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mut Criterion, fits: impl Fn(S) -> bool) {
     for (name, values) in SIZES {
         let id = format!("policies/{}/{name}", pair_name::<S, D>());
@@ -69,7 +69,6 @@ fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mu
                 black_box(&mut *target);
             });
         });
-        #[cfg(feature = "ndarray")]
         group.bench_function("ndarray_zip", |bencher| {
             let view = crate::rivals::view2(&source, 1, source.len());
             let mut target = crate::rivals::view2_mut(target, 1, source.len());
@@ -91,7 +90,7 @@ fn policy<S: ArrowElement + Plain<D>, D: ArrowElement + Plain<S>>(criterion: &mu
     }
 }
 
-/// Stops at the first value that does not fit, and gives its index.
+/// Stops at the first value that does not fit, and returns its index.
 fn naive_try_loop<S: Plain<D>, D: Element>(
     source: &[S],
     target: &mut [D],
@@ -134,7 +133,6 @@ fn report<S: Plain<D>, D: Plain<S>>(criterion: &mut Criterion) {
         group.bench_function("naive_loop", |bencher| {
             bencher.iter(|| black_box(&source).iter().filter(is_lost).count());
         });
-        #[cfg(feature = "ndarray")]
         {
             let view = crate::rivals::view2(&source, 1, source.len());
             group.bench_function("ndarray_fold", |bencher| {

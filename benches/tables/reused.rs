@@ -1,4 +1,4 @@
-//! Slices converted into memory that is there: 4096 values, which stay in the cache, and 16 Mi, which do not.
+//! Slices converted into existing memory: 4096 values, which stay in the cache, and 16 Mi, which do not.
 
 use std::hint::black_box;
 
@@ -15,11 +15,11 @@ use crate::support::{MI, check, group, is_wanted, memory, pair_name, ragged, siz
 
 type Group<'g> = BenchmarkGroup<'g, WallTime>;
 
-/// What one pair of types has besides the rivals that all pairs have.
+/// Additional rivals of one pair of types.
 type More<S, D> = fn(&mut Group<'_>, &[S], &mut [D]);
 
 pub(crate) fn reused(criterion: &mut Criterion) {
-    // Floats among each other.
+    // Floats to floats.
     pair::<f32, f64>(criterion, &[arrow]);
     pair::<f64, f32>(criterion, &[arrow]);
     // Half precision.
@@ -101,7 +101,6 @@ fn pair<S: Plain<D>, D: Element>(criterion: &mut Criterion, more: &[More<S, D>])
             });
         });
 
-        #[cfg(feature = "ndarray")]
         group.bench_function("ndarray_zip", |bencher| {
             let view = crate::rivals::view2(&source, 1, values);
             let mut target = crate::rivals::view2_mut(target, 1, values);
@@ -121,7 +120,7 @@ fn pair<S: Plain<D>, D: Element>(criterion: &mut Criterion, more: &[More<S, D>])
     }
 }
 
-/// Arrow allocates; with many values that is another job, in the group `fresh`.
+/// Measures Arrow, which allocates; with many values that is a different job, in the group `fresh`.
 fn arrow<S: ArrowElement, D: ArrowElement>(group: &mut Group<'_>, source: &[S], _: &mut [D]) {
     if source.len() <= 4096 {
         let array = arrow_array(source);
@@ -129,7 +128,7 @@ fn arrow<S: ArrowElement, D: ArrowElement>(group: &mut Group<'_>, source: &[S], 
     }
 }
 
-/// The slice functions of the crate `half`.
+/// Measures the slice functions of the crate `half`.
 fn half_slice<S: Element, D: Element>(
     group: &mut Group<'_>,
     source: &[S],

@@ -1,4 +1,4 @@
-//! What a user would write without this crate: the naive loop, `ndarray`, and Arrow's cast.
+//! Code that a user would write without this crate: the naive loop, `ndarray`, and Arrow's cast.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -7,7 +7,7 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, ArrowNativeTypeOp, PrimitiveArray};
 use numeric_table::{Element, bf16, f16};
 
-/// One value, as a plain loop converts it: `as`, or the methods of `half`.
+/// Conversion of one value as in a plain loop: `as`, or the methods of `half`.
 pub(crate) trait Plain<D: Element>: Element {
     fn plain(self) -> D;
 }
@@ -47,7 +47,7 @@ plain! {
     bf16: f32 = bf16::to_f32;
 }
 
-/// Converts into memory that is there: the loop that everybody writes.
+/// Converts into existing memory, in a simple loop.
 #[inline]
 pub(crate) fn naive_loop<S: Plain<D>, D: Element>(source: &[S], target: &mut [D]) {
     for (target, &source) in target.iter_mut().zip(source) {
@@ -56,14 +56,12 @@ pub(crate) fn naive_loop<S: Plain<D>, D: Element>(source: &[S], target: &mut [D]
 }
 
 /// Converts into new memory, with the threads of the rayon pool.
-#[cfg(feature = "rayon")]
 pub(crate) fn rayon_collect<S: Plain<D>, D: Element>(source: &[S]) -> Vec<D> {
     use rayon::prelude::*;
     source.par_iter().map(|source| source.plain()).collect()
 }
 
-/// Converts into memory that is there, whatever the order of the values.
-#[cfg(feature = "ndarray")]
+/// Converts into existing memory, whatever the order of the values.
 pub(crate) fn ndarray_zip<S: Plain<D>, D: Element>(
     source: ndarray::ArrayView2<'_, S>,
     mut target: ndarray::ArrayViewMut2<'_, D>,
@@ -71,19 +69,17 @@ pub(crate) fn ndarray_zip<S: Plain<D>, D: Element>(
     target.zip_mut_with(&source, |target, source| *target = source.plain());
 }
 
-/// Shows values as a row-major array.
-#[cfg(feature = "ndarray")]
+/// Returns a view of values as a row-major array.
 pub(crate) fn view2<T>(values: &[T], rows: usize, columns: usize) -> ndarray::ArrayView2<'_, T> {
     ndarray::ArrayView2::from_shape((rows, columns), values).expect("the length is that of the shape")
 }
 
-/// Shows values as a row-major array, to be written.
-#[cfg(feature = "ndarray")]
+/// Returns a mutable view of values as a row-major array.
 pub(crate) fn view2_mut<T>(values: &mut [T], rows: usize, columns: usize) -> ndarray::ArrayViewMut2<'_, T> {
     ndarray::ArrayViewMut2::from_shape((rows, columns), values).expect("the length is that of the shape")
 }
 
-/// An element type that Arrow has: all of ours but `bf16`.
+/// An element type that Arrow has: all but `bf16`.
 pub(crate) trait ArrowElement: Element + ArrowNativeTypeOp {
     type Arrow: ArrowPrimitiveType<Native = Self>;
 }
@@ -100,25 +96,25 @@ arrow_elements!(
     f32: Float32Type, f64: Float64Type, i16: Int16Type, i32: Int32Type, i64: Int64Type, u8: UInt8Type, f16: Float16Type
 );
 
-/// An Arrow array of the values.
+/// Creates an Arrow array of the values.
 pub(crate) fn arrow_array<T: ArrowElement>(values: &[T]) -> PrimitiveArray<T::Arrow> {
     PrimitiveArray::from_iter_values(values.iter().copied())
 }
 
-/// What Arrow does with a value that does not fit.
+/// Arrow's treatment of a value that does not fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Misfit {
     Null,
     Error,
 }
 
-/// Converts into new memory: Arrow has no other way.
+/// Converts into new memory, as Arrow always does.
 pub(crate) fn arrow_cast<D: ArrowElement>(array: &dyn arrow_array::Array, misfit: Misfit) -> ArrayRef {
     let options = arrow_cast::CastOptions { safe: matches!(misfit, Misfit::Null), ..Default::default() };
     arrow_cast::cast_with_options(array, &D::Arrow::DATA_TYPE, &options).expect("every value fits")
 }
 
-/// The values of an Arrow array.
+/// Borrows the values of an Arrow array.
 pub(crate) fn arrow_values<T: ArrowElement>(array: &ArrayRef) -> &[T] {
     array.as_primitive::<T::Arrow>().values()
 }

@@ -1,4 +1,4 @@
-//! Blocks of rows in the type that is asked for, through one reused descriptor; the job that the crate is for.
+//! Blocks of rows in a requested type, through one reused descriptor: the main job of the crate.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -17,7 +17,7 @@ const VALUES: usize = 4 * MI;
 const COLUMNS: [usize; 4] = [1, 4, 16, 128];
 const ROWS: [usize; 4] = [1, 256, 8192, ALL_ROWS];
 
-/// Small blocks show their cost for each block well before they have gone through the table.
+/// Largest number of blocks: enough to measure the cost per block of small blocks.
 const MOST_BLOCKS: usize = 64 << 10;
 
 pub(crate) fn rows(criterion: &mut Criterion) {
@@ -31,7 +31,7 @@ pub(crate) fn rows(criterion: &mut Criterion) {
     same_type::<f32>(criterion);
 }
 
-/// The rows of a table, cut into blocks.
+/// The rows of a table, divided into blocks.
 pub(crate) struct Cut {
     row_count: usize,
     rows: usize,
@@ -43,12 +43,12 @@ impl Cut {
         Self { row_count: row_count.min(rows.saturating_mul(MOST_BLOCKS)), rows }
     }
 
-    /// Rows of all blocks together.
+    /// Returns the number of rows of all blocks together.
     pub(crate) fn row_count(&self) -> usize {
         self.row_count
     }
 
-    /// Rows of the largest block.
+    /// Returns the number of rows of the largest block.
     pub(crate) fn block_rows(&self) -> usize {
         self.rows
     }
@@ -120,7 +120,6 @@ fn converted_blocks<S: ArrowElement + Plain<D>, D: ArrowElement>(
     check(last, &target[..last.len()]);
     group.bench_function("naive_loop", |bencher| bencher.iter(|| naive(target)));
 
-    #[cfg(feature = "ndarray")]
     {
         use crate::rivals::{ndarray_zip, view2, view2_mut};
         let view = view2(source, cut.row_count(), columns);
@@ -156,7 +155,7 @@ fn converted_blocks<S: ArrowElement + Plain<D>, D: ArrowElement>(
     group.finish();
 }
 
-/// Blocks of the stored type are the table's own memory; a copy is what they save.
+/// Measures blocks of the stored type, which are the table's own memory; `memcpy` is the copy that they avoid.
 fn same_type<T: ArrowElement>(criterion: &mut Criterion) {
     for columns in COLUMNS {
         let table = table::<T>(shape_of(VALUES, columns), DataLayout::RowMajor);
@@ -189,7 +188,6 @@ fn same_type<T: ArrowElement>(criterion: &mut Criterion) {
                     }
                 });
             });
-            #[cfg(feature = "ndarray")]
             {
                 let view = crate::rivals::view2(source, cut.row_count(), columns);
                 group.bench_function("ndarray_slice", |bencher| {

@@ -1,4 +1,4 @@
-//! What every group needs: sizes, data, tables, the comparison with the scalar rule, and how long to measure.
+//! Code that all groups share: sizes, data, tables, the comparison with the scalar rule, and measuring times.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use numeric_table::prelude::*;
 
 pub(crate) const MI: usize = 1 << 20;
 
-/// Rows per block that stand for the whole table.
+/// The number of rows per block that means the whole table.
 pub(crate) const ALL_ROWS: usize = usize::MAX;
 
-/// Short measurements: there are many of them. The command line overrides.
+/// Creates a configuration for short measurements, since there are many. The command line overrides it.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -23,14 +23,14 @@ pub(crate) fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// Begins a group that reads and writes `bytes` in each iteration.
+/// Starts a group that reads and writes `bytes` in each iteration.
 pub(crate) fn group(criterion: &mut Criterion, id: impl Into<String>, bytes: usize) -> BenchmarkGroup<'_, WallTime> {
     let mut group = criterion.benchmark_group(id);
     group.throughput(Throughput::Bytes(bytes as u64));
     group
 }
 
-/// Begins a group that hands out memory and moves none: `blocks` of them in each iteration.
+/// Starts a group that lends `blocks` blocks of memory in each iteration, without copying.
 pub(crate) fn group_of_blocks(
     criterion: &mut Criterion,
     id: impl Into<String>,
@@ -41,14 +41,15 @@ pub(crate) fn group_of_blocks(
     group
 }
 
-/// Whether nothing is measured: everything runs once, or is only listed. Criterion's own rule, which it does not publish.
+/// Returns whether nothing is measured: everything runs once, or is only listed. This is Criterion's own rule, which is
+/// not public.
 pub(crate) fn is_test() -> bool {
     let has = |flag: &str| std::env::args().any(|argument| argument == flag);
     has("--test") || has("--list") || !has("--bench")
 }
 
-/// Whether the filter on the command line permits ids that begin with `path`. A filter that is no such path permits all:
-/// Criterion looks at it again.
+/// Returns whether the filter on the command line permits ids that begin with `path`. A filter that is not such a path
+/// permits all: Criterion applies it again.
 pub(crate) fn is_wanted(path: &str) -> bool {
     let is_path = |argument: &String| {
         let mut segments = argument.split('/');
@@ -61,27 +62,27 @@ pub(crate) fn is_wanted(path: &str) -> bool {
     filter.as_deref().is_none_or(|filter| filter.starts_with(path) || path.starts_with(filter))
 }
 
-/// The number of values to measure with; in test mode, a small one.
+/// Returns the number of values to measure with; a small one in test mode.
 pub(crate) fn sized(values: usize) -> usize {
     if is_test() { values.min(16 << 10) } else { values }
 }
 
-/// A shape of about `values` values.
+/// Returns a shape of about `values` values.
 pub(crate) fn shape_of(values: usize, columns: usize) -> Shape {
     Shape { rows: sized(values) / columns, columns }
 }
 
-/// The name of a pair of types in ids.
+/// Returns the name of a pair of types in ids.
 pub(crate) fn pair_name<S: Element, D: Element>() -> String {
     format!("{}_to_{}", S::TYPE, D::TYPE)
 }
 
-/// The name of a number of columns in ids.
+/// Returns the name of a number of columns in ids.
 pub(crate) fn columns_name(columns: usize) -> String {
     if columns == 1 { "1_column".into() } else { format!("{columns}_columns") }
 }
 
-/// The name of a number of rows in ids.
+/// Returns the name of a number of rows in ids.
 pub(crate) fn rows_name(rows: usize) -> String {
     match rows {
         1 => "1_row".into(),
@@ -90,34 +91,36 @@ pub(crate) fn rows_name(rows: usize) -> String {
     }
 }
 
-/// A value from 0 to 252, in steps of a quarter if the type has them: nothing is out of any type's range.
+/// Returns a value from 0 to 252, in steps of a quarter if the type has fractions, within the range of all types in
+/// use.
 pub(crate) fn ragged<T: Element>(index: usize) -> T {
     cast((index % 1009) as f64 * 0.25)
 }
 
-/// A whole number from 0 to 250 (to 126 if the type ends at 127): every type holds it exactly.
+/// Returns a whole number from 0 to 250 (to 126 for `i8`), which every type represents exactly.
 pub(crate) fn whole<T: Element>(index: usize) -> T {
     let end = if T::TYPE == ElementType::I8 { 127 } else { 251 };
     cast((index % end) as u8)
 }
 
-/// Memory of the library, written: what all rivals that reuse memory work on, so that only the code differs.
+/// Allocates and writes memory of the library, which all rivals that reuse memory work on, so that only the code
+/// differs.
 pub(crate) fn memory<T: Element>(count: usize, value: impl Fn(usize) -> T + Sync) -> Array<T> {
     Array::from_fn(count, value).expect("there is memory")
 }
 
-/// Zeros, written.
+/// Allocates zeros that have been written.
 pub(crate) fn written<T: Element>(count: usize) -> Array<T> {
     memory(count, |_| T::default())
 }
 
-/// A table of [`ragged`] values.
+/// Creates a table of [`ragged`] values.
 pub(crate) fn table<T: Element>(shape: Shape, layout: DataLayout) -> HomogenNumericTable<T> {
     let values = memory(shape.rows * shape.columns, ragged);
     HomogenNumericTable::from_array_in(values, shape, layout).expect("the array has the length of the shape")
 }
 
-/// Borrows the values of memory that nobody shares.
+/// Borrows the values of unshared memory.
 pub(crate) fn values_mut<T>(array: &mut Array<T>) -> &mut [T] {
     array.mutable_data().expect("nobody shares it")
 }

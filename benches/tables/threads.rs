@@ -1,13 +1,9 @@
-//! From which size on a second thread pays: the same conversion by one thread and by all of the pool.
+//! The size from which a second thread pays off: the same conversion by one thread and by all threads of the pool.
 //!
-//! Below the library's threshold both are the same. `from_outside` calls as a program does that has no pool of its own.
+//! Below the library's threshold both are the same. `from_outside` calls from a thread outside of the pool.
 
 use criterion::Criterion;
 
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn threads(_: &mut Criterion) {}
-
-#[cfg(feature = "rayon")]
 pub(crate) fn threads(criterion: &mut Criterion) {
     use numeric_table::convert::convert_slice;
     use numeric_table::prelude::*;

@@ -1,4 +1,4 @@
-//! The same table in the other order of values, in new memory, with and without another element type.
+//! Conversion to the other layout, in new memory, with and without another element type.
 
 use std::hint::black_box;
 
@@ -34,7 +34,7 @@ fn to_layout<T: Element>(table: &HomogenNumericTable<T>, layout: DataLayout) -> 
     table.to_layout(layout).expect("there is memory")
 }
 
-/// Converts and changes the layout, the shortest way that the library has.
+/// Converts and changes the layout in one call.
 fn convert_to_layout<S: Element, D: Element>(
     table: &HomogenNumericTable<S>,
     layout: DataLayout,
@@ -49,7 +49,7 @@ fn transpose<S: Plain<D>, D: Element>(
     to: DataLayout,
     ours: fn(&HomogenNumericTable<S>, DataLayout) -> HomogenNumericTable<D>,
 ) {
-    // The source is `outer` runs of `inner` values, whatever they are called; the target the other way round.
+    // The source has `outer` runs of `inner` values, rows or columns; the target has `inner` runs of `outer` values.
     let (from, to_name, outer, inner) = match to {
         DataLayout::ColumnMajor => (DataLayout::RowMajor, "to_column_major", shape.rows, shape.columns),
         DataLayout::RowMajor => (DataLayout::ColumnMajor, "to_row_major", shape.columns, shape.rows),
@@ -79,7 +79,6 @@ fn transpose<S: Plain<D>, D: Element>(
     check(expected(), &naive());
     group.bench_function("naive_loop", |bencher| bencher.iter(naive));
 
-    #[cfg(feature = "ndarray")]
     {
         let view = crate::rivals::view2(source, outer, inner).reversed_axes();
         let zip = || {

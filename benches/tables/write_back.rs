@@ -1,7 +1,7 @@
-//! Writable blocks in another type than the stored one: got, changed in one of three ways, and released.
+//! Writable blocks in a type other than the stored one: acquired, changed in one of three ways, and released.
 //!
-//! Counted are the bytes that a conversion there and one back read and write. The library reads more: it leaves values
-//! alone that nobody changed, and checks all of a block before it writes any of it.
+//! Throughput counts the bytes that a conversion to the block's type and one back read and write. The library reads
+//! more: it does not write back values that did not change, and checks a whole block before it writes any of it.
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ pub(crate) fn write_back(criterion: &mut Criterion) {
         for change in [Change::Nothing, Change::One, Change::All] {
             pair::<f32>(criterion, rows, change, ragged);
             pair::<i64>(criterion, rows, change, |index| {
-                if index % 1000 == 999 { (1 << 53) + 1 } else { whole(index) } // no f64 holds the first
+                if index % 1000 == 999 { (1 << 53) + 1 } else { whole(index) } // no f64 is equal to the first
             });
         }
     }
@@ -55,7 +55,7 @@ impl Change {
         }
     }
 
-    /// Does to the values of a table what a released block does, by the scalar rule.
+    /// Changes the values of a table like a released block, by the scalar rule.
     fn expect<S: Element>(self, values: &mut [S], block: usize) {
         for block in values.chunks_mut(block) {
             let mut shown: Vec<f64> = block.iter().map(|&value| cast(value)).collect();
@@ -124,7 +124,6 @@ where
             }
         });
     });
-    #[cfg(feature = "ndarray")]
     group.bench_function("ndarray_zip", |bencher| {
         use crate::rivals::{ndarray_zip, view2, view2_mut};
         bencher.iter(|| {
@@ -137,7 +136,7 @@ where
         });
     });
     if matches!(change, Change::Nothing) {
-        // There and back. Arrow's arrays are immutable: changing values would be one more copy.
+        // To f64 and back. Arrow's arrays are immutable: changing values would need one more copy.
         let array = arrow_array(source);
         group.bench_function("arrow_cast", |bencher| {
             bencher.iter(|| {

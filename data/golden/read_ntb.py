@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a table file (.ntb, versions 1 and 2) with nothing but Python: python3 read_ntb.py FILE
+"""Reads a table file (.ntb, versions 1 and 2) with the Python standard library: python3 read_ntb.py FILE
 
 The format is described in src/format/README.md. This reader shares no code with the library.
 """
@@ -8,7 +8,7 @@ import sys
 import zlib
 
 MAGIC = b"\x89NTB\r\n\x1a\n"
-# Element id: name, letter of the module `struct`. There is no letter for bf16, the upper half of an f32.
+# Element id: name, letter in the module `struct`. There is no letter for bf16, the upper half of an f32.
 ELEMENTS = {0: ("f32", "f"), 1: ("f64", "d"), 2: ("i32", "i"), 3: ("u32", "I"), 4: ("i64", "q"), 5: ("u64", "Q"),
             6: ("i8", "b"), 7: ("u8", "B"), 8: ("i16", "h"), 9: ("u16", "H"), 16: ("f16", "e"), 17: ("bf16", "H")}
 FEATURE_TYPES = ["categorical", "ordinal", "continuous"]
@@ -20,13 +20,13 @@ def check(holds, problem):
 
 
 def read(data):
-    """Gives element name, layout, features (name, type, categories), and rows of values."""
+    """Returns element name, layout, features (name, type, categories), and rows of values."""
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)
     check(major in (1, 2), f"version {major}")
     check(zlib.crc32(data[:60]) == struct.unpack_from("<I", data, 60)[0], "the preamble is damaged")
-    check(len(data) == file_length, "cut off, or bytes behind the end")
+    check(len(data) == file_length, "cut off, or bytes past the end")
     check(at % 4096 == 0 and 64 + header_length <= at and at + length <= file_length, "parts overlap")
     header = data[64:64 + header_length]
     check(zlib.crc32(header) == header_sum, "the header is damaged")
@@ -51,7 +51,7 @@ def read(data):
         title = take(f"{take('Q')}s").decode() if take("B") else None
         kind = FEATURE_TYPES[take("B")]
         features.append((title, kind, take("Q") if take("B") else None))
-    check(position == len(header), "bytes behind the last feature")
+    check(position == len(header), "bytes after the last feature")
 
     payload = data[at:at + length]
     if chunk:

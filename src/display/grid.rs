@@ -1,6 +1,6 @@
-//! Columns of text below each other, aligned.
+//! Aligned columns of text.
 //!
-//! Widths are counted in places of a terminal.
+//! Widths are in terminal columns.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -9,25 +9,24 @@ use super::number::{DisplayNumber, write_all};
 use crate::base::text::{DOTS, label, width};
 use crate::dictionary::DataDictionary;
 
-/// Stands where something is left out.
-/// Places between two columns.
+/// The width of the gap between two columns.
 pub(super) const SPACE: usize = 2;
-/// Places and characters of a name, at most.
+/// The largest width, and number of characters, of a name.
 const NAME_LIMIT: usize = 24;
 
-/// Lines of cells, with a heading above and a name in front of each.
+/// Lines of cells, with a heading line, and a name before each line.
 pub(crate) struct Grid {
     /// Names of the lines.
     index: TextColumn,
-    /// Lines have been left out in front of this one.
+    /// Lines have been omitted before this one.
     gap: Option<usize>,
     columns: Vec<TextColumn>,
 }
 
-/// One column: all of its cells are of the same width when they are written.
+/// One column: all of its cells are written with the same width.
 pub(super) struct TextColumn {
     heading: String,
-    /// Stands below the heading.
+    /// A note below the heading.
     note: String,
     cells: Vec<String>,
     is_left: bool,
@@ -38,12 +37,12 @@ impl TextColumn {
         Self { heading, note, cells, is_left: false }
     }
 
-    /// Stands for columns that are left out.
+    /// Creates the placeholder of omitted columns.
     pub(super) fn dots(count: usize) -> Self {
         Self::new(DOTS.to_owned(), String::new(), vec![DOTS.to_owned(); count])
     }
 
-    /// In places.
+    /// Returns the width of the widest cell.
     fn width(&self) -> usize {
         let texts = self.cells.iter().chain([&self.heading, &self.note]);
         texts.map(|text| width(text)).max().unwrap_or(0)
@@ -51,18 +50,18 @@ impl TextColumn {
 }
 
 impl Grid {
-    /// Lines with names, to the left; lines are left out in front of `gap`.
+    /// Creates a grid whose lines have names, at the left; lines are omitted before line `gap`.
     pub(crate) fn new(names: impl Iterator<Item = String>, gap: Option<usize>) -> Self {
         let index = TextColumn { is_left: true, ..TextColumn::new(String::new(), String::new(), names.collect()) };
         Self { index, gap, columns: Vec::new() }
     }
 
-    /// In places: of the names alone.
+    /// Returns the width of the names.
     pub(super) fn index_width(&self) -> usize {
         self.width_of(&self.index)
     }
 
-    /// In places; where lines are left out, every column has dots.
+    /// Returns the width of a column; where lines are omitted, every column has dots.
     pub(super) fn width_of(&self, column: &TextColumn) -> usize {
         column.width().max(if self.gap.is_some() { DOTS.len() } else { 0 })
     }
@@ -81,7 +80,7 @@ impl Grid {
         self.add(TextColumn::new(heading.to_owned(), String::new(), write_all(&numbers, precision, false)));
     }
 
-    /// Writes all lines, without a line end behind the last.
+    /// Writes all lines, without a line end after the last one.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = std::iter::once(&self.index).chain(&self.columns);
         let columns: Vec<(&TextColumn, usize)> = all.map(|column| (column, self.width_of(column))).collect();
@@ -105,7 +104,7 @@ impl Grid {
     }
 }
 
-/// Writes one line, and no spaces behind its last cell.
+/// Writes one line, without spaces after its last cell.
 fn write_line<'a>(
     f: &mut fmt::Formatter<'_>,
     columns: &[(&'a TextColumn, usize)],
@@ -127,13 +126,13 @@ fn write_line<'a>(
     Ok(())
 }
 
-/// Writes so many spaces; a width that is given to formatting may be 65,535 at most.
+/// Writes `count` spaces; formatting parameters would limit the width to 65,535.
 fn write_spaces(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
     const SPACES: &str = "                                ";
     (0..count).step_by(SPACES.len()).try_for_each(|done| f.write_str(&SPACES[..SPACES.len().min(count - done)]))
 }
 
-/// The first and the last of so many lines, if there are more than a limit; else all of them, and none.
+/// Returns the first and the last of `count` lines, if there are more than a limit; else all of them, and none.
 pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize>) {
     if count <= limit {
         return (0..count, count..count);
@@ -141,7 +140,7 @@ pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize
     (0..limit.div_ceil(2), count - limit / 2..count)
 }
 
-/// What a column is called: its name, so that it does no harm to a terminal, or its number.
+/// Returns the label of a column: its name, without characters that could harm a terminal, or else its index.
 pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> String {
     let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
     let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };

@@ -1,6 +1,6 @@
-//! Tables as text, for people: what is in them, at a glance, in a terminal.
+//! Tables as text, for people: an overview of their content, for a terminal.
 //!
-//! `grid`: aligned columns of text; `number`: the numbers of one column; `width`: what a terminal makes of characters. Here: which rows and columns of a table are shown.
+//! `grid`: aligned columns of text; `number`: the numbers of one column. This file: which rows and columns are shown.
 
 mod grid;
 mod number;
@@ -19,14 +19,14 @@ use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
 use grid::{SPACE, TextColumn};
 use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 
-/// A table as text: its shape and type, the names of its columns, its first and last rows. Made by `display()` of tables
-/// and views, which are printed as it is made from the start.
+/// A table as text: its shape and type, the names of its columns, its first and last rows. Created by `display()` of
+/// tables and views; their own `Display` uses its defaults.
 ///
-/// What does not fit is left out, with `...` in its place: rows in the middle, and columns in the middle. Numbers of a column
-/// have the same decimals: `{:.2}` asks for two, else there are six digits at most. `{:120}` fills lines of 120 places,
-/// `{:#}` shows everything, or as much of it as a person may ever look at: whatever is asked for, lines of at most a million
-/// places and about a million numbers, fewer of many decimals. A table without memory, or one that is leased to a writable
-/// block, says so.
+/// What does not fit is replaced by `...`: rows in the middle, and columns in the middle. The numbers of a column have
+/// the same number of decimals: two with `{:.2}`, by default as many as are needed, up to six digits. `{:120}` sets the
+/// width of lines to 120 terminal columns; `{:#}` shows everything, within limits that always apply: lines of at most a
+/// million terminal columns, and about a million numbers, fewer if they have many decimals. For a table without memory,
+/// or one that is leased to a writable block, the text says so instead.
 ///
 /// # Examples
 /// ```
@@ -64,8 +64,8 @@ impl<'t> TableDisplay<'t> {
         Self { source: Box::new(source), rows: 10, width: 80, precision: None }
     }
 
-    /// Chooses how many rows are shown, the first and the last ones: 10 if nobody chooses. About a million numbers are shown
-    /// at most.
+    /// Sets the number of rows that are shown, the first and the last ones; 10 by default. At most about a million
+    /// numbers are shown.
     ///
     /// # Examples
     /// ```
@@ -79,7 +79,7 @@ impl<'t> TableDisplay<'t> {
         Self { rows, ..self }
     }
 
-    /// Chooses how many places of a terminal a line takes at most: 80 if nobody chooses, and never more than a million. One
+    /// Sets the largest width of a line in terminal columns; 80 by default, and never more than a million. At least one
     /// column is shown, whatever its width.
     ///
     /// # Examples
@@ -95,7 +95,7 @@ impl<'t> TableDisplay<'t> {
         Self { width, ..self }
     }
 
-    /// Chooses how many decimals floats have: 1074 at most, since no `f64` has more.
+    /// Sets the number of decimals of floats: at most 1074, since no `f64` has more.
     ///
     /// # Examples
     /// ```
@@ -109,7 +109,7 @@ impl<'t> TableDisplay<'t> {
         Self { precision: Some(decimals), ..self }
     }
 
-    /// One column of the rows that are shown.
+    /// Formats one column of the rows that are shown.
     fn column(&self, column: usize, rows: &[usize], precision: Option<usize>) -> TextColumn {
         let dictionary = self.source.dictionary();
         let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
@@ -124,12 +124,12 @@ impl<'t> TableDisplay<'t> {
         let numbers: Result<Vec<DisplayNumber>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
         let cells = match numbers {
             Ok(numbers) => write_all(&numbers, precision, kind != FeatureType::Continuous),
-            Err(_) => vec!["?".to_owned(); rows.len()], // a user's kind of table that cannot read all it has
+            Err(_) => vec!["?".to_owned(); rows.len()], // a user's kind of table that cannot read all of its values
         };
         TextColumn::new(name_of(dictionary, column), note, cells)
     }
 
-    /// As many columns as fit: from both ends, the first one in any case.
+    /// Adds as many columns as fit, from both ends; the first one in any case.
     fn add_columns(&self, grid: &mut Grid, rows: &[usize], width: usize, precision: Option<usize>) {
         let count = self.source.shape().columns;
         let (mut left, mut right): (Vec<TextColumn>, Vec<TextColumn>) = (Vec::new(), Vec::new());
@@ -175,17 +175,17 @@ impl fmt::Display for TableDisplay<'_> {
         f.write_str("\n")?;
         grid.write(f)?;
         match refusal {
-            None | Some(Error::NotAllocated) => Ok(()), // the heading has said so
+            None | Some(Error::NotAllocated) => Ok(()), // the heading says so
             Some(error) => write!(f, "\n({error})"),
         }
     }
 }
 
-/// How many rows and places are shown at most, of those that were asked for. A file of a few bytes may describe a table of
-/// more columns than there is memory for their headings.
+/// Limits the number of rows and the width that were requested. A file of a few bytes may describe a table with more
+/// columns than there is memory for their headings.
 fn limit(shape: Shape, rows: usize, width: usize, precision: Option<usize>) -> (usize, usize) {
     const NUMBERS: usize = 1 << 20;
-    const DECIMALS: usize = 16; // more of them make a number count as several
+    const DECIMALS: usize = 16; // a number with more decimals counts as several
     let width = width.min(NUMBERS);
     let columns = shape.columns.min(width / (SPACE + 1)).max(1);
     let decimals = precision.unwrap_or(0).min(DECIMALS_LIMIT);
@@ -201,7 +201,7 @@ impl fmt::Debug for TableDisplay<'_> {
     }
 }
 
-/// Something that can be shown as a table.
+/// A table or view that can be displayed.
 trait DisplaySource {
     fn shape(&self) -> Shape;
     fn dictionary(&self) -> Option<&DataDictionary>;
@@ -222,7 +222,7 @@ impl<N: NumericTable + ?Sized> DisplaySource for &N {
         let (shape, element_type) =
             (NumericTable::shape(*self), self.uniform_type().map_or("mixed", ElementType::name));
         write!(f, "{shape} {element_type}, {}", self.data_layout())?;
-        // Some kinds of table have values and no memory.
+        // Some kinds of tables have values without memory.
         let has_none = || shape.columns == 0 || matches!(self.number(0, 0), Err(Error::NotAllocated));
         match self.data_memory_status() {
             MemoryStatus::NotAllocated if shape.rows > 0 && has_none() => f.write_str(", not allocated"),
@@ -255,7 +255,7 @@ impl<T: Element> DisplaySource for TableView<'_, T> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Makes text of the table, with choices: how many rows, how wide.
+    /// Returns a `Display` of the table with options: the number of rows, the width.
     ///
     /// # Examples
     /// ```
@@ -276,7 +276,7 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Makes text of a table of any kind, with choices: how many rows, how wide.
+    /// Returns a `Display` of a table of any kind with options: the number of rows, the width.
     ///
     /// # Examples
     /// ```
@@ -291,7 +291,7 @@ impl dyn NumericTable + '_ {
 }
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Makes text of the view, with choices: how many rows, how wide.
+    /// Returns a `Display` of the view with options: the number of rows, the width.
     ///
     /// # Examples
     /// ```
@@ -306,21 +306,21 @@ impl<'t, T: Element> TableView<'t, T> {
     }
 }
 
-/// As [`TableDisplay`] without choices.
+/// Formats as [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for HomogenNumericTable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display().fmt(f)
     }
 }
 
-/// As [`TableDisplay`] without choices.
+/// Formats as [`TableDisplay`] with its defaults.
 impl fmt::Display for dyn NumericTable + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display().fmt(f)
     }
 }
 
-/// As [`TableDisplay`] without choices.
+/// Formats as [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for TableView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display().fmt(f)

@@ -1,18 +1,19 @@
-//! The numbers of a column, written so that they can be compared: as many decimals for one as for all.
+//! Formatting the numbers of a column with the same number of decimals, so that they can be compared.
 
 use crate::base::element::{Element, ElementType};
 use crate::base::number::Exact;
 
-/// Digits that the largest number of a column shows, if nobody asks for decimals.
+/// Number of digits of the largest number of a column, if no number of decimals is requested.
 const DIGITS: i32 = 6;
-/// The smallest number that is not zero has as many decimals; further ones are zeros, and formatting refuses very many.
+/// Number of decimals of the smallest non-zero number; further ones are zeros, and formatting does not support very
+/// many.
 pub(super) const DECIMALS_LIMIT: usize = 1074;
 
-/// A number on its way to a terminal.
+/// A number to be displayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DisplayNumber {
     Integer(i128),
-    /// With whether its shortest digits are those of an `f64`, or of an `f32`.
+    /// A float; `true` if its shortest digits are those of an `f64`, `false` if those of an `f32`.
     Float(f64, bool),
 }
 
@@ -25,16 +26,16 @@ impl DisplayNumber {
     }
 }
 
-/// How floats of a column are written.
+/// The notation of the floats of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Fixed(usize),
     Scientific(usize),
 }
 
-/// Writes the numbers of one column. Floats get `precision` decimals, or as many as are needed for the shortest digits of
-/// each, as long as the largest has no more than six digits; never more than `DECIMALS_LIMIT`. Whole floats keep a decimal,
-/// unless they stand for categories.
+/// Formats the numbers of one column. Floats have `precision` decimals, or else as many as the shortest digits of each
+/// need, as long as the largest number has at most six digits; never more than `DECIMALS_LIMIT`. Whole floats keep one
+/// decimal, unless they are categories.
 pub(crate) fn write_all(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: bool) -> Vec<String> {
     let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
     let write = |number: &DisplayNumber| match (*number, form) {
@@ -61,7 +62,7 @@ fn choose(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: b
     }
     let is_all_zero = largest == i32::MIN;
     let most = if is_all_zero { 0 } else { (DIGITS - 1 - largest).max(1) };
-    // Where fixed decimals would be long, or show a number that is not zero as zero.
+    // If fixed decimals would be long, or show a non-zero number as zero.
     if !is_all_zero && (!(-4..8).contains(&largest) || (smallest < -most && precision.is_none())) {
         return Form::Scientific(precision.unwrap_or(fraction.clamp(0, DIGITS - 1) as usize));
     }
@@ -69,7 +70,7 @@ fn choose(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: b
     Form::Fixed(precision.unwrap_or(decimals.min(most).max(least) as usize))
 }
 
-/// The decimal exponent of a number, and how many digits its shortest form has behind the first.
+/// Returns the decimal exponent of a number, and the number of digits after the first one in its shortest form.
 fn shortest(value: f64, is_double: bool) -> (i32, i32) {
     let text = if is_double { format!("{value:e}") } else { format!("{:e}", value as f32) };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

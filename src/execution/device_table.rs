@@ -1,4 +1,4 @@
-//! Tables on a device: there, worked on, and back, a range of rows at a time.
+//! Tables on a device: copying them there, converting them there, and copying ranges of rows back.
 
 use std::fmt;
 use std::ops::{Range, RangeBounds};
@@ -11,10 +11,10 @@ use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, rows_of};
 
-/// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary, which travels with it.
+/// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary.
 ///
-/// Values are converted on the side that sends fewer bytes: `i16` crosses and becomes `f32` on the device, `f64` becomes
-/// `f32` before it crosses, in both directions. Results are the same bit for bit.
+/// Values are converted on the side where fewer bytes are transferred: `i16` is transferred and becomes `f32` on the
+/// device, `f64` becomes `f32` before it is transferred, in both directions. Results are the same bit for bit.
 ///
 /// # Examples
 /// ```
@@ -30,7 +30,7 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape,
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DeviceTable<T: Element, D: DeviceAdapter> {
-    /// Invariant: has the values of the shape, on the execution side.
+    /// Invariant: the number of values is that of the shape, and they are valid on the execution side.
     values: ArrayHandle<T, D>,
     shape: Shape,
     layout: DataLayout,
@@ -39,7 +39,7 @@ pub struct DeviceTable<T: Element, D: DeviceAdapter> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Brings the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
+    /// Copies the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`],
@@ -58,11 +58,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.to_device_with(device, ConversionPolicy::Saturate)
     }
 
-    /// Brings the table to a device under a policy.
+    /// Copies the table to a device under a policy.
     ///
     /// # Errors
-    /// As [`to_device`](Self::to_device); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] names the first
-    /// refused value in row-major order.
+    /// Those of [`to_device`](Self::to_device); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] with the
+    /// first refused value in row-major order.
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let mut values = ArrayHandle::empty(device);
             let output = values.prepare_for_output(narrow.len())?;
             match device.convert(narrow.view()?, output, policy) {
-                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // the way below says which
+                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // found below
                 result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
             }
         }
@@ -100,10 +100,10 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl<T: Element, D: Kernels> DeviceTable<T, D> {
-    /// Makes a table of values that are on a device, with a dictionary without names.
+    /// Creates a table from values on a device, with a dictionary without names.
     ///
     /// # Errors
-    /// [`HandleError::LengthMismatch`] unless there are as many values as the shape needs; the handle is gone then.
+    /// [`HandleError::LengthMismatch`] if the number of values is not that of the shape; the handle is dropped then.
     ///
     /// # Examples
     /// ```
@@ -125,7 +125,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(Self { values, shape, layout, dictionary })
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -151,7 +151,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.layout
     }
 
-    /// Borrows the description of the columns.
+    /// Borrows the dictionary, which describes the columns.
     ///
     /// # Examples
     /// ```
@@ -164,7 +164,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         &self.dictionary
     }
 
-    /// Lends the values to a kernel, for reading, in the order of the layout.
+    /// Borrows the values for a kernel, for reading, in the order of the layout.
     ///
     /// # Errors
     /// [`HandleError::NoValidData`] if the device is lost.
@@ -180,11 +180,11 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.values.prepare_for_input()
     }
 
-    /// Lends the values to a kernel, for reading and writing.
+    /// Borrows the values for a kernel, for reading and writing.
     ///
     /// # Errors
-    /// As [`view`](Self::view); [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`] if they must be copied first,
-    /// because they are shared.
+    /// Those of [`view`](Self::view); [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`] if they must be copied
+    /// first, because they are shared.
     ///
     /// # Examples
     /// ```
@@ -199,7 +199,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.values.prepare_in_place()
     }
 
-    /// Returns the values alone, in the order of the layout.
+    /// Converts the table to a handle of its values, in the order of the layout.
     ///
     /// # Examples
     /// ```
@@ -212,10 +212,10 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.values
     }
 
-    /// Brings all rows back. Shares the memory, if that is shared.
+    /// Copies all rows back to the program's memory. Shares the memory, if the device does.
     ///
     /// # Errors
-    /// As [`pull_rows`](Self::pull_rows).
+    /// Those of [`pull_rows`](Self::pull_rows).
     ///
     /// # Examples
     /// See [`to_device`](HomogenNumericTable::to_device).
@@ -223,8 +223,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.pull_rows(0..self.shape.rows)
     }
 
-    /// Brings some of the rows back, in this layout, in any element type, under [`ConversionPolicy::Saturate`]. No others
-    /// cross.
+    /// Copies some of the rows back, in this layout, as any element type, under [`ConversionPolicy::Saturate`]. No
+    /// other rows are transferred.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`] in [`HandleError::Library`]; [`HandleError::HostAlloc`]; what the device reports.
@@ -236,18 +236,18 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 2.5], [3.5, 4.5], [5.5, 6.5]])?;
     /// let there = table.to_device::<f64, _>(&device)?;
     /// assert_eq!(there.pull_rows::<u8>(1..2)?.as_slice()?, [3, 4]);
-    /// assert_eq!(device.stats().downloads.bytes, 2); // converted there
+    /// assert_eq!(device.stats().downloads.bytes, 2); // converted on the device
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn pull_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
         self.pull_rows_with(rows, ConversionPolicy::Saturate)
     }
 
-    /// Brings some of the rows back under a policy.
+    /// Copies some of the rows back under a policy.
     ///
     /// # Errors
-    /// As [`pull_rows`](Self::pull_rows); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] names the first
-    /// refused value in row-major order, at its place in this table.
+    /// Those of [`pull_rows`](Self::pull_rows); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] with the
+    /// first refused value in row-major order, at its position in this table.
     ///
     /// # Examples
     /// ```
@@ -269,7 +269,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         let shape = all.shape();
         if !D::Memory::IS_SHARED && size_of::<U>() < size_of::<T>() {
             match self.pull_converted(&rows, shape, policy) {
-                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // the way below says which
+                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // found below
                 result => return result,
             }
         }
@@ -290,7 +290,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
     }
 
-    /// Converts rows on the device, and brings the result back.
+    /// Converts rows on the device, and copies the result back.
     fn pull_converted<U: Element>(
         &self,
         rows: &Range<usize>,
@@ -308,7 +308,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
     }
 
-    /// Finds contiguous rows, from `first` on: here, or in a copy on the device.
+    /// Calls `work` with a handle in which the rows are contiguous from index `first`: this one, or a copy on the
+    /// device.
     fn with_rows<R>(
         &self,
         rows: &Range<usize>,
@@ -350,14 +351,14 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         let output = values.prepare_for_output(self.values.len())?;
         match device.convert(self.view()?, output, policy) {
             Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
-                self.to_table()?.convert_with::<U>(policy)?; // names the first value in row-major order
+                self.to_table()?.convert_with::<U>(policy)?; // finds the first value in row-major order
                 Err(error)
             }
             result => result.map(|()| DeviceTable { values, shape: self.shape, layout: self.layout, dictionary }),
         }
     }
 
-    /// Changes the order of the values, on the device; shares them if it is the same.
+    /// Returns the table in another layout, converted on the device; shares the values if the layout is the same.
     ///
     /// # Errors
     /// [`HandleError::DeviceAlloc`]; what the device reports.
@@ -384,7 +385,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(Self { values, layout, shape: self.shape, dictionary: self.dictionary.clone() })
     }
 
-    /// Makes a table of some of the columns, on the device; a column may be named more than once.
+    /// Returns a table of some of the columns, copied on the device; a column may be selected more than once.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`]; what the device reports.
@@ -408,7 +409,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     }
 }
 
-/// Counts the rows of an error from the start of the table.
+/// Converts the row of an error to one that is counted from the start of the table.
 pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
     match error {
         Error::ValueNotRepresentable { row, column, value, target } => {
@@ -418,7 +419,7 @@ pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
     }
 }
 
-/// Shares the values: O(1). The first write through either copies them.
+/// Shares the values: O(1). The first write through either table copies them.
 impl<T: Element, D: DeviceAdapter> Clone for DeviceTable<T, D> {
     fn clone(&self) -> Self {
         let Self { values, shape, layout, dictionary } = self;

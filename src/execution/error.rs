@@ -14,7 +14,7 @@ use crate::base::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// The device has not enough free memory.
+    /// The device does not have enough free memory.
     #[error("the device refused {bytes} bytes")]
     OutOfMemory {
         /// The number of bytes that were requested.

@@ -1,4 +1,4 @@
-//! Work on a device: what every device can do, and closures on those that run Rust code.
+//! Kernels that every device has, and closures for devices that run Rust code.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,12 +14,13 @@ use crate::window::AnySliceMut;
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.
 ///
-/// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these through [`Launch`];
-/// any other writes them.
+/// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these kernels through
+/// [`Launch`]; any other device implements them.
 ///
 /// # Errors
-/// [`HandleError::LengthMismatch`] if views do not fit together, before anything is written; [`HandleError::WrongDevice`]
-/// if one is of another device; what the device reports. On any other error the output holds anything.
+/// [`HandleError::LengthMismatch`] if the lengths of views do not match, before anything is written;
+/// [`HandleError::WrongDevice`] if a view belongs to another device; what the device reports. After any other error,
+/// the output is arbitrary.
 ///
 /// # Examples
 /// ```
@@ -32,10 +33,10 @@ use crate::window::AnySliceMut;
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait Kernels: DeviceAdapter {
-    /// Writes one value everywhere.
+    /// Sets all values of the output to one value.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     ///
     /// # Examples
     /// ```
@@ -51,8 +52,8 @@ pub trait Kernels: DeviceAdapter {
     /// Converts values from any element type to any other, as [`convert_slice`] does.
     ///
     /// # Errors
-    /// As the trait says; [`Error::ValueNotRepresentable`] in [`HandleError::Library`], with the index of the first refused
-    /// value as its row.
+    /// Those of the trait; [`Error::ValueNotRepresentable`] in [`HandleError::Library`], with the index of the first
+    /// refused value as its row.
     ///
     /// # Examples
     /// ```
@@ -71,10 +72,11 @@ pub trait Kernels: DeviceAdapter {
         policy: ConversionPolicy,
     ) -> Result<(), HandleError>;
 
-    /// Writes a row-major table column by column. A column-major one is the row-major table of the shape turned round.
+    /// Converts a row-major table to column-major order. (A column-major table is the row-major table of the swapped
+    /// shape.)
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     ///
     /// # Examples
     /// See the trait.
@@ -85,10 +87,11 @@ pub trait Kernels: DeviceAdapter {
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
 
-    /// Copies columns of a table into a table of those columns, in the same layout. A column may be named more than once.
+    /// Copies columns of a table into a table of those columns, in the same layout. A column may be selected more than
+    /// once.
     ///
     /// # Errors
-    /// As the trait says; [`Error::ColumnOutOfRange`] in [`HandleError::Library`].
+    /// Those of the trait; [`Error::ColumnOutOfRange`] in [`HandleError::Library`].
     ///
     /// # Examples
     /// ```
@@ -113,7 +116,7 @@ pub trait Kernels: DeviceAdapter {
     /// Copies rows of a table into a table of those rows, in the same layout.
     ///
     /// # Errors
-    /// As the trait says; [`Error::RowsOutOfRange`] in [`HandleError::Library`].
+    /// Those of the trait; [`Error::RowsOutOfRange`] in [`HandleError::Library`].
     ///
     /// # Examples
     /// ```
@@ -141,10 +144,12 @@ pub trait Kernels: DeviceAdapter {
 /// # Examples
 /// See [`ArrayHandle`](super::ArrayHandle).
 pub trait Launch: DeviceAdapter {
-    /// Calls `kernel(first, inputs, chunk)` for chunks that together are the output, on as many threads as the device has.
+    /// Calls `kernel(first, inputs, chunk)` for chunks that together are the output, on as many threads as the device
+    /// has.
     ///
-    /// `inputs` are whole; `chunk` shows the values of the output from `first` on, as they are. Chunks are whole multiples
-    /// of `grain` values: 1, or the number of columns for whole rows. How the output is cut must not change the result.
+    /// `inputs` are whole; `chunk` holds the values of the output from index `first`, with their old content. The
+    /// length of a chunk is a multiple of `grain`: 1, or the number of columns for whole rows. The division into chunks
+    /// must not change the result.
     ///
     /// # Errors
     /// [`HandleError::WrongDevice`]; what the device reports.
@@ -280,7 +285,7 @@ impl<D: Launch> Kernels for D {
     }
 }
 
-/// Counts the values of a table, and makes sure that a view has as many.
+/// Returns the number of values of a table, and checks that a view has that number.
 fn check_table<T: Element, D: DeviceAdapter>(view: &View<'_, T, D>, shape: Shape) -> Result<usize, HandleError> {
     let (have, want) = (<D::Memory as ExecutionMemory>::count(view), shape.element_count()?);
     if have == want { Ok(want) } else { Err(HandleError::LengthMismatch { have, want }) }
@@ -291,12 +296,12 @@ fn check_count<T: Element, D: DeviceAdapter>(view: &ViewMut<'_, T, D>, want: usi
     if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
-/// The first of the refusals of several chunks, by the place in the output.
+/// The first refusal among several chunks, by the position in the output.
 #[derive(Default)]
 struct FirstRefused(Mutex<Option<(usize, Error)>>);
 
 impl FirstRefused {
-    /// Remembers the refusal of the chunk that begins at `first`, if no earlier chunk has refused.
+    /// Records the refusal of the chunk that begins at `first`, unless an earlier chunk has one.
     fn record(&self, first: usize, result: LibraryResult<()>) {
         let Err(mut error) = result else { return };
         if let Error::ValueNotRepresentable { row, .. } = &mut error {

@@ -1,4 +1,4 @@
-//! Execution memory apart from the control side's: copies cross through a [`Transport`].
+//! Execution memory that is separate from the control side's: values are copied through a [`Transport`].
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,23 @@ use crate::base::element::Element;
 
 /// The execution side of one handle on a device with memory of its own.
 ///
-/// Where a block lies says what it is:
+/// The place of a block determines the state:
 ///
 /// | control valid | `own` | `cache.copy` | state |
 /// | --- | --- | --- | --- |
 /// | no | | | no data |
 /// | yes | | | control only |
-/// | no | filled | | execution only: nothing may free it |
-/// | yes | | filled | both: the space may free this copy if no view looks at it |
+/// | no | filled | | execution only: it must not be freed |
+/// | yes | | filled | both: the space may free this copy if no view refers to it |
 ///
-/// Through `&self` a copy may appear, or be moved from `own` to `cache` once control has the values too; views share the
-/// block, so that neither takes it from them. Only `&mut self` writes or drops the only copy.
+/// Through `&self`, a copy can be added, or be moved from `own` to `cache` once control has the values too; views share
+/// ownership of the block, so that they stay valid. Only `&mut self` writes or drops the only copy.
 ///
-/// Locks: `own`, then the control slot's, then `cache`; held while bytes cross and while a container makes room for them,
-/// never while kernels run.
+/// Lock order: `own`, then that of the control slot, then `cache`. Locks are held while bytes are copied and while a
+/// container makes room for them, never while kernels run.
 ///
 /// # Examples
-/// See [`SeparateSpace`] for an adapter that names it.
+/// See [`SeparateSpace`] for an adapter that uses it.
 pub struct SeparateMemory<X: Transport> {
     space: Arc<SeparateSpace<X>>,
     own: Mutex<Option<Arc<DeviceBlock<X>>>>,
@@ -36,7 +36,7 @@ pub struct SeparateMemory<X: Transport> {
 }
 
 impl<X: Transport> SeparateMemory<X> {
-    /// Makes the execution side of a new handle: no block, no values.
+    /// Creates the execution side of a new handle: no block, no values.
     ///
     /// # Examples
     /// See [`SeparateSpace`].
@@ -44,7 +44,7 @@ impl<X: Transport> SeparateMemory<X> {
         Self { space: space.clone(), own: Mutex::default(), cache: space.new_cache(Cache::default()) }
     }
 
-    /// A lost device has no copies.
+    /// Drops all copies if the device is lost.
     fn forget_if_lost(&self) {
         if self.space.is_lost() {
             *lock(&self.own) = None;
@@ -56,7 +56,7 @@ impl<X: Transport> SeparateMemory<X> {
         self.own.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Uploads into the cache with `upload`, unless a copy is there.
+    /// Uploads into the cache with `upload`, unless it holds a copy.
     fn load<'c>(
         &self,
         cache: &'c mut Cache<X>,
@@ -87,8 +87,8 @@ impl<X: Transport> SeparateMemory<X> {
         self.load(cache, size_of_val(values), |block| self.space.upload(bytemuck::cast_slice(values), block, 0))
     }
 
-    /// Makes `own` the one that counts; with nobody sharing it, if there are bytes to copy. No panic of a transport can
-    /// take the only copy.
+    /// Makes `own` the only valid copy; also makes it unshared if `bytes_to_copy` is given. A panic of a transport
+    /// cannot lose the only copy.
     fn make_own<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
@@ -112,7 +112,7 @@ impl<X: Transport> SeparateMemory<X> {
     }
 }
 
-/// Makes sure that no clone and no view shares a block, if there are bytes to copy.
+/// Copies a block if a clone or a view shares it and the number of bytes to copy is given.
 fn make_unique<X: Transport>(
     space: &SeparateSpace<X>,
     block: &mut Arc<DeviceBlock<X>>,
@@ -155,7 +155,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         if let Some(block) = &*lock(&self.own) {
             return Ok(DeviceView::new(block.clone(), len));
         }
-        // Nothing here is the only copy: then control has the values, for as long as `self` is borrowed, or nobody has.
+        // There is no `own` copy: either control has the values, for as long as `self` is borrowed, or no side has.
         let values = control.values(len).ok_or(HandleError::NoValidData)?;
         let mut cache = lock(&self.cache);
         Ok(DeviceView::new(self.load_values(&mut cache, values)?.clone(), len))
@@ -212,7 +212,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         self.forget_if_lost();
         let mut own = lock(&self.own);
         let Some(block) = &*own else {
-            return control.values(len).ok_or(HandleError::NoValidData); // somebody else may have retrieved them
+            return control.values(len).ok_or(HandleError::NoValidData); // another thread may have retrieved them
         };
         let values = control.fill(len, |target| self.space.download(block, 0, bytemuck::cast_slice_mut(target)))?;
         lock(&self.cache).copy = own.take();

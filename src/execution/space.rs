@@ -1,4 +1,4 @@
-//! One device's memory: blocks, what has crossed, and which copies may be freed when memory runs out.
+//! One device's memory: its blocks, counts of copies, and the copies that may be freed when memory runs out.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,10 +14,10 @@ use super::{HandleError, TransferStats, Transport};
 use crate::array::Array;
 use crate::base::element::Element;
 
-/// The memory of one device: all handles on the device share it.
+/// The memory of one device, which all handles on the device share.
 ///
-/// Counts what crosses. If the device refuses a block, it frees every copy that the control side has as well and no view
-/// looks at, and all blocks without content, and asks once more.
+/// Counts allocations and copies. If the device refuses an allocation, frees every copy that the control side has as
+/// well and no view refers to, and all unused blocks, and tries once more.
 ///
 /// # Examples
 /// An adapter is little more than this and a way to run kernels:
@@ -36,7 +36,9 @@ use crate::base::element::Element;
 /// #         target.copy_from_slice(&source[range]);
 /// #         Ok(())
 /// #     }
-/// #     fn duplicate(&self, source: &Vec<u8>, bytes: usize) -> Result<Vec<u8>, DeviceError> { Ok(source[..bytes].to_vec()) }
+/// #     fn duplicate(&self, source: &Vec<u8>, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+/// #         Ok(source[..bytes].to_vec())
+/// #     }
 /// #     fn synchronize(&self) -> Result<(), DeviceError> { Ok(()) }
 /// # }
 /// #[derive(Clone)]
@@ -59,7 +61,7 @@ pub struct SeparateSpace<X: Transport> {
     id: u64,
     transport: X,
     counters: Counters,
-    /// What may be freed, of every handle that lives.
+    /// The memory that may be freed, of every live handle.
     caches: Mutex<Vec<Weak<Mutex<Cache<X>>>>>,
 }
 
@@ -76,7 +78,7 @@ impl<X: Transport> DeviceBlock<X> {
     }
 }
 
-/// What a handle can do without: a copy of values that the control side has as well, and a block without content.
+/// The memory of a handle that may be freed: a copy of values that the control side has as well, and an unused block.
 pub(super) struct Cache<X: Transport> {
     pub(super) copy: Option<Arc<DeviceBlock<X>>>,
     pub(super) spare: Option<DeviceBlock<X>>,
@@ -89,7 +91,7 @@ impl<X: Transport> Default for Cache<X> {
 }
 
 impl<X: Transport> SeparateSpace<X> {
-    /// Makes the memory of a device out of what moves its bytes.
+    /// Creates the memory of a device from its transport.
     ///
     /// # Examples
     /// See the type.
@@ -99,10 +101,10 @@ impl<X: Transport> SeparateSpace<X> {
         Arc::new(Self { id, transport, counters: Counters::default(), caches: Mutex::default() })
     }
 
-    /// Borrows what moves the bytes.
+    /// Borrows the transport.
     ///
     /// # Examples
-    /// See [`SeparateSpace`]: `device.0.transport()` is the `Elsewhere` that it was made of.
+    /// See [`SeparateSpace`]: `device.0.transport()` is the `Elsewhere` from which it was created.
     pub fn transport(&self) -> &X {
         &self.transport
     }
@@ -135,7 +137,7 @@ impl<X: Transport> SeparateSpace<X> {
         if self.is_lost() { Err(HandleError::DeviceLost) } else { Ok(()) }
     }
 
-    /// Makes the cache of a new handle, and remembers it.
+    /// Creates and registers the cache of a new handle.
     pub(super) fn new_cache(&self, cache: Cache<X>) -> Arc<Mutex<Cache<X>>> {
         let cache = Arc::new(Mutex::new(cache));
         let mut caches = lock(&self.caches);
@@ -146,12 +148,12 @@ impl<X: Transport> SeparateSpace<X> {
         cache
     }
 
-    /// Allocates a block; if that is refused, frees what is idle and tries again.
+    /// Allocates a block; if that is refused, frees idle memory and tries again.
     pub(super) fn allocate(&self, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
         self.with_room(bytes, || self.transport.allocate(bytes))
     }
 
-    /// Copies a block's first bytes into a new one.
+    /// Copies the first bytes of a block into a new block.
     pub(super) fn duplicate(&self, block: &DeviceBlock<X>, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
         if bytes == 0 {
             return self.allocate(0);
@@ -185,7 +187,7 @@ impl<X: Transport> SeparateSpace<X> {
         Ok(())
     }
 
-    /// Begins to copy bytes into a block.
+    /// Starts to copy bytes into a block.
     pub(super) fn upload_later(&self, source: Array<u8>, block: &mut DeviceBlock<X>) -> Result<(), HandleError> {
         let bytes = source.len();
         if bytes > 0 {
@@ -204,34 +206,34 @@ impl<X: Transport> SeparateSpace<X> {
         Ok(())
     }
 
-    /// The block's content does not count any more.
+    /// Marks the content of a block as no longer needed.
     pub(super) fn recycle(&self, block: &mut DeviceBlock<X>) {
         self.transport.recycle(&mut block.buffer);
     }
 
-    /// Frees all that somebody could do without. Returns whether there was anything.
+    /// Frees all idle memory. Returns whether there was any.
     ///
-    /// A cache that stays locked is in use, perhaps by this very call, and is passed over: so nobody ever waits for long.
+    /// A cache that stays locked is in use, perhaps by this very call, and is skipped: so no thread waits for long.
     fn free_idle(&self) -> bool {
         let caches: Vec<_> = lock(&self.caches).iter().filter_map(Weak::upgrade).collect();
         let mut open: Vec<MutexGuard<'_, Cache<X>>> = caches.iter().filter_map(|cache| lock_soon(cache)).collect();
-        // A copy may be shared by clones of a handle. Whoever holds it besides them is a view, which looks at it.
+        // A copy may be shared by clones of a handle. Any other share belongs to a view.
         let mut holders = HashMap::new();
         for copy in open.iter().filter_map(|cache| cache.copy.as_ref()) {
             *holders.entry(Arc::as_ptr(copy)).or_insert(0) += 1;
         }
         let is_idle = |copy: &Arc<DeviceBlock<X>>| holders.get(&Arc::as_ptr(copy)) == Some(&Arc::strong_count(copy));
-        // All are looked at before the first is taken.
+        // All counts are taken before the first copy is.
         let is_idle: Vec<bool> = open.iter().map(|cache| cache.copy.as_ref().is_some_and(is_idle)).collect();
         let copies = open.iter_mut().zip(is_idle).filter_map(|(cache, idle)| cache.copy.take_if(|_| idle));
         let copies: Vec<_> = copies.collect();
         let spares: Vec<_> = open.iter_mut().filter_map(|cache| cache.spare.take()).collect();
         drop(open);
-        !copies.is_empty() || !spares.is_empty() // and here they are freed
+        !copies.is_empty() || !spares.is_empty() // they are freed here
     }
 }
 
-/// Locks what is free at once or in a moment: somebody may only be looking.
+/// Locks a mutex if it becomes free within a moment: another thread may hold it only to check something.
 fn lock_soon<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
     const LOOKS: usize = 100;
     (0..LOOKS).find_map(|look| {
@@ -250,7 +252,7 @@ fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
     }
 }
 
-/// Values in a device's memory, for reading. Keeps the block; cloning is O(1).
+/// Values in a device's memory, for reading. Shares ownership of the block; cloning is O(1).
 ///
 /// # Examples
 /// ```
@@ -268,7 +270,7 @@ pub struct DeviceView<'a, T, X: Transport> {
     borrow: PhantomData<&'a [T]>,
 }
 
-/// Values in a device's memory, for writing; nobody else sees the block meanwhile.
+/// Values in a device's memory, for writing, with exclusive access to the block.
 ///
 /// # Examples
 /// ```
@@ -308,7 +310,7 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         self.count
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// See the type.
@@ -324,7 +326,7 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         &self.block.buffer
     }
 
-    /// Returns where in the block the values are.
+    /// Returns the position of the values in the block.
     ///
     /// # Examples
     /// See the type.
@@ -332,13 +334,13 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         self.first * size_of::<T>()..(self.first + self.count) * size_of::<T>()
     }
 
-    /// Makes sure that the values are in this memory.
+    /// Checks that the values are in this memory.
     ///
     /// # Errors
     /// [`HandleError::WrongDevice`].
     ///
     /// # Examples
-    /// An adapter asks this before it runs a kernel: `view.check(&self.space)?`.
+    /// An adapter calls this before it runs a kernel: `view.check(&self.space)?`.
     pub fn check(&self, space: &SeparateSpace<X>) -> Result<(), HandleError> {
         if self.block.space == space.id { Ok(()) } else { Err(HandleError::WrongDevice) }
     }
@@ -361,7 +363,7 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         self.count
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     ///
     /// # Examples
     /// See the type.
@@ -377,7 +379,7 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         &mut self.block.buffer
     }
 
-    /// Returns where in the block the values are.
+    /// Returns the position of the values in the block.
     ///
     /// # Examples
     /// See the type.
@@ -385,13 +387,13 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         0..self.count * size_of::<T>()
     }
 
-    /// Makes sure that the values are in this memory.
+    /// Checks that the values are in this memory.
     ///
     /// # Errors
     /// [`HandleError::WrongDevice`].
     ///
     /// # Examples
-    /// An adapter asks this before it runs a kernel: `view.check(&self.space)?`.
+    /// An adapter calls this before it runs a kernel: `view.check(&self.space)?`.
     pub fn check(&self, space: &SeparateSpace<X>) -> Result<(), HandleError> {
         if self.block.space == space.id { Ok(()) } else { Err(HandleError::WrongDevice) }
     }

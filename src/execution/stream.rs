@@ -1,7 +1,7 @@
-//! A table streamed to a device, block of rows by block of rows, with packing, copying and kernels at the same time.
+//! Streaming a table to a device in blocks of rows, while packing, copying and kernels overlap.
 //!
-//! A ring of slots: while kernels work on one block, the next crosses and the one after it is packed. Each slot is a
-//! handle, so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is
+//! A ring of slots: while kernels work on one block, the next one is copied and the one after it is packed. Each slot
+//! is a handle, so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is
 //! decided here.
 
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::convert::kernel::Origin;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape};
 use crate::window::AnySliceMut;
 
-/// On which side a stream converts.
+/// The side on which a stream converts values.
 ///
 /// # Examples
 /// ```
@@ -31,34 +31,34 @@ use crate::window::AnySliceMut;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Convert {
-    /// On the side that sends fewer bytes: on the device if the type that it asks for is wider.
+    /// On the side where fewer bytes are transferred: on the device if the requested type is wider.
     #[default]
     Auto,
     /// In the program, while a block is packed.
     Control,
-    /// On the device, after a block has crossed. If memory is shared, this is the program too.
+    /// On the device, after a block has been copied. If memory is shared, this is in the program too.
     Execution,
 }
 
-/// How a table is streamed.
+/// Options for streaming a table.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::execution::StreamOptions;
 /// let options = StreamOptions { rows: 1000, ..StreamOptions::default() };
-/// assert_eq!(options.slots, 3); // one is packed, one crosses, one is worked on
+/// assert_eq!(options.slots, 3); // one is packed, one is copied, one is processed
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// Rows in a block; the last one may have fewer.
+    /// Number of rows in a block; the last one may have fewer.
     pub rows: usize,
-    /// Blocks in flight; at least one. With three all stages can work at the same time.
+    /// Number of blocks in flight; at least one. With three, all stages can work at the same time.
     pub slots: usize,
-    /// On which side values are converted.
+    /// The side on which values are converted.
     pub convert: Convert,
     /// The order of the values in a block.
     pub layout: DataLayout,
-    /// What happens to values that do not fit.
+    /// The conversion policy.
     pub policy: ConversionPolicy,
 }
 
@@ -74,20 +74,20 @@ impl Default for StreamOptions {
     }
 }
 
-/// What a stream has done.
+/// Counts and times of a stream.
 ///
 /// # Examples
 /// See [`HomogenNumericTable::stream_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamStats {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: usize,
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// What the device has allocated and copied meanwhile, for whomever.
+    /// What the device has allocated and copied meanwhile, including work for others.
     pub transfers: TransferStats,
-    /// For how long each stage has worked: on the device's own clock, or on the wall's.
+    /// The time of each stage: on the device's own clock, or wall-clock time.
     pub times: StageTimes,
 }
 
@@ -100,11 +100,12 @@ impl fmt::Display for StreamStats {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Streams the table to a device, block of rows by block of rows, as values of `U`.
+    /// Streams the table to a device in blocks of rows, as values of `U`.
     ///
-    /// [`RowStream::next`] lends one block after the other; kernels that are launched on it run while the next blocks
-    /// are packed and cross, on devices that can. If memory is shared and the type and the layout are the table's,
-    /// blocks are the table's own memory. Rows that are contiguous cross straight from there, without being packed.
+    /// [`RowStream::next`] lends each block in turn; kernels that are launched on it run while the next blocks are
+    /// packed and copied, on devices that support that. If memory is shared and the type and the layout are the
+    /// table's, blocks are the table's own memory. Contiguous rows that need no conversion before the copy are copied
+    /// directly from there, without being packed.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`], [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`].
@@ -165,17 +166,17 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// A table on its way to a device. Made by [`HomogenNumericTable::stream_rows`].
+/// A table that is streamed to a device. Created by [`HomogenNumericTable::stream_rows`].
 ///
 /// # Examples
-/// See there.
+/// See [`HomogenNumericTable::stream_rows`].
 pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
     table: &'t HomogenNumericTable<T>,
     device: D,
     options: StreamOptions,
     converts_there: bool,
     most_slots: usize,
-    /// As many as have been needed.
+    /// Slots, created as they are needed.
     slots: Vec<StreamSlot<T, U, D>>,
     next_row: usize,
     blocks: usize,
@@ -186,15 +187,15 @@ pub struct RowStream<'t, T: Element, U: Element, D: DeviceAdapter> {
     watch: Watch,
 }
 
-/// A place for one block in flight.
+/// A slot for one block in flight.
 struct StreamSlot<T: Element, U: Element, D: DeviceAdapter> {
-    /// The block as it crosses, if it is converted there.
+    /// The block as it is transferred, if it is converted on the device.
     narrow: ArrayHandle<T, D>,
     /// The block as kernels see it.
     values: ArrayHandle<U, D>,
-    /// It has crossed: what it was packed in may be written again.
+    /// The copy is complete: the memory in which it was packed may be written again.
     copied: Event,
-    /// Kernels have read it: its device memory may be written again.
+    /// Kernels have read the block: its device memory may be written again.
     free: Event,
 }
 
@@ -217,7 +218,7 @@ pub struct StreamBlock<'s, U: Element, D: DeviceAdapter> {
 }
 
 impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
-    /// Lends the values to a kernel.
+    /// Borrows the values for a kernel.
     ///
     /// # Examples
     /// See [`HomogenNumericTable::stream_rows`].
@@ -225,7 +226,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
         self.view.clone()
     }
 
-    /// Returns the rows of the table that these are.
+    /// Returns the rows of the table that are in this block.
     ///
     /// # Examples
     /// ```
@@ -241,7 +242,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
         self.rows.clone()
     }
 
-    /// Returns the numbers of rows and columns of the block.
+    /// Returns the number of rows and columns of the block.
     ///
     /// # Examples
     /// See [`rows`](Self::rows).
@@ -267,10 +268,10 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
 }
 
 impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
-    /// Packs the next block, begins to copy it, and lends it. `None` behind the last.
+    /// Packs the next block, starts to copy it, and lends it. Returns `None` after the last one.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its place in the table;
+    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its position in the table;
     /// [`HandleError::HostAlloc`], [`HandleError::DeviceAlloc`]; what the device reports. The block is not skipped: the
     /// next call tries it again.
     ///
@@ -293,7 +294,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         } else {
             self.send(index, rows.clone())?;
         }
-        // Other threads may have had the copy freed meanwhile, so that this can fail.
+        // Allocations of other threads may have freed the copy meanwhile, so this can fail.
         let view = self.slots[index].values.prepare_for_input()?;
         self.next_row = rows.end;
         self.blocks += 1;
@@ -303,10 +304,10 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         Ok(Some(StreamBlock { view, rows, shape, layout: self.options.layout }))
     }
 
-    /// Waits for all kernels, and returns what was done and how long it took.
+    /// Waits for all kernels, and returns counts and times.
     ///
     /// # Errors
-    /// [`HandleError::EarlierFault`] if a kernel has failed and nobody was told; [`HandleError::DeviceLost`].
+    /// [`HandleError::EarlierFault`] if a kernel has failed and that was not reported; [`HandleError::DeviceLost`].
     ///
     /// # Examples
     /// See [`HomogenNumericTable::stream_rows`].
@@ -326,7 +327,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         Ok(StreamStats { blocks: self.blocks, rows: self.next_row, transfers, times })
     }
 
-    /// The caller has launched what it wanted on the block that it had.
+    /// Ends the loan of a block: the caller has launched all kernels on it.
     fn take_back(&mut self) {
         if let Some(index) = self.lent.take() {
             self.slots[index].free = self.device.queue().record(Engine::Compute);
@@ -334,7 +335,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         }
     }
 
-    /// Packs rows as `U`, and sends them.
+    /// Packs rows as `U`, and copies them to the device.
     fn send(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
         let Self { table, device, options, slots, watch, .. } = self;
         let StreamSlot { values, copied, free, .. } = &mut slots[index];
@@ -342,7 +343,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
         watch.copy(|| cross(device, values, copied, *free))
     }
 
-    /// Packs rows as `T`, sends them, and converts them there.
+    /// Packs rows as `T`, copies them to the device, and converts them there.
     fn send_narrow(&mut self, index: usize, rows: Range<usize>) -> Result<(), HandleError> {
         let Self { table, device, options, slots, watch, .. } = self;
         let StreamSlot { narrow, values, copied, free } = &mut slots[index];
@@ -359,7 +360,7 @@ impl<T: Element, U: Element, D: Kernels> RowStream<'_, T, U, D> {
     }
 }
 
-/// Puts rows into a slot: the table's own memory if they lie there as they are needed, else a packed copy.
+/// Puts rows into a slot: the table's own memory if they have the right type and are contiguous, else a packed copy.
 fn pack<T: Element, W: Element, D: Kernels>(
     table: &HomogenNumericTable<T>,
     device: &D,
@@ -390,13 +391,13 @@ fn pack<T: Element, W: Element, D: Kernels>(
     let result = ordered.read_over(AnySliceMut::new(target), options.policy, Origin::default());
     let refused = |error: Error| first_refused::<T, W>(table, rows, options.policy).unwrap_or(error.into());
     let result = result.map_err(refused);
-    slot.replace_container(staging); // also what could not be filled: for the next try
+    slot.replace_container(staging); // even after an error: for the next try
     result?;
     device.queue().packed(count * size_of::<W>());
     Ok(())
 }
 
-/// Begins to copy what a slot holds to the device, once kernels have read what was there before.
+/// Starts to copy the content of a slot to the device, after kernels have read the previous content.
 fn cross<W: Element, D: Kernels>(
     device: &D,
     slot: &ArrayHandle<W, D>,
@@ -421,7 +422,7 @@ fn first_refused<T: Element, U: Element>(
     Some(in_rows_from(first_row, refusal))
 }
 
-/// How long the stages take on the wall's clock.
+/// Measures the stages in wall-clock time.
 struct Watch {
     start: Instant,
     lent_at: Option<Instant>,
@@ -445,7 +446,7 @@ impl Watch {
         measure(&mut self.times.kernel, work)
     }
 
-    /// From now on the caller works on a block.
+    /// Starts the time in which the caller works on a block.
     fn lend(&mut self) {
         self.lent_at = Some(Instant::now());
     }

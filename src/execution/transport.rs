@@ -1,4 +1,4 @@
-//! All that a device with memory of its own has to bring: moving bytes, and, if it can, doing so while others work.
+//! What a device with memory of its own must implement: copying bytes, and optionally doing so in the background.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use super::DeviceError;
 use crate::array::Array;
 
-/// Moves bytes between the program's memory and a device's. Knows no element type and no handle.
+/// Moves bytes between the program's memory and a device's, independently of element types and handles.
 ///
-/// What is written here is all that a new device with separate memory needs for its memory;
-/// [`SeparateSpace`](super::SeparateSpace) makes it into execution memory, with caching, counting and all rules of
-/// failure. Every element type holds a value whatever its bits are, so that a wrong transport gives wrong numbers and
-/// nothing worse.
+/// This is all that a new device with separate memory needs for its memory; [`SeparateSpace`](super::SeparateSpace)
+/// turns it into execution memory, with caching, counting and error handling. Every bit pattern is a value of every
+/// element type, so that a faulty transport leads to wrong numbers and nothing worse.
 ///
 /// # Errors
-/// A failed call has no effect: a buffer that was written to may hold anything then, but it can be used again.
+/// A failed call has no effect, except that the content of a buffer that it was writing to is arbitrary; the buffer can
+/// be used again.
 ///
 /// # Examples
 /// A device whose memory is a `Vec` elsewhere:
@@ -52,60 +52,63 @@ use crate::array::Array;
 /// # Ok::<(), DeviceError>(())
 /// ```
 pub trait Transport: Send + Sync + 'static {
-    /// A block of device memory. Dropping it frees the block, after all work on it.
+    /// A block of device memory. Dropping it frees the block, after all work on it is complete.
     type Buffer: Send + Sync + 'static;
 
-    /// Allocates a block; its content is anything. No bytes are a block too.
+    /// Allocates a block, whose content is arbitrary. A block of no bytes is valid.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
 
-    /// Copies bytes to the device. On return the source may be changed. Source and place are inside, and not empty.
+    /// Copies bytes to the device. On return, the source may be changed. The source is not empty, and the target range
+    /// is inside the block.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn upload(&self, source: &[u8], target: &mut Self::Buffer, at: usize) -> Result<(), DeviceError>;
 
-    /// Copies bytes from the device, after all work on them. On return the target is complete. The range is inside, as
-    /// long as the target, and not empty.
+    /// Copies bytes from the device, after all work on them is complete. On return, the target is complete. The range
+    /// is inside the block, has the length of the target, and is not empty.
     ///
     /// # Errors
-    /// As the trait says.
+    /// Those of the trait.
     fn download(&self, source: &Self::Buffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError>;
 
     /// Copies the first bytes of a block into a new one, on the device.
     ///
     /// # Errors
-    /// As the trait says; [`DeviceError::OutOfMemory`].
+    /// Those of the trait; [`DeviceError::OutOfMemory`].
     fn duplicate(&self, source: &Self::Buffer, bytes: usize) -> Result<Self::Buffer, DeviceError>;
 
     /// Waits for all work on the device.
     ///
     /// # Errors
-    /// [`DeviceError::Earlier`] for whatever has failed and was not reported yet.
+    /// [`DeviceError::Earlier`] for a failure that has not been reported yet.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Returns whether the device is gone. Must not wait. By default it never goes.
+    /// Returns whether the device is lost. Must not wait. By default, it never is.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// The content of a block does not count any more; the block is about to be filled anew. By default nothing
-    /// happens.
+    /// Called when the content of a block is no longer needed, before the block is filled again. By default, does
+    /// nothing.
     fn recycle(&self, _buffer: &mut Self::Buffer) {}
 
-    /// Begins to copy bytes to the start of a block. A device that can copies later, and keeps a share of the source
-    /// until it has; kernels that are launched later see the bytes. By default the copy is complete on return.
+    /// Starts to copy bytes to the start of a block. A device that supports it copies in the background, and keeps a
+    /// share of the source until then; kernels that are launched later see the bytes. By default, the copy is complete
+    /// on return.
     ///
     /// # Errors
-    /// As [`upload`](Self::upload).
+    /// Those of [`upload`](Self::upload).
     fn upload_later(&self, source: Array<u8>, target: &mut Self::Buffer) -> Result<(), DeviceError> {
         self.upload(&source, target, 0)
     }
 }
 
-/// Where work of a stream of blocks is done; each engine does one thing after another, all at the same time.
+/// A part of the machine that does a stage of a stream. Each engine works sequentially; different engines work in
+/// parallel.
 ///
 /// # Examples
 /// ```
@@ -117,13 +120,14 @@ pub trait Transport: Send + Sync + 'static {
 pub enum Engine {
     /// The program itself: it packs blocks.
     Control,
-    /// What copies blocks to the device.
+    /// Copies blocks to the device.
     Copy,
-    /// What runs kernels.
+    /// Runs kernels.
     Compute,
 }
 
-/// A moment in the work of an engine: all that it was given before. The number means something to its device only.
+/// A point in the work of an engine: the completion of all work that was submitted before. The number is meaningful
+/// only to its device.
 ///
 /// # Examples
 /// ```
@@ -134,12 +138,12 @@ pub enum Engine {
 pub struct Event(pub u64);
 
 impl Event {
-    /// A moment that has passed.
+    /// An event that is complete.
     pub const DONE: Self = Self(0);
 }
 
-/// Orders the engines of a device that work at the same time. A device whose calls are complete on return needs
-/// nothing: all methods do nothing by default.
+/// Orders the engines of a device that work in parallel. A device whose calls are complete on return needs nothing: by
+/// default, all methods do nothing.
 ///
 /// # Examples
 /// ```
@@ -147,33 +151,34 @@ impl Event {
 /// let device = Detached::new().with_clock(Clock { control: 1000, copy: 1000, compute: 1000 }); // bytes per second
 /// device.queue().packed(500);
 /// let packed = device.queue().record(Engine::Control);
-/// device.queue().wait(Engine::Copy, packed); // what is copied from now on comes half a second later
+/// device.queue().wait(Engine::Copy, packed); // later copies start half a second later
 /// assert_eq!(device.queue().times().unwrap().total.as_millis(), 500);
 /// ```
 pub trait Queue: Send + Sync {
-    /// Marks the end of the work that an engine has been given.
+    /// Returns the event of the completion of all work that has been submitted to an engine.
     fn record(&self, _engine: Engine) -> Event {
         Event::DONE
     }
 
-    /// Lets an engine begin further work after a moment only.
+    /// Makes an engine start further work only after an event.
     fn wait(&self, _engine: Engine, _event: Event) {}
 
-    /// The program has packed so many bytes.
+    /// Records that the program has packed a number of bytes.
     fn packed(&self, _bytes: usize) {}
 
-    /// The times since the device was made, if the device has a clock of its own; otherwise streams look at the wall's.
+    /// Returns the times since the device was created, if the device has a clock of its own; otherwise streams use
+    /// wall-clock time.
     fn times(&self) -> Option<StageTimes> {
         None
     }
 }
 
-/// The queue of devices that do everything at once.
+/// The queue of devices whose calls are complete on return.
 pub(super) struct NoQueue;
 
 impl Queue for NoQueue {}
 
-/// For how long each stage of a stream has worked.
+/// The working time of each stage of a stream.
 ///
 /// # Examples
 /// ```
@@ -188,6 +193,6 @@ pub struct StageTimes {
     pub copy: Duration,
     /// The device, running kernels.
     pub kernel: Duration,
-    /// From the first to the last; less than the sum, if stages overlap.
+    /// From the beginning to the end; less than the sum if stages overlap.
     pub total: Duration,
 }

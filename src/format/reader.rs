@@ -94,7 +94,8 @@ impl TableReader {
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();
-    /// let reader = TableReader::open(&path)?.on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
+    /// let reader = TableReader::open(&path)?
+    ///     .on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
     /// let table = reader.load::<i16>()?;
     /// assert_eq!(done.load(Ordering::Relaxed), 12); // bytes
     /// # Ok::<(), Box<dyn std::error::Error>>(())

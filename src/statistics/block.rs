@@ -1,25 +1,25 @@
 //! Statistics of one block of rows: two passes over values that stay in the processor's cache.
 //!
-//! The first pass adds up, and keeps what every addition rounds away (Knuth's two-sum); the second sums up the deviations from
-//! the mean, and their squares, and takes out what the mean has lost by rounding (the corrected two-pass algorithm of Chan,
-//! Golub, LeVeque 1983). Every row goes to one of eight lanes, whatever the number of columns, so that loops are packed code,
-//! and results depend on nothing but the values and where blocks begin.
+//! The first pass computes sums, together with the rounding error of every addition (Knuth's two-sum); the second sums
+//! the deviations from the mean and their squares, and corrects for the rounding of the mean (the corrected two-pass
+//! algorithm of Chan, Golub, LeVeque 1983). Every row is added to one of eight lanes, whatever the number of columns,
+//! so that loops are vectorized, and results depend only on the values and on the positions of the blocks.
 
 use super::column::{ColumnStatistics, greater, lesser};
 use super::double::Double;
 use crate::convert::level::Level;
 
-/// Rows of a block: few enough for the cache, many enough that putting blocks together costs nothing.
+/// Number of rows in a block: few enough for the cache, enough that merging blocks costs next to nothing.
 pub(super) const BLOCK_ROWS: usize = 1024;
-/// Rows that are added up side by side.
+/// Number of rows that are summed in parallel lanes.
 const LANES: usize = 8;
 
-/// Room for working on blocks of some columns, used again and again.
+/// Reusable buffers for blocks of some columns.
 pub(super) struct BlockWorkspace {
     lanes: Lanes,
-    /// For a column in which not all is finite,
+    /// The lanes of a single column with values that are not finite.
     one: Lanes,
-    /// and those of its values that are.
+    /// The finite values of that column.
     finite: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl BlockWorkspace {
         self.lanes.columns == columns
     }
 
-    /// Adds the rows of a block to what is known of its columns.
+    /// Adds the rows of a block to the statistics of its columns.
     pub(super) fn add(&mut self, values: &[f64], statistics: &mut [ColumnStatistics]) {
         let columns = self.lanes.columns;
         if columns == 0 || values.is_empty() {
@@ -57,11 +57,11 @@ struct Lanes {
     columns: usize,
     rows: usize,
     sums: Vec<f64>,
-    /// What the sums have rounded away.
+    /// The rounding errors of the sums.
     rests: Vec<f64>,
     minima: Vec<f64>,
     maxima: Vec<f64>,
-    /// Sums and rests of all lanes.
+    /// Sums and rounding errors of all lanes.
     totals: Vec<Double>,
     means: Vec<f64>,
     /// Sums of deviations from the means.
@@ -83,7 +83,7 @@ impl Lanes {
         Level::chosen().run(|| self.sum_up(values));
         for column in 0..self.columns {
             let lane = |lanes: &[f64], lane: usize| Double::from(lanes[lane * self.columns + column]);
-            // In further lanes there is nothing.
+            // Other lanes are empty.
             let all = (0..LANES.min(self.rows)).map(|index| lane(&self.sums, index).add(lane(&self.rests, index)));
             let total = all.fold(Double::ZERO, Double::add);
             let mean = total.divided_by(self.rows as f64).value();
@@ -142,25 +142,25 @@ impl Lanes {
         }
     }
 
-    /// What is known of one column; its sums are not finite if a value is not, or a lane has left the range of `f64`.
+    /// Returns the statistics of one column; its sums are not finite if a value is not, or a lane overflowed `f64`.
     fn column(&self, column: usize) -> ColumnStatistics {
         let sum = self.totals[column];
         let (minimum, maximum) = self.extremes(column);
         let deviation = self.reduce(&self.deviations, column, |a, b| a + b);
         let squares = self.reduce(&self.squares, column, |a, b| a + b);
         let centered = squares - deviation * (deviation / self.rows as f64);
-        // Equal values do not deviate, and roundings do not make squares negative.
+        // Exactly 0 for equal values, and never negative because of rounding.
         let centered = if minimum == maximum || centered < 0.0 { 0.0 } else { centered };
         let (finite, centered) = (self.rows as u64, Double::from(centered));
         ColumnStatistics { finite, minimum, maximum, sum, centered, ..ColumnStatistics::EMPTY }
     }
 
-    /// The smallest and the largest value of one column.
+    /// Returns the smallest and the largest value of one column.
     fn extremes(&self, column: usize) -> (f64, f64) {
         (self.reduce(&self.minima, column, lesser), self.reduce(&self.maxima, column, greater))
     }
 
-    /// Puts the lanes of one column together, always in the same order.
+    /// Combines the lanes of one column, always in the same order.
     fn reduce(&self, lanes: &[f64], column: usize, with: impl Fn(f64, f64) -> f64) -> f64 {
         let mut values: [f64; LANES] = std::array::from_fn(|lane| lanes[lane * self.columns + column]);
         for half in [4, 2, 1] {
@@ -189,13 +189,13 @@ fn deviate(value: f64, mean: f64, deviation: &mut f64, square: &mut f64) {
     *square += difference * difference;
 }
 
-/// The lanes of one column, in an array, which stays in registers: more than twice as fast as in memory.
+/// Copies the lanes of one column to an array, which stays in registers: more than twice as fast as in memory.
 #[inline(always)]
 fn load(lanes: &[f64]) -> [f64; LANES] {
     std::array::from_fn(|lane| lanes[lane])
 }
 
-/// Hands out the values of one column, with the lane that each goes to. (Measured: iterators of chunks are slower by half.)
+/// Calls `take` with the values of one column and their lanes. (Measured: iterators over chunks are slower by half.)
 #[inline(always)]
 fn for_each_lane(values: &[f64], mut take: impl FnMut(usize, f64)) {
     let mut at = 0;
@@ -207,7 +207,7 @@ fn for_each_lane(values: &[f64], mut take: impl FnMut(usize, f64)) {
     rest.iter().enumerate().for_each(|(lane, &value)| take(lane, value));
 }
 
-/// Statistics of one column in which not all is finite, or whose sums are not.
+/// Computes the statistics of one column with values or sums that are not finite.
 fn sift(values: impl Iterator<Item = f64>, finite: &mut Vec<f64>, lanes: &mut Lanes) -> ColumnStatistics {
     let mut others = ColumnStatistics::EMPTY;
     finite.clear();
@@ -228,7 +228,7 @@ fn sift(values: impl Iterator<Item = f64>, finite: &mut Vec<f64>, lanes: &mut La
         finite.iter_mut().for_each(|value| *value *= Double::SMALLER);
         lanes.pass(finite);
         let small = lanes.column(0);
-        // What is in the range as it is has lost nothing, so that it stays.
+        // Sums that did not overflow are kept: they are at least as exact.
         if !all.sum.is_finite() {
             all.sum = small.sum.scaled_up(1);
         }

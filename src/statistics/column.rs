@@ -1,18 +1,18 @@
-//! What is known of one column.
+//! Statistics of one column.
 
 use super::double::Double;
 
 /// Statistics of one column: DAAL's low-order moments, and counts.
 ///
-/// NaN is left out, and counted. Infinities are values like others, so that sums and means become infinite with them, and
-/// deviations NaN. What no value defines is NaN: the minimum of nothing, the variance of one value.
+/// NaN is ignored, and counted. Infinities are values like others, so that they make sums and means infinite, and
+/// deviations NaN. Results that are undefined are NaN: the minimum of no values, the variance of one value.
 ///
-/// Of finite values a number is infinite only if the true one rounds to infinity, whatever the sums on the way are: the mean of
-/// the largest `f64`, twice, is that `f64`. Sums are kept in twice the digits of `f64`, about 106 bits:
-/// [`sum`](Self::sum) says what that means where terms cancel. Squares of deviations below 1e-154 are too small for `f64`,
-/// and are 0 in the end.
+/// For finite values, a result is infinite only if the exact result rounds to infinity, whatever the intermediate sums:
+/// the mean of two values of `f64::MAX` is `f64::MAX`. Sums have twice the precision of `f64`, about 106 bits: see
+/// [`sum`](Self::sum) for the error where terms cancel. Squares of deviations below 1e-154 are too small for `f64`, and
+/// count as 0.
 ///
-/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`; the names are theirs.
+/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`, whose names are used here.
 ///
 /// # Examples
 /// ```
@@ -26,12 +26,12 @@ use super::double::Double;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnStatistics {
-    /// Values that are finite.
+    /// Number of finite values.
     pub(super) finite: u64,
     pub(super) nan: u64,
     pub(super) positive_infinities: u64,
     pub(super) negative_infinities: u64,
-    /// Of the finite values; infinite, the wrong way round, if there are none.
+    /// Minimum of the finite values; if there are none, the minimum is infinity and the maximum negative infinity.
     pub(super) minimum: f64,
     pub(super) maximum: f64,
     pub(super) sum: Double,
@@ -40,13 +40,13 @@ pub struct ColumnStatistics {
     pub(super) propagates_nan: bool,
 }
 
-/// The smaller of two values, the second if none is. (`f64::min` may give either of 0 and -0.)
+/// Returns the smaller of two values, or the second if neither is smaller. (`f64::min` may return either of 0 and -0.)
 #[inline(always)]
 pub(super) fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// The larger of two values, the second if none is.
+/// Returns the larger of two values, or the second if neither is larger.
 #[inline(always)]
 pub(super) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
@@ -65,12 +65,12 @@ impl ColumnStatistics {
         propagates_nan: false,
     };
 
-    /// Whether the sums are finite, be they larger than any `f64`.
+    /// Returns whether the sums are finite; they may be larger than any `f64`.
     pub(super) fn is_finite(&self) -> bool {
         self.sum.is_finite() && self.centered.is_finite()
     }
 
-    /// Adds what is known of further values. Counts must have room. Source: Chan, Golub, LeVeque 1979.
+    /// Merges the statistics of further values. Counts must not overflow. Source: Chan, Golub, LeVeque 1979.
     pub(super) fn merge(&mut self, other: &Self) {
         let (mine, theirs) = (self.finite as f64, other.finite as f64);
         let both = mine + theirs;
@@ -90,7 +90,7 @@ impl ColumnStatistics {
         self.negative_infinities += other.negative_infinities;
     }
 
-    /// Counts the values that are not NaN: those that the other numbers are about.
+    /// Returns the number of values that are not NaN, from which the other numbers are computed.
     ///
     /// # Examples
     /// ```
@@ -103,7 +103,7 @@ impl ColumnStatistics {
         self.finite + self.infinity_count()
     }
 
-    /// Counts the values that are NaN: they are left out of all other numbers, unless NaN
+    /// Returns the number of NaN values, which all other numbers ignore, unless NaN
     /// [propagates](super::BasicStatistics::propagate_nan).
     ///
     /// # Examples
@@ -118,7 +118,7 @@ impl ColumnStatistics {
         self.nan
     }
 
-    /// Counts the infinite values, of both signs.
+    /// Returns the number of infinite values, of both signs.
     ///
     /// # Examples
     /// ```
@@ -168,10 +168,10 @@ impl ColumnStatistics {
 
     /// Returns the sum; 0 if there is no value.
     ///
-    /// Added up in about 106 bits, twice those of `f64`, so that its error is about 2^-106 of the largest sum on the way: it is
-    /// the true sum, rounded once, unless terms cancel that are more than 2^53 times larger than what is left. Where they
-    /// are, digits of the sum are wrong; and terms more than 2^106 times smaller than those that cancel may be lost
-    /// altogether: how many, depends on their order.
+    /// Computed with about 106 bits, twice the precision of `f64`, so that its error is about 2^-106 of the largest
+    /// intermediate sum: it is the exact sum, rounded once, unless terms cancel that are more than 2^53 times larger
+    /// than the result. In that case, digits of the sum are wrong, and terms more than 2^106 times smaller than those
+    /// that cancel may be lost completely; how many depends on their order.
     ///
     /// # Examples
     /// ```
@@ -214,8 +214,7 @@ impl ColumnStatistics {
         self.report(if self.infinity_count() > 0 { f64::NAN } else { self.centered.value() })
     }
 
-    /// Returns the mean: the [`sum`](Self::sum), with all of its bits, divided by the count. So it is as right as the
-    /// sum is.
+    /// Returns the mean: the unrounded [`sum`](Self::sum), divided by the count. So it is as accurate as the sum.
     ///
     /// # Examples
     /// ```
@@ -322,12 +321,13 @@ impl ColumnStatistics {
         self.sum.divided_by(self.finite as f64)
     }
 
-    /// The sum of the squares of the finite values: of two terms that are not negative, so that nothing cancels.
+    /// Returns the sum of the squares of the finite values: a sum of two terms that are not negative, so that nothing
+    /// cancels.
     fn squares(&self) -> Double {
         self.centered.add(self.finite_mean().times(self.sum))
     }
 
-    /// The sum, if there are infinities in it.
+    /// Returns the sum if there are infinities.
     fn infinite_sum(&self) -> Option<f64> {
         match (self.positive_infinities, self.negative_infinities) {
             (0, 0) => None,

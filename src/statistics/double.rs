@@ -1,13 +1,14 @@
-//! Numbers of twice the precision of `f64`, and of a larger range: the sum of a large one and what it rounded away, times a
-//! power of two where `f64` ends.
+//! Numbers of twice the precision of `f64` and a larger range: an unevaluated sum of two `f64`, times a power of two
+//! where the range of `f64` ends.
 //!
-//! What sums over blocks are kept in, so that neither their order of magnitude nor a sum on the way costs digits.
+//! Used for sums over blocks, so that neither their magnitude nor intermediate sums cost precision.
 //! Source: Dekker 1971, Knuth's two-sum; Shewchuk 1997.
 
-/// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. Not finite: `low` is 0.
+/// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. If `high` is not
+/// finite, `low` is 0.
 ///
-/// Invariant: `scale` is the least with which `high` is finite. So equal numbers are equal, and what `f64` holds has scale 0
-/// and is worked on as if there were none.
+/// Invariant: `scale` is the smallest with which `high` is finite. So equal numbers have equal fields, and numbers
+/// within the range of `f64` have scale 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Double {
     high: f64,
@@ -15,20 +16,20 @@ pub(super) struct Double {
     scale: i32,
 }
 
-/// 2^600: squares of values that are one scale down are far from the end of the range.
+/// 2^600: squares of values that are one scale down are far from overflow.
 const UP: f64 = f64::from_bits((1023 + 600) << 52);
 const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 const HALF_UP: f64 = f64::from_bits((1023 + 300) << 52);
-/// Sums of 2^64 squares of differences of `f64` end well below the range of this scale.
+/// The largest scale: sums of 2^64 squares of differences of `f64` are well within its range.
 const LAST: i32 = 3;
 
 impl Double {
     pub(super) const ZERO: Self = Self { high: 0.0, low: 0.0, scale: 0 };
 
-    /// What values are multiplied by that [`Self::scaled_up`] puts back, once, and their squares twice.
+    /// The factor for scaling values down, which [`Self::scaled_up`] undoes: once for values, twice for squares.
     pub(super) const SMALLER: f64 = DOWN;
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     pub(super) fn value(self) -> f64 {
         scaled(self.high + self.low, self.scale)
     }
@@ -62,35 +63,35 @@ impl Double {
         Self { high, low, scale: self.scale }.normal()
     }
 
-    /// The product of the nearest `f64`s, rounded once more.
+    /// Returns the product of the nearest `f64`s, rounded once more.
     pub(super) fn times(self, other: Self) -> Self {
         let (mine, theirs) = (self.high + self.low, other.high + other.low);
         let scale = self.scale + other.scale;
         within_range(scale, |at| {
-            let downs = scale - at; // of products above the range: neither factor becomes too small
+            let downs = scale - at; // for products above the range: neither factor becomes too small
             (scaled(mine, downs / 2) * scaled(theirs, downs - downs / 2), 0.0)
         })
     }
 
-    /// The root of the nearest `f64`.
+    /// Returns the root of the nearest `f64`.
     pub(super) fn square_root(self) -> Self {
         let root = (self.high + self.low).sqrt();
         let high = if self.scale % 2 == 0 { root } else { root * HALF_UP };
         Self { high, low: 0.0, scale: self.scale / 2 }.normal()
     }
 
-    /// Times 2^600, so many times.
+    /// Returns the number times `2^(600 * times)`.
     pub(super) fn scaled_up(self, times: i32) -> Self {
         Self { scale: self.scale + times, ..self }.normal()
     }
 
-    /// The same number at a larger scale.
+    /// Returns the same number at a larger scale.
     fn at(self, scale: i32) -> Self {
         let downs = self.scale - scale;
         Self { high: scaled(self.high, downs), low: scaled(self.low, downs), scale }
     }
 
-    /// The same number at the least scale.
+    /// Returns the same number at the smallest scale.
     fn normal(mut self) -> Self {
         while self.scale > 0 && (self.high * UP).is_finite() {
             self = Self { high: self.high * UP, low: self.low * UP, scale: self.scale - 1 };
@@ -102,7 +103,7 @@ impl Double {
     }
 }
 
-/// Computes at the first scale from this one on at which the result is finite.
+/// Computes at the first scale, from `scale` upwards, at which the result is finite.
 fn within_range(scale: i32, compute: impl Fn(i32) -> (f64, f64)) -> Double {
     let mut at = scale;
     loop {
@@ -114,7 +115,7 @@ fn within_range(scale: i32, compute: impl Fn(i32) -> (f64, f64)) -> Double {
     }
 }
 
-/// Times 2^600 as often as said; divided by it if that is negative.
+/// Returns `value * 2^(600 * times)`; `times` may be negative.
 fn scaled(value: f64, times: i32) -> f64 {
     let factor = if times < 0 { DOWN } else { UP };
     (0..times.abs()).fold(value, |value, _| value * factor)
@@ -126,14 +127,14 @@ impl From<f64> for Double {
     }
 }
 
-/// The rounded sum, and what it rounded away.
+/// Returns the rounded sum and its rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// As [`two_sum`], if `a` is not less than `b`, in absolute value.
+/// Returns the same as [`two_sum`], if the magnitude of `a` is not less than that of `b`.
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     if sum.is_finite() { (sum, b - (sum - a)) } else { (a + b, 0.0) }

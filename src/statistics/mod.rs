@@ -1,9 +1,9 @@
 //! Statistics of the columns of a table: one parallel pass over blocks of rows.
 //!
-//! `block`: one block of rows; `column`: what is known of one column, and putting two such things together; `double`: what
-//! sums are kept in. Here: cutting a table into blocks, and the order in which their results are put together.
+//! `block`: one block of rows; `column`: the statistics of one column, and merging them; `double`: the number type of
+//! sums. This file: dividing a table into blocks, and the order in which their results are merged.
 //!
-//! A table is cut by the number of its rows alone, and results are put together from front to back: they depend neither on
+//! The division depends only on the number of rows, and results are merged from first to last: they depend neither on
 //! the number of threads nor on the layout.
 //! Semantics: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 
@@ -28,28 +28,28 @@ use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
 use crate::window::{AnySlice, AnySliceMut};
 use block::{BLOCK_ROWS, BlockWorkspace};
 
-/// Rows that one task works on, at least; their blocks are put together first.
+/// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
-/// Columns of a row-major table that are looked at together: a block of them stays in the processor's cache.
+/// Number of columns of a row-major table that are processed together: a block of them stays in the processor's cache.
 const PANEL: usize = 32;
-/// Columns that one task works on, at most.
+/// Largest number of columns of one task.
 const SPAN: usize = 8 * PANEL;
-/// Results that wait to be put together, about.
+/// Approximate number of results that are held before they are merged.
 const RESULTS: usize = 64 << 10;
 
 /// Minimum, maximum, sum, mean, variance and more of every column of a table, in `f64`; of one table or of several.
 ///
-/// One pass over the table, in parallel from 4 MiB on, in memory for one block per thread. Values of other types than `f64`
-/// are converted, exactly but for 64-bit integers beyond 2^53. Means and deviations are right to the last digits even where
-/// deviations are small beside the values: results are checked against NIST's certified values. They do not depend on the
-/// number of threads, the machine or the layout. What NaN, infinities and values that cancel do is said on
-/// [`ColumnStatistics`].
+/// One pass over the table, in parallel from 4 MiB, with memory for one block per thread. Values of types other than
+/// `f64` are converted, exactly except for 64-bit integers beyond 2^53. Means and deviations are accurate to the last
+/// digits even where deviations are small compared to the values: results are tested against NIST's certified values.
+/// They do not depend on the number of threads, the machine or the layout. See [`ColumnStatistics`] for NaN, infinities
+/// and values that cancel.
 ///
 /// # Programs that are built without optimization
 ///
 /// The loops are compiled with the profile of the program. In Cargo's `dev` profile they are about 28 times slower than
-/// in `release`. These lines in the program's `Cargo.toml` have them optimized, and everything else that is compiled in
-/// this crate, in `dev` and in tests as well:
+/// in `release`. These lines in the program's `Cargo.toml` optimize them, and everything else that is compiled in this
+/// crate, in `dev` and in tests as well:
 /// ```toml
 /// [profile.dev.package.numeric-table]
 /// opt-level = 3
@@ -64,7 +64,7 @@ const RESULTS: usize = 64 << 10;
 /// let statistics = BasicStatistics::of(&table)?;
 /// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
 ///
-/// // Of several tables, or of one that is larger than memory: partial results are put together.
+/// // Of several tables, or of one that is larger than memory: partial results are merged.
 /// let mut all = BasicStatistics::of(&table.slice_rows(0..1)?)?;
 /// all.merge(&BasicStatistics::of(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.column(1)?.variance(), statistics.column(1)?.variance());
@@ -93,7 +93,7 @@ pub struct BasicStatistics {
 }
 
 impl BasicStatistics {
-    /// Statistics of so many columns, and no rows yet.
+    /// Creates the statistics of `columns` columns, without rows.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -124,14 +124,14 @@ impl BasicStatistics {
     pub fn of(table: &dyn NumericTable) -> Result<Self> {
         let panel = match table.data_layout() {
             DataLayout::RowMajor => PANEL,
-            DataLayout::ColumnMajor => 1, // values of a column lie side by side
+            DataLayout::ColumnMajor => 1, // values of a column are contiguous
         };
         let columns = compute(table.shape(), panel, &TableSource(table))?;
         Ok(Self { columns, rows: table.row_count() as u64, dictionary: Some(table.dictionary().clone()) })
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. The last digits of the results may depend
-    /// on how many rows come at a time.
+    /// on the number of rows per call.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
@@ -165,11 +165,11 @@ impl BasicStatistics {
         Ok(())
     }
 
-    /// Adds the rows of other tables, whose statistics are known.
+    /// Adds the statistics of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if they have another number of columns; [`Error::RowCountOverflow`] if together they have
-    /// 2^64 rows or more. Nothing is added then.
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`] if the tables have 2^64
+    /// rows or more together. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -190,8 +190,8 @@ impl BasicStatistics {
         Ok(())
     }
 
-    /// Chooses whether columns that have any NaN report NaN for everything but counts, as NumPy's functions do. If not, as
-    /// from the start, NaN is left out.
+    /// Sets whether columns with a NaN report NaN for everything but counts, like NumPy's functions. By default, NaN is
+    /// ignored.
     ///
     /// # Examples
     /// ```
@@ -208,7 +208,7 @@ impl BasicStatistics {
         self
     }
 
-    /// Counts the rows.
+    /// Returns the number of rows.
     ///
     /// # Examples
     /// ```
@@ -251,8 +251,8 @@ impl BasicStatistics {
         self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
     }
 
-    /// The number of rows with so many more. If it can be counted, so can everything that columns count: every row has one
-    /// value of each.
+    /// Returns the number of rows after adding `added`. If that does not overflow, no count of a column does: every row
+    /// has one value of each column.
     fn rows_with(&self, added: u64) -> Result<u64> {
         self.rows.checked_add(added).ok_or(Error::RowCountOverflow { rows: self.rows, added })
     }
@@ -263,11 +263,11 @@ impl BasicStatistics {
     }
 }
 
-/// A number that is shown, under its heading.
+/// A number to display, with its heading.
 type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
 
-/// One line for each column: some numbers that describe it. `{:.2}` shows two decimals, `{:#}` the columns in the middle as
-/// well, where they are many.
+/// Writes one line for each column. `{:.2}` writes two decimals; `{:#}` writes all columns, of which the middle ones
+/// are omitted otherwise if there are many.
 impl fmt::Display for BasicStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = if f.alternate() { usize::MAX } else { 40 };
@@ -296,9 +296,9 @@ impl fmt::Display for BasicStatistics {
     }
 }
 
-/// Where values come from.
+/// A source of values.
 trait ValueSource: Sync {
-    /// Returns the values of a region, row by row: those of the table itself if that is possible, else in the buffer.
+    /// Returns the values of a region, row by row: borrowed from the table if possible, else copied to the buffer.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
 }
 
@@ -336,7 +336,7 @@ fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
     Ok(statistics)
 }
 
-/// Cuts a table into groups of rows and spans of columns, and puts what is found in them together in their order.
+/// Divides a table into groups of rows and spans of columns, and merges their statistics in order.
 fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<ColumnStatistics>> {
     let mut all = empty(shape.columns)?;
     if shape.is_empty() {
@@ -359,7 +359,7 @@ fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<C
         }
         return Ok(all);
     }
-    // Some groups at a time, so that their results do not take much memory.
+    // Some groups at a time, to limit the memory of their results.
     for rows in cut(0..shape.rows, (RESULTS / shape.columns).max(1) * GROUP_ROWS) {
         let pieces = groups(rows).flat_map(|rows| spans().map(move |columns| (rows.clone(), columns))).collect();
         for found in parallel::map(pieces, work) {
@@ -369,13 +369,13 @@ fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<C
     Ok(all)
 }
 
-/// Cuts a range into ranges of some length; the last one may be shorter.
+/// Divides a range into ranges of the given length; the last one may be shorter.
 fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
 }
 
-/// Statistics of some columns of some rows, block by block.
+/// Computes the statistics of some columns of some rows, block by block.
 fn group(
     rows: Range<usize>,
     columns: Range<usize>,

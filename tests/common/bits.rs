@@ -77,6 +77,7 @@ impl Random {
         Self(seed)
     }
 
+    #[expect(clippy::should_implement_trait, reason = "an iterator over random bits has no use here")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use numeric_table::prelude::*;
 
-use super::SmallNumber;
+use crate::SmallNumber;
 
 /// Asserts that a call fails with an error that matches a pattern.
-#[allow(unused_macros)] // as in the module above
+#[macro_export]
 macro_rules! assert_error {
     ($call:expr, $pattern:pat $(if $guard:expr)?) => {
         match $call {
@@ -17,8 +17,7 @@ macro_rules! assert_error {
         }
     };
 }
-#[allow(unused_imports)] // as above
-pub(crate) use assert_error;
+pub use crate::assert_error;
 
 pub const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 pub const MODES: [ReadWriteMode; 3] = [ReadWriteMode::ReadOnly, ReadWriteMode::WriteOnly, ReadWriteMode::ReadWrite];
@@ -38,7 +37,7 @@ pub fn number<T: SmallNumber>(columns: usize, row: usize, column: usize) -> T {
 pub fn numbered<T: SmallNumber>(rows: usize, columns: usize, layout: DataLayout) -> HomogenNumericTable<T> {
     let values: Vec<T> = match layout {
         DataLayout::RowMajor => (0..rows * columns).map(|i| number(columns, i / columns, i % columns)).collect(),
-        DataLayout::ColumnMajor => (0..rows * columns).map(|i| number(columns, i % rows, i / rows)).collect(),
+        _ => (0..rows * columns).map(|i| number(columns, i % rows, i / rows)).collect(),
     };
     HomogenNumericTable::from_array_in(values, shape(rows, columns), layout).unwrap()
 }
@@ -48,7 +47,7 @@ pub fn numbers<T: SmallNumber>(columns: usize, rows: Range<usize>) -> Vec<T> {
     rows.flat_map(|row| (0..columns).map(move |column| number(columns, row, column))).collect()
 }
 
-/// All values, row by row, looked up one by one.
+/// All values, row by row, each looked up by itself.
 pub fn values_of<T: Element>(table: &HomogenNumericTable<T>) -> Vec<T> {
     let view = table.view().unwrap();
     let Shape { rows, columns } = view.shape();

@@ -69,7 +69,7 @@ impl Number {
         Integer(0).saturate(element)
     }
 
-    /// What reading gives: the nearest value, truncated and clamped for integers, NaN to 0.
+    /// What reading returns: the nearest value, truncated and clamped for integers, NaN to 0.
     pub(crate) fn saturate(self, target: ElementType) -> Self {
         match (integer_limits(target), self) {
             (Some((min, max)), Integer(value)) => Integer(value.clamp(min, max)),
@@ -149,7 +149,7 @@ pub(crate) fn number_of(value: AnyValue) -> Number {
 
 /// The element types that tables and blocks have here.
 pub(crate) trait Typed: Element {
-    /// Memory that lives for ever.
+    /// Static memory.
     const POOL: &'static [Self];
 
     fn from_number(number: Number) -> Self;

@@ -91,8 +91,8 @@ pub(crate) enum Origin {
 
 pub(crate) type Edits = Vec<(usize, Number)>;
 
-/// One call. `table`, `from` and `to` are places for tables, `block` for descriptors. An empty place stands for one that
-/// is not, if there is one.
+/// One call. `table`, `from` and `to` are places for tables, `block` for descriptors. An empty place stands for one
+/// that is not, if there is one.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     Create {
@@ -344,9 +344,10 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         2 => (table(), edits()).prop_map(|(table, edits)| O::EditSlice { table, edits }),
         2 => (table(), element(), columns(), rows())
             .prop_map(|(table, element, columns, rows)| O::Read { table, element, columns, rows }),
-        5 => (table(), element(), columns(), rows(), edits(), end).prop_map(|(table, element, columns, rows, edits, end)| {
-            O::Write { table, element, columns, rows, edits, end }
-        }),
+        5 => (table(), element(), columns(), rows(), edits(), end)
+            .prop_map(|(table, element, columns, rows, edits, end)| {
+                O::Write { table, element, columns, rows, edits, end }
+            }),
         1 => (table(), element(), rows(), column())
             .prop_map(|(table, element, row, column)| O::Value { table, element, row, column }),
         2 => (table(), element(), rows(), column(), value())

@@ -170,7 +170,7 @@ impl<U: Typed> RealBlock for BlockDescriptor<U> {
     fn release(&mut self, table: &mut dyn NumericTable, kind: BlockKind) -> Result<()> {
         match kind {
             BlockKind::Rows => table.release_block_of_rows(self),
-            BlockKind::ColumnValues => table.release_block_of_column_values(self),
+            _ => table.release_block_of_column_values(self),
         }
     }
 
@@ -339,7 +339,7 @@ fn numbers<U: Typed>(values: &[U]) -> Vec<Number> {
     values.iter().map(|value| value.number()).collect()
 }
 
-/// Writes values; positions count on from the start again behind the end.
+/// Writes values; positions past the end count on from the start.
 fn edit<U: Typed>(values: &mut [U], edits: &[(usize, Number)]) {
     for &(position, value) in edits {
         if !values.is_empty() {

@@ -174,12 +174,12 @@ impl Table {
         Ok(Self::new(element, shape, layout, memory, MemoryStatus::UserAllocated))
     }
 
-    /// Takes memory in which the values lie one after another.
+    /// Takes memory in which the values are contiguous.
     fn install(&mut self, memory: Memory, shape: Shape, status: MemoryStatus) {
         self.capacity = match self.layout {
             _ if shape.columns == 0 => usize::MAX,
             DataLayout::RowMajor => memory.count / shape.columns,
-            DataLayout::ColumnMajor => shape.rows,
+            _ => shape.rows,
         };
         (self.stride, self.shape, self.status, self.memory) = (shape.rows, shape, status, memory);
         self.shown = shape.rows;
@@ -256,7 +256,7 @@ impl Table {
         self.memory.start
             + match self.layout {
                 DataLayout::RowMajor => row * self.shape.columns + column,
-                DataLayout::ColumnMajor => row + column * self.stride,
+                _ => row + column * self.stride,
             }
     }
 
@@ -296,7 +296,8 @@ impl Table {
         self.memory.storage.is_mutable && Rc::strong_count(&self.memory.storage) == 1
     }
 
-    /// Copy on write: memory that is shared or immutable is replaced by a copy of what the table shows, and its spare rows.
+    /// Copy on write: memory that is shared or immutable is replaced by a copy of what the table shows, and its spare
+    /// rows.
     pub(crate) fn detach(&mut self) {
         if self.shape.columns > 0 && self.shape.rows > 0 && !self.is_writable() {
             self.move_to_room_for(self.shape.rows);
@@ -541,7 +542,7 @@ fn length_faults(count: usize, shape: Shape, layout: DataLayout, may_have_spare_
     }
 }
 
-/// Writes values; positions count on from the start again behind the end.
+/// Writes values; positions past the end count on from the start.
 pub(crate) fn edit(values: &mut [Number], edits: &[(usize, Number)], element: ElementType) {
     for &(position, value) in edits {
         if !values.is_empty() {

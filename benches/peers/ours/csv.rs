@@ -1,7 +1,7 @@
 //! CSV files of numbers: 10 columns, about 200 MB.
 //!
-//! The file is the same for all programs: `compare.py` has it made once, by `--write-csv PATH`, and says where it is by
-//! `NUMBERS_CSV`. Without that, it is made here.
+//! The file is the same for all programs: `compare.py` creates it once, by `--write-csv PATH`, and passes its path in
+//! `NUMBERS_CSV`. Without that, it is created here.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -25,7 +25,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     read_limit(bench)
 }
 
-/// The value at an index: in even columns one whose shortest text has 16 or 17 digits, in odd ones two decimals.
+/// Returns the value at an index: in even columns its shortest text has 16 or 17 digits, in odd ones two decimals.
 fn value(index: usize) -> f64 {
     let hash = (index as u64).wrapping_mul(2_654_435_761) & 0xFFFF_FFFF;
     let column = index % COLUMNS;
@@ -56,7 +56,7 @@ fn rows(bench: &Bench) -> usize {
     bench.values() / COLUMNS
 }
 
-/// The file, and the folder that removes it if it was made here.
+/// Returns the path of the file, and the folder that removes it if it was created here.
 fn numbers(bench: &Bench) -> (PathBuf, Option<TempDir>) {
     if let Some(path) = std::env::var_os("NUMBERS_CSV") {
         return (path.into(), None);
@@ -67,7 +67,7 @@ fn numbers(bench: &Bench) -> (PathBuf, Option<TempDir>) {
     (path, Some(folder))
 }
 
-/// The values as the file has them: those of two decimals are rounded there.
+/// Returns the values as they are in the file, where those of two decimals are rounded.
 fn expected(bench: &Bench) -> Vec<f64> {
     let rounded = |index: usize| (value(index) * 100.0).round() / 100.0;
     (0..rows(bench) * COLUMNS)
@@ -109,7 +109,7 @@ fn write(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// What one thread can do: read the bytes into memory that is there.
+/// Measures the limit of one thread: reading the bytes into existing memory.
 fn read_limit(bench: &mut Bench) -> Result<(), Error> {
     let job = "csv/limit/read";
     if !bench.wants(job) {

@@ -1,7 +1,8 @@
-//! Table files, in a folder among the system's temporary files, and archives in memory.
+//! Table files, in a temporary folder, and archives in memory.
 //!
-//! What is timed is the way between memory and the system's page cache; the disk only where a job is called durable. So each
-//! job has a folder of its own, which goes before the disk is busy with it; and files that are read are on the disk already.
+//! Jobs time transfers between memory and the system's page cache, and include the disk only if they are called
+//! durable. So each job has its own folder, which is removed before the disk is busy with it, and files are flushed to
+//! the disk before they are read.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -18,10 +19,9 @@ use crate::plain::{Plain, check};
 use crate::rows::sample_table;
 
 pub(super) const COLUMNS: usize = 16;
-/// Rows of a block in a stream.
+/// Number of rows of a block in a stream.
 const BLOCK_ROWS: usize = 8192;
-/// Times the large mapped file is as large as the small one.
-#[cfg(feature = "mmap")]
+/// Size of the large mapped file, as a multiple of the small one.
 const LARGE: usize = 16;
 pub(super) const DISK: &str = "the temporary folder can be read and written";
 const MEMORY: &str = "the result fits in memory";
@@ -34,7 +34,6 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     load(bench)?;
     load_as(bench)?;
     verify_file(bench)?;
-    #[cfg(feature = "mmap")]
     {
         map(bench, "files/map/first_row/f32/64_MiB", 1)?;
         map(bench, "files/map/first_row/f32/1_GiB", LARGE)?;
@@ -47,13 +46,13 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     from_bytes(bench)
 }
 
-/// The path of a file that is not there yet, and the folder that removes it.
+/// Returns the path of a file that does not exist yet, and the folder that removes it.
 pub(super) fn new_path() -> (PathBuf, TempDir) {
     let folder = tempfile::tempdir().expect(DISK);
     (folder.path().join("table"), folder)
 }
 
-/// Times saving a table, after a look at what was saved.
+/// Times saving a table, after checking what was saved.
 pub(super) fn time_save(
     bench: &mut Bench,
     job: &str,
@@ -67,7 +66,7 @@ pub(super) fn time_save(
     Ok(())
 }
 
-/// Times loading a table, after a look at what is loaded.
+/// Times loading a table, after checking what is loaded.
 pub(super) fn time_load<T: Element>(
     bench: &mut Bench,
     job: &str,
@@ -88,8 +87,7 @@ where
     Ok(())
 }
 
-/// Times mapping a file, looking at a row, and letting go of it, after a look at all of that row.
-#[cfg(feature = "mmap")]
+/// Times mapping a file, reading a row, and unmapping it, after checking all of that row.
 pub(super) fn time_map(
     bench: &mut Bench,
     job: &str,
@@ -111,7 +109,7 @@ pub(super) fn time_map(
     );
 }
 
-/// The sample table, and a file of it that is on the disk.
+/// Returns the sample table, and a file of it that is on the disk.
 fn saved(bench: &Bench) -> Result<(HomogenNumericTable<f32>, PathBuf, TempDir), Error> {
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let (path, folder) = new_path();
@@ -119,7 +117,7 @@ fn saved(bench: &Bench) -> Result<(HomogenNumericTable<f32>, PathBuf, TempDir), 
     Ok((table, path, folder))
 }
 
-/// Over a file that is there: the new one takes its place.
+/// Times saving over an existing file, which is replaced.
 fn save(bench: &mut Bench, job: &str, options: SaveOptions) -> Result<(), Error> {
     if !bench.wants(job) {
         return Ok(());
@@ -165,8 +163,7 @@ fn verify_file(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Maps a file of so many times the sample table, looks at a row in the middle, and lets go of it.
-#[cfg(feature = "mmap")]
+/// Times mapping a file with `times` copies of the sample table, reading a row in the middle, and unmapping it.
 fn map(bench: &mut Bench, job: &str, times: usize) -> Result<(), Error> {
     if !bench.wants(job) {
         return Ok(());
@@ -179,7 +176,7 @@ fn map(bench: &mut Bench, job: &str, times: usize) -> Result<(), Error> {
     writer.finish()?;
     let expected = row % table.row_count();
     let expected = table.rows::<f32>(expected..expected + 1)?;
-    // SAFETY: only this function knows the path now, and it writes nothing before the map is gone.
+    // SAFETY: only this function uses the path, and it does not write to the file while it is mapped.
     time_map(bench, job, (row, &expected), || unsafe { HomogenNumericTable::map(&path) }.expect(DISK));
     Ok(())
 }
@@ -227,7 +224,7 @@ fn stream_read(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// What one thread can do, with as many bytes, in one call: write them over a file.
+/// Measures the limit of one thread: writing the same number of bytes over a file, in one call.
 fn write_limit(bench: &mut Bench) -> Result<(), Error> {
     let job = "files/limit/write";
     if !bench.wants(job) {
@@ -243,7 +240,7 @@ fn write_limit(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// And read them into memory that is there.
+/// Measures the limit of one thread: reading them into existing memory.
 fn read_limit(bench: &mut Bench) -> Result<(), Error> {
     let job = "files/limit/read";
     if !bench.wants(job) {

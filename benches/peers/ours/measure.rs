@@ -1,20 +1,20 @@
-//! How a job is timed: all contenders in turn, each sample after a call that is not timed; the median of several.
+//! Timing of a job: all contenders in turn, each sample after a call that is not timed; the result is the median.
 
 use std::time::{Duration, Instant};
 
-/// At least so many samples of each contender.
+/// Least number of samples of each contender.
 const LEAST_SAMPLES: usize = 7;
-/// And no more than so many.
+/// Largest number of samples of each contender.
 const MOST_SAMPLES: usize = 51;
-/// In between, sampling ends when it has taken this long for each contender.
+/// In between, sampling ends when it has taken this time per contender.
 const BUDGET: Duration = Duration::from_millis(200);
-/// A sample takes at least this long: short jobs are called several times.
+/// Least time of a sample: short jobs are called several times.
 const SAMPLE: Duration = Duration::from_millis(1);
 
-/// Somebody who does the job, and the name of who it is: `"ours"`, or a peer.
+/// The name of a contender, `"ours"` or a peer, and the function that does the job.
 pub(crate) type Contender<'a> = (&'static str, &'a mut dyn FnMut());
 
-/// Which jobs run, how large they are, and whether they are timed.
+/// The selection of jobs, their size, and whether they are timed.
 pub(crate) struct Bench {
     effort: Effort,
     names: Vec<String>,
@@ -44,12 +44,12 @@ impl Bench {
         Self { effort, names, jobs: 0 }
     }
 
-    /// The number of values in a large job.
+    /// Returns the number of values in a large job.
     pub(crate) fn values(&self) -> usize {
         if self.effort == Effort::Measure { 16 << 20 } else { 1 << 18 }
     }
 
-    /// Tells whether a job is to be run.
+    /// Returns whether a job is to be run.
     pub(crate) fn wants(&self, job: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| job.contains(name.as_str()))
     }
@@ -57,7 +57,7 @@ impl Bench {
     /// Times the contenders in turn and prints their medians. One call of each does the job `executions` times.
     pub(crate) fn compare(&mut self, job: &str, executions: usize, contenders: &mut [Contender<'_>]) {
         self.jobs += 1;
-        contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test is no more than that
+        contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test ends after it
         let (least, most) = match self.effort {
             Effort::Measure => (LEAST_SAMPLES, MOST_SAMPLES),
             Effort::Quick => (3, 3),
@@ -71,7 +71,7 @@ impl Bench {
                 break;
             }
             for (((_, run), &calls), samples) in contenders.iter_mut().zip(&calls).zip(&mut samples) {
-                run(); // as in the other programs, the same job was done just before: threads are awake
+                run(); // as in the other programs, the same job ran just before: threads are awake
                 samples.push(time(*run, calls) / f64::from(calls) / executions as f64);
             }
         }
@@ -81,7 +81,7 @@ impl Bench {
         }
     }
 
-    /// Says how much a test has run: nothing else would.
+    /// Prints the number of jobs after a test, which prints nothing else.
     pub(crate) fn finish(&self) {
         if self.effort == Effort::Test {
             println!("{} jobs ran and gave right answers", self.jobs);
@@ -89,7 +89,7 @@ impl Bench {
     }
 }
 
-/// Finds out how many calls a sample takes.
+/// Returns the number of calls in a sample.
 fn calls_per_sample(run: &mut dyn FnMut()) -> u32 {
     let mut calls = 1;
     while time(run, calls) < SAMPLE.as_secs_f64() {
@@ -98,7 +98,7 @@ fn calls_per_sample(run: &mut dyn FnMut()) -> u32 {
     calls
 }
 
-/// Gives the seconds that so many calls take together.
+/// Returns the time of `calls` calls together, in seconds.
 fn time(run: &mut dyn FnMut(), calls: u32) -> f64 {
     let start = Instant::now();
     for _ in 0..calls {

@@ -1,27 +1,27 @@
-//! The limit: memcpy, in parallel.
+//! The limit: parallel memcpy.
 
 use std::hint::black_box;
 
 use numeric_table::{Array, Error};
 
-/// Two buffers, and the copying of one into the other.
+/// Two buffers, one of which is copied to the other.
 ///
-/// Both come from the library's allocator, as the buffers of our own contenders do, so that large ones lie in the same
-/// kind of pages, huge ones where the machine has them; both have been written before, so that all pages are there.
+/// Both come from the library's allocator, like the buffers of our own contenders, so that large ones are in the same
+/// kind of pages, huge ones if the machine has them; both have been written before, so that all pages are mapped.
 pub(crate) struct MemoryCopy {
     source: Array<u8>,
     target: Array<u8>,
 }
 
 impl MemoryCopy {
-    /// Makes buffers for a copy that reads and writes `bytes` bytes in all: half of them each.
+    /// Creates buffers for a copy that reads and writes `bytes` bytes in all: each is half of that.
     pub(crate) fn moving(bytes: usize) -> Result<Self, Error> {
         let mut target = Array::full(bytes / 2, 1_u8)?;
         target.mutable_data()?.fill(2);
         Ok(Self { source: Array::full(bytes / 2, 3_u8)?, target })
     }
 
-    /// Gives what copies so many times, each time in so many equal parts at once.
+    /// Returns a function that copies `times` times, each time in `parts` equal parts in parallel.
     pub(crate) fn contender(&mut self, times: usize, parts: usize) -> Result<impl FnMut(), Error> {
         let (source, target) = (&self.source[..], self.target.mutable_data()?);
         let part = source.len().div_ceil(parts).max(1);
@@ -33,16 +33,12 @@ impl MemoryCopy {
     }
 }
 
-/// The number of parts that keeps every thread busy.
+/// Returns the number of parts that keeps every thread busy.
 pub(crate) fn parallel_parts() -> usize {
-    #[cfg(feature = "rayon")]
-    return rayon::current_num_threads();
-    #[cfg(not(feature = "rayon"))]
-    return 1;
+    rayon::current_num_threads()
 }
 
 fn copy(source: &[u8], target: &mut [u8], part: usize) {
-    #[cfg(feature = "rayon")]
     if part < source.len() {
         return rayon::scope(|scope| {
             for (source, target) in source.chunks(part).zip(target.chunks_mut(part)) {

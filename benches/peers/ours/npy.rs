@@ -1,8 +1,7 @@
-//! NumPy's files, in a folder among the system's temporary files.
+//! NumPy's files, in a temporary folder.
 
 use numeric_table::prelude::*;
 
-#[cfg(feature = "mmap")]
 use crate::files::time_map;
 use crate::files::{COLUMNS, DISK, new_path, time_load, time_save};
 use crate::measure::Bench;
@@ -11,12 +10,11 @@ use crate::rows::sample_table;
 pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     save(bench)?;
     load(bench)?;
-    #[cfg(feature = "mmap")]
     map(bench)?;
     Ok(())
 }
 
-/// Over a file that is there: the new one takes its place.
+/// Times saving over an existing file, which is replaced.
 fn save(bench: &mut Bench) -> Result<(), Error> {
     let job = "npy/save/f32";
     if !bench.wants(job) {
@@ -40,8 +38,7 @@ fn load(bench: &mut Bench) -> Result<(), Error> {
     time_load(bench, job, &table, || HomogenNumericTable::<f32>::load_npy(&path).expect(DISK))
 }
 
-/// Maps a file, looks at a row in the middle, and lets go of it.
-#[cfg(feature = "mmap")]
+/// Times mapping a file, reading a row in the middle, and unmapping it.
 fn map(bench: &mut Bench) -> Result<(), Error> {
     let job = "npy/map/first_row/f32";
     if !bench.wants(job) {
@@ -52,7 +49,7 @@ fn map(bench: &mut Bench) -> Result<(), Error> {
     table.save_npy(&path)?;
     let row = table.row_count() / 2;
     let expected = table.rows::<f32>(row..row + 1)?;
-    // SAFETY: only this function knows the path, and it writes nothing before the map is gone.
+    // SAFETY: only this function uses the path, and it does not write to the file while it is mapped.
     time_map(bench, job, (row, &expected), || unsafe { HomogenNumericTable::map_npy(&path) }.expect(DISK));
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Conversions as anybody would write them: what answers are checked against, and the plain loop.
+//! Simple conversions: the reference for results, and the plain loop.
 
 use half::{bf16, f16};
 use numeric_table::convert::cast;
 use numeric_table::{Array, Element, Error};
 
-/// A value as `D`, by the language or the `half` crate.
+/// Conversion of a value to `D` by the language or the `half` crate.
 pub(crate) trait Plain<D: Element>: Element {
     fn plain(self) -> D;
 }
@@ -40,13 +40,13 @@ plain! {
     f32 => bf16, |value| bf16::from_f32(value);
 }
 
-/// Converts value by value: compiled the ordinary way, for the instructions that every machine has.
+/// Converts value by value; compiled for the baseline instruction set.
 #[inline]
 pub(crate) fn plain_loop<S: Plain<D>, D: Element>(source: &[S], target: &mut [D]) {
     target.iter_mut().zip(source).for_each(|(target, &value)| *target = value.plain());
 }
 
-/// Makes sure that every answer is right.
+/// Checks every result.
 pub(crate) fn check<S: Plain<D>, D: Element>(what: &str, source: &[S], target: &[D]) {
     assert_eq!(source.len(), target.len(), "{what}");
     if let Some(wrong) = source.iter().zip(target).position(|(source, target)| source.plain() != *target) {
@@ -54,12 +54,12 @@ pub(crate) fn check<S: Plain<D>, D: Element>(what: &str, source: &[S], target: &
     }
 }
 
-/// Values from 0 to 247.5 that fit every type, most of them not integral in a float.
+/// Returns values from 0 to 247.5, which fit every type; most of them have a fraction in a float.
 pub(crate) fn sample_values<S: Element>(count: usize) -> Result<Array<S>, Error> {
     Array::from_fn(count, |i| cast::<f64, S>((i * 7 % 251) as f64 * 0.99))
 }
 
-/// Names a conversion: `f32_to_f64`.
+/// Returns the name of a conversion: `f32_to_f64`.
 pub(crate) fn pair<S: Element, D: Element>() -> String {
     format!("{}_to_{}", S::TYPE, D::TYPE)
 }

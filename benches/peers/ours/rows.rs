@@ -1,4 +1,4 @@
-//! Blocks of rows through one reused descriptor, as DAAL's programs read and write a table: get, look, release.
+//! Blocks of rows through one reused descriptor, as DAAL's programs read and write a table: get, access, release.
 
 use std::hint::black_box;
 
@@ -45,18 +45,18 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     one_value_written(bench)
 }
 
-/// Makes a table of as many values as a large job has.
+/// Creates a table with the number of values of a large job.
 pub(crate) fn sample_table<S: Element>(bench: &Bench, columns: usize) -> Result<HomogenNumericTable<S>, Error> {
     let shape = Shape { rows: bench.values() / columns, columns };
     HomogenNumericTable::from_array(sample_values::<S>(bench.values())?, shape)
 }
 
-/// Names a size of blocks.
+/// Returns the name of a size of blocks.
 fn size(rows: Option<usize>) -> String {
     rows.map_or("whole".to_owned(), |rows| format!("{rows}_rows"))
 }
 
-/// Reads a table from its first row to its last and gives each block to `look`.
+/// Reads a table from its first row to its last, and calls `look` with each block.
 fn read<S: Element, U: Element>(
     table: &mut HomogenNumericTable<S>,
     rows_per_block: usize,
@@ -108,7 +108,7 @@ fn read_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, columns: usize, rows:
     Ok(())
 }
 
-/// What it costs to look for values that do not fit when there are none.
+/// Times checking for values that do not fit when there are none.
 fn checked_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, rows: Option<usize>) -> Result<(), Error> {
     let job = format!("checked/{}/16_columns/{}", pair::<S, U>(), size(rows));
     if !bench.wants(&job) {
@@ -134,7 +134,7 @@ fn checked_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, rows: Option<usize
     Ok(())
 }
 
-/// Blocks that need no conversion are the table's own memory.
+/// Times blocks that need no conversion, which are the table's own memory.
 fn same_type_blocks(bench: &mut Bench, rows: Option<usize>) -> Result<(), Error> {
     let job = format!("rows/f32/16_columns/{}", size(rows));
     if !bench.wants(&job) {
@@ -156,7 +156,7 @@ fn same_type_blocks(bench: &mut Bench, rows: Option<usize>) -> Result<(), Error>
     Ok(())
 }
 
-/// Changes one value of each block of 16 columns.
+/// Times changing one value of each block of 16 columns.
 fn write_back<S: Plain<U>, U: Element>(bench: &mut Bench, rows_per_block: usize) -> Result<(), Error> {
     let job = format!("write_back/{}/16_columns/{rows_per_block}_rows", pair::<S, U>());
     if !bench.wants(&job) {
@@ -189,7 +189,7 @@ fn write_back<S: Plain<U>, U: Element>(bench: &mut Bench, rows_per_block: usize)
     Ok(())
 }
 
-/// Walks over all rows of a table, one at a time.
+/// Times reading all rows of a table, one at a time.
 fn one_row<U: Element>(bench: &mut Bench, job: &str) -> Result<(), Error>
 where
     f32: Plain<U>,
@@ -236,7 +236,7 @@ fn one_borrowed_row(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Walks over all rows of a table, one at a time, and changes the first value of each to another one in each pass.
+/// Times changing the first value of every row, one row at a time, to another value in each pass.
 fn one_row_written<U: Element>(bench: &mut Bench, job: &str) -> Result<(), Error>
 where
     f32: Plain<U>,
@@ -269,7 +269,7 @@ fn one_value_written(bench: &mut Bench) -> Result<(), Error> {
     })
 }
 
-/// Writes a number to the first column of each row.
+/// A function that writes a number to the first column of each row.
 type WriteRows<'a> = &'a mut dyn FnMut(&mut HomogenNumericTable<f32>, u8) -> Result<(), Error>;
 
 /// Times `write`, which writes its number to the first column of each row.

@@ -1,4 +1,4 @@
-//! Conversions of slices into memory that is there already: large, in cache, checked, and of a few values.
+//! Conversions of slices into existing memory: large, in cache, checked, and of a few values.
 
 use std::hint::black_box;
 
@@ -11,14 +11,14 @@ use crate::measure::{Bench, Contender};
 use crate::memory_copy::{MemoryCopy, parallel_parts};
 use crate::plain::{Plain, check, pair, plain_loop, sample_values};
 
-/// Values that stay in the first-level cache, or nearly.
+/// Number of values that stay in the first-level cache, or nearly.
 const CACHED: usize = 4096;
-/// A cached job is done so often by one call.
+/// Number of times that one call does a cached job.
 const CACHED_REPETITIONS: usize = 16;
-/// A job of a few values is done so often by one call.
+/// Number of times that one call does a job of a few values.
 const FEW_REPETITIONS: usize = 1024;
 
-/// How the `half` crate converts a slice.
+/// A slice conversion of the `half` crate.
 type HalfConvert<S, D> = fn(&[S], &mut [D]);
 
 pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
@@ -53,7 +53,7 @@ fn half<S: Plain<D>, D: Element>(bench: &mut Bench, convert: HalfConvert<S, D>) 
     cached::<S, D>(bench, Some(convert))
 }
 
-/// A source, and a target that has been written before; both from the library's allocator, as the limit's buffers are.
+/// A source, and a target that has been written before; both from the library's allocator, like the limit's buffers.
 struct Buffers<S, D> {
     source: Array<S>,
     target: Array<D>,
@@ -64,25 +64,25 @@ impl<S: Plain<D>, D: Element> Buffers<S, D> {
         Ok(Self { source: sample_values(count)?, target: Array::full(count, D::default())? })
     }
 
-    /// Converts in a way, makes sure that the answers are right, and gives what does so many such conversions.
+    /// Checks the results of a conversion function, and returns a function that calls it `times` times.
     fn contender(&mut self, what: &str, times: usize, convert: impl Fn(&[S], &mut [D])) -> Result<impl FnMut(), Error> {
         let (source, target) = (&self.source[..], self.target.mutable_data()?);
         convert(source, target);
         check(what, source, target);
         Ok(move || {
             for _ in 0..times {
-                convert(black_box(source), black_box(&mut *target)); // the compiler knows nothing of the slices
+                convert(black_box(source), black_box(&mut *target)); // hides the slices from the compiler
             }
         })
     }
 }
 
-/// Our conversion.
+/// Returns our conversion.
 fn ours<S: Element, D: Element>(policy: ConversionPolicy) -> impl Fn(&[S], &mut [D]) {
     move |source, target| convert_slice(source, target, policy).expect("the values fit")
 }
 
-/// A large conversion into memory that is reused; the limit is a parallel memcpy of as many bytes.
+/// Times a large conversion into reused memory; the limit is a parallel memcpy of the same number of bytes.
 fn reused<S: Plain<D>, D: Element>(bench: &mut Bench, half: Option<HalfConvert<S, D>>) -> Result<(), Error> {
     let job = format!("reused/{}", pair::<S, D>());
     if !bench.wants(&job) {
@@ -104,7 +104,7 @@ fn reused<S: Plain<D>, D: Element>(bench: &mut Bench, half: Option<HalfConvert<S
     Ok(())
 }
 
-/// A conversion in cache, beside the plain loop, the `half` crate, and a memcpy of as many bytes.
+/// Times a conversion in cache, the plain loop, the `half` crate, and a memcpy of the same number of bytes.
 fn cached<S: Plain<D>, D: Element>(bench: &mut Bench, half: Option<HalfConvert<S, D>>) -> Result<(), Error> {
     let job = format!("cached/{}", pair::<S, D>());
     if !bench.wants(&job) {
@@ -128,7 +128,7 @@ fn cached<S: Plain<D>, D: Element>(bench: &mut Bench, half: Option<HalfConvert<S
     Ok(())
 }
 
-/// What it costs to look for values that do not fit when there are none, large and in cache.
+/// Times checking for values that do not fit when there are none, large and in cache.
 fn checked<S: Plain<D>, D: Element>(bench: &mut Bench) -> Result<(), Error> {
     let large = bench.values();
     for (place, count, times) in [("reused", large, 1), ("cached", CACHED, CACHED_REPETITIONS)] {
@@ -149,7 +149,7 @@ fn checked<S: Plain<D>, D: Element>(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a call costs beside the plain loop.
+/// Times a call, and the plain loop.
 fn few<S: Plain<D>, D: Element>(bench: &mut Bench, count: usize) -> Result<(), Error> {
     let job = format!("few/{}/{count}_values", pair::<S, D>());
     if !bench.wants(&job) {

@@ -1,4 +1,4 @@
-//! Whole tables: columns, transposes, conversion and filling of fresh memory.
+//! Whole tables: columns, transposes, conversion into and filling of new memory.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     memory(bench)
 }
 
-/// The values of a row-major table, one column after another.
+/// Returns the values of a row-major table in column-major order.
 fn by_columns(table: &HomogenNumericTable<f32>) -> Result<Vec<f32>, Error> {
     let values = table.as_slice()?;
     Ok((0..COLUMNS).flat_map(|column| values.iter().skip(column).step_by(COLUMNS)).copied().collect())
@@ -58,14 +58,14 @@ fn columns_one_after_another(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Shares the memory of a row-major table as a column-major one of as many rows as that has columns: no copy.
+/// Returns the transposed table: the memory of a row-major table, shared as a column-major one. No copy.
 fn transposed(table: &HomogenNumericTable<f32>) -> Result<HomogenNumericTable<f32>, Error> {
     let Shape { rows, columns } = table.shape();
     let shape = Shape { rows: columns, columns: rows };
     HomogenNumericTable::from_array_in(table.array()?.clone(), shape, DataLayout::ColumnMajor)
 }
 
-/// Reads all columns into one block, one after another: transposed and converted in one pass.
+/// Reads all columns into one block, in column-major order: transposed and converted in one pass.
 fn all_columns_at_once(
     transposed: &mut HomogenNumericTable<f32>,
     block: &mut BlockDescriptor<f64>,
@@ -99,7 +99,7 @@ fn columns_at_once(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Conversion into memory that the result brings along.
+/// Times a conversion into new memory.
 fn fresh(bench: &mut Bench) -> Result<(), Error> {
     let job = "fresh/f32_to_f64";
     if !bench.wants(job) {
@@ -114,7 +114,6 @@ fn fresh(bench: &mut Bench) -> Result<(), Error> {
     assert_eq!(cast.null_count(), 0);
     check("arrow", values, cast.as_primitive::<Float64Type>().values());
     drop(cast);
-    #[cfg(feature = "ndarray")]
     let view = table.view()?.as_ndarray()?;
     bench.compare(
         job,
@@ -126,7 +125,6 @@ fn fresh(bench: &mut Bench) -> Result<(), Error> {
             ("loop", &mut || {
                 black_box(values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>());
             }),
-            #[cfg(feature = "ndarray")]
             ("ndarray", &mut || {
                 black_box(view.mapv(f64::from));
             }),
@@ -146,7 +144,6 @@ fn transpose(bench: &mut Bench) -> Result<(), Error> {
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let expected = by_columns(&table)?;
     check(job, &expected, table.to_layout(DataLayout::ColumnMajor)?.as_slice()?);
-    #[cfg(feature = "ndarray")]
     let view = table.view()?.as_ndarray()?;
     bench.compare(
         job,
@@ -155,7 +152,6 @@ fn transpose(bench: &mut Bench) -> Result<(), Error> {
             ("ours", &mut || {
                 black_box(table.to_layout(DataLayout::ColumnMajor).expect(MEMORY));
             }),
-            #[cfg(feature = "ndarray")]
             ("ndarray", &mut || {
                 black_box(view.t().as_standard_layout());
             }),
@@ -188,7 +184,7 @@ fn fill(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// What memory can do: zeros that are not touched, and copies by one thread and by two.
+/// Measures the limits of memory: untouched zeros, and copies by one thread and by two.
 fn memory(bench: &mut Bench) -> Result<(), Error> {
     let values = bench.values();
     let job = "zeros/f32";

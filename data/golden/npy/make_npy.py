@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the golden .npy files: python3 make_npy.py [FOLDER]. Needs NumPy.
+"""Creates the golden .npy files: python3 make_npy.py [FOLDER]. Needs NumPy.
 
-The files hold what `golden(dtype)` gives, or a part of it. Names say what is in a file:
-dtype, C or Fortran order, version of the format. They were made once, with NumPy 2.4.6, and are read for ever.
+The files hold what `golden(dtype)` returns, or a part of it. Names describe the content:
+dtype, C or Fortran order, version of the format. They were created once, with NumPy 2.4.6, and must always be readable.
 """
 import os
 import sys
@@ -13,7 +13,7 @@ NUMBERS = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
 
 def golden(dtype):
-    """Six values, limits among them: bit patterns that stand in tests/npy_files.rs as well."""
+    """Returns six values, including limits: bit patterns that are also in tests/npy/golden_files.rs."""
     dtype = np.dtype(dtype)
     size = dtype.itemsize
     top = 1 << (8 * size - 1)
@@ -39,7 +39,7 @@ save("f8_f_v1_big_endian", np.asfortranarray(golden(">f8")), (1, 0))
 save("f4_one_dimension", golden("<f4")[:, 0].copy(), (1, 0))
 save("f4_no_rows", golden("<f4")[:0], (1, 0))
 save("f4_no_columns", golden("<f4")[:, :0], (1, 0))
-# What tables do not hold.
+# Arrays that tables do not support.
 save("refused_bool", golden("u1") > 0, (1, 0))
 save("refused_complex", np.ones((3, 2), "c8"), (1, 0))
 save("refused_text", np.array([["a", "b"]]), (1, 0))

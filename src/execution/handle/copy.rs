@@ -1,4 +1,4 @@
-//! Values of a handle, copied out of it.
+//! Copying values out of a handle.
 
 use super::ArrayHandle;
 use crate::base::element::Element;
@@ -6,13 +6,13 @@ use crate::base::error::Error;
 use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
-    /// Copies the values out, straight from where they are: no control copy is made for it.
+    /// Copies the values to a slice, directly from the side that has them: no control copy is created.
     ///
     /// Source: Dax `CopyInto`.
     ///
     /// # Errors
-    /// [`HandleError::LengthMismatch`] unless `target` is exactly as long; [`HandleError::NoValidData`]; what the device
-    /// reports.
+    /// [`HandleError::LengthMismatch`] unless `target` has the same length; [`HandleError::NoValidData`]; what the
+    /// device reports.
     ///
     /// # Examples
     /// ```
@@ -35,11 +35,11 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.copy_into(&self.control, 0, target)
     }
 
-    /// Looks a few values up, in the order of the indices; copies no others. Indices that follow one another are copied at
-    /// once.
+    /// Returns the values at some indices, in the order of the indices; copies no others. Runs of consecutive indices
+    /// are copied in one call.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; as [`copy_into`](Self::copy_into).
+    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; those of [`copy_into`](Self::copy_into).
     ///
     /// # Examples
     /// ```
@@ -60,7 +60,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
             return Err(Error::ElementsOutOfRange { range, count: self.len }.into());
         }
         let mut values = Vec::new();
-        let bytes = at.len() * size_of::<T>(); // as many indices take at least as much
+        let bytes = at.len() * size_of::<T>(); // cannot overflow: the indices take at least as much
         values.try_reserve_exact(at.len()).map_err(|_| HandleError::HostAlloc { bytes })?;
         values.resize(at.len(), T::default());
         let mut targets = &mut values[..];

@@ -1,7 +1,7 @@
-//! The facade over an array that lives on two sides.
+//! The facade over an array on the control and the execution side.
 //!
-//! Here is what it consists of, and how values are prepared for kernels and lent to the program; copying values out is in
-//! `copy`, freeing and handing over in `release`.
+//! This file has its fields, and the calls that prepare values for kernels and lend them to the program; copying values
+//! out is in `copy`, freeing and taking the container in `release`.
 
 mod copy;
 mod release;
@@ -14,11 +14,12 @@ use crate::base::element::Element;
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
 ///
-/// The handle knows on which side the values are valid, and copies them when, and only when, a call needs them on the
-/// other. On a device that shares the program's memory nothing is ever copied.
+/// The handle records on which side the values are valid, and copies them only when a call needs them on the other
+/// side. On a device that shares the program's memory, nothing is ever copied.
 ///
-/// What a call copies on a device with memory of its own, and where the values are valid then. No data: E, control: H,
-/// execution: D, both: B.
+/// The table shows what a call copies on a device with memory of its own (**up** to the device or **down** from it),
+/// and where the values are valid afterwards, by the state before the call. E: no data, H: control only, D: execution
+/// only, B: both.
 ///
 /// | call | E | H | D | B |
 /// | --- | --- | --- | --- | --- |
@@ -33,14 +34,15 @@ use crate::base::element::Element;
 /// | [`release_control`](Self::release_control) | E | **up**, D | D | D |
 /// | [`discard`](Self::discard) | E | E | E | E |
 ///
-/// * A clone shares the copy on the device, and clones the container if its values count: an [`Array`] or a `&[T]` shares
-///   them, so that all is O(1); a `Vec` copies them. The first write through either detaches what is shared: output takes new
-///   memory, an in-place view copies on the device, a write portal copies in control memory. (Dax and VTK-m show writes to
-///   all copies; who wants that wraps the handle in `Arc<RwLock<_>>`.)
-/// * Views and portals borrow the handle, so that nothing can be moved or freed under them, and no device needs to be told
-///   that an output is complete: it counts as soon as it is prepared. What a kernel leaves unwritten is some value.
-/// * Whatever fails leaves valid what was valid. A copy that control has as well may be freed when another array needs the
-///   device's memory; the only copy never is. Nothing ever moves to another device by itself.
+/// * A clone shares the copy on the device, and clones the container if its values are valid: an [`Array`] or a `&[T]`
+///   shares them, so that cloning is O(1); a `Vec` copies them. The first write through either handle detaches what is
+///   shared: an output uses new memory, an in-place view copies on the device, a write portal copies in control memory.
+///   (In Dax and VTK-m, writes are visible to all copies; for that, wrap the handle in `Arc<RwLock<_>>`.)
+/// * Views and portals borrow the handle, so that nothing can be moved or freed while they exist. There is no call to
+///   complete an output: it is valid as soon as it is prepared, and values that a kernel does not write are arbitrary.
+/// * After a failure, every copy that was valid is still valid. A copy that control has as well may be freed when
+///   another array needs the device's memory; the only copy never is. Values are never moved to another device
+///   implicitly.
 ///
 /// Source: Dax `ArrayHandle`; `prepare_in_place` is VTK-m's.
 ///
@@ -58,7 +60,7 @@ use crate::base::element::Element;
 /// # Ok::<(), HandleError>(())
 /// ```
 ///
-/// Misuse of views does not compile. An output view cannot be used once the handle is asked for an input view:
+/// Misuse of views does not compile. An in-place view cannot be used after the handle returned an input view:
 /// ```compile_fail,E0502
 /// # use numeric_table::execution::*;
 /// # let device = Detached::new();
@@ -68,7 +70,7 @@ use crate::base::element::Element;
 /// device.fill(in_place, 1.0)?;
 /// # Ok::<(), HandleError>(())
 /// ```
-/// nor any view after its memory is released:
+/// nor can any view after its memory is released:
 /// ```compile_fail,E0502
 /// # use numeric_table::execution::*;
 /// # let device = Detached::new();
@@ -100,7 +102,7 @@ use crate::base::element::Element;
 /// handle.read_portal()?;
 /// # Ok::<(), HandleError>(())
 /// ```
-/// and a portal does not outlast the preparation of an output:
+/// and a portal cannot be used after an output is prepared:
 /// ```compile_fail,E0502
 /// # use numeric_table::execution::*;
 /// # let device = Detached::new();
@@ -112,7 +114,7 @@ use crate::base::element::Element;
 /// ```
 pub struct ArrayHandle<T: Element, D: DeviceAdapter, C: Container<T> = Array<T>> {
     device: D,
-    /// Values; a container or a block may have room for more.
+    /// Number of values; a container or a block may have room for more.
     len: usize,
     control: ControlSlot<C>,
     execution: D::Memory,
@@ -120,14 +122,14 @@ pub struct ArrayHandle<T: Element, D: DeviceAdapter, C: Container<T> = Array<T>>
 }
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
-    /// Makes a handle without data, for later output. Its container is an empty one.
+    /// Creates a handle without data, for later output. Its container is empty.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::execution::{ArrayHandle, Serial};
     /// let handle = ArrayHandle::<f32, _>::empty(&Serial);
     /// assert!(handle.len() == 0 && !handle.is_on_host() && !handle.is_on_device());
-    /// let handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&Serial); // results come back as a `Vec`
+    /// let handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&Serial); // results are returned as a `Vec`
     /// ```
     pub fn empty(device: &D) -> Self
     where
@@ -136,7 +138,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Self::new(device, 0, ControlSlot::invalid(C::default()))
     }
 
-    /// Makes a handle for values that are there. Nothing is copied.
+    /// Creates a handle for existing values. Nothing is copied.
     ///
     /// # Examples
     /// ```
@@ -156,7 +158,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Self { device, len, control, execution, element: std::marker::PhantomData }
     }
 
-    /// Counts the values; 0 if there is no data.
+    /// Returns the number of values; 0 if there is no data.
     ///
     /// # Examples
     /// ```
@@ -218,8 +220,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.is_valid(&self.control)
     }
 
-    /// Makes the values readable by kernels; copies them to the device if they are not there. Any number of threads may
-    /// ask at the same time: one copies.
+    /// Makes the values readable by kernels; copies them to the device if they are not there. If several threads call
+    /// this at the same time, one of them copies.
     ///
     /// Source: Dax `PrepareForInput`.
     ///
@@ -240,14 +242,14 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.load_for_input(&self.control, self.len)
     }
 
-    /// Makes room for `count` values that a kernel will write. They count from now on: there is nothing to call when they
-    /// are written. Old values are gone. Memory is recycled if it is large enough; no page of it is touched
-    /// (with the feature `mmap`).
+    /// Makes room for `count` values that a kernel will write. They are valid from now on: there is no call to complete
+    /// the output. Old values are discarded. Memory is recycled if it is large enough; no page of it is touched (with
+    /// the feature `mmap`).
     ///
     /// Source: Dax `PrepareForOutput`.
     ///
     /// # Errors
-    /// [`HandleError::ReadOnly`], [`HandleError::FixedSize`] if the container could not take so many values back;
+    /// [`HandleError::ReadOnly`], [`HandleError::FixedSize`] if the container cannot receive `count` values;
     /// [`HandleError::LengthOverflow`], [`HandleError::HostAlloc`], [`HandleError::DeviceAlloc`],
     /// [`HandleError::DeviceLost`]. The handle is unchanged.
     ///
@@ -273,7 +275,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     }
 
     /// Makes the values readable and writable by kernels; copies them to the device if they are not there. The control
-    /// copy does not count any more.
+    /// copy becomes invalid.
     ///
     /// Source: VTK-m `PrepareForInPlace`.
     ///
@@ -298,7 +300,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.load_in_place(&mut self.control, self.len)
     }
 
-    /// Borrows the values in control memory; copies them there if they are not.
+    /// Borrows the values in control memory; copies them there first if needed.
     ///
     /// Source: Dax `GetIteratorBegin`, `GetIteratorEnd`.
     ///
@@ -316,11 +318,11 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.retrieve(&self.control, self.len)
     }
 
-    /// Borrows the values in control memory for writing; copies them there if they are not. The execution copy does not
-    /// count any more.
+    /// Borrows the values in control memory for writing; copies them there first if needed. The execution copy becomes
+    /// invalid.
     ///
     /// # Errors
-    /// [`HandleError::ReadOnly`], before anything is copied; as [`read_portal`](Self::read_portal).
+    /// [`HandleError::ReadOnly`], before anything is copied; those of [`read_portal`](Self::read_portal).
     ///
     /// # Examples
     /// ```
@@ -343,26 +345,27 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     }
 
     fn has_data(&self) -> bool {
-        // In this order: values that another thread moves from the device to control meanwhile are seen at least once.
+        // In this order: values that another thread moves from the device to control meanwhile are found at least
+        // once.
         self.is_on_device() || self.is_on_host()
     }
 
-    /// Borrows the container if its values count; it may have room for more.
+    /// Borrows the container if its values are valid; it may have room for more.
     pub(super) fn container(&self) -> Option<&C> {
         self.control.get()
     }
 
-    /// Copies `target.len()` values from `first` on; the range has been checked.
+    /// Copies `target.len()` values from index `first`; the range must have been checked.
     pub(super) fn copy_part_into(&self, first: usize, target: &mut [T]) -> Result<(), HandleError> {
         self.execution.copy_into(&self.control, first, target)
     }
 
-    /// Copies values straight to execution memory; the range has been checked.
+    /// Copies values directly to execution memory; the range must have been checked.
     pub(super) fn store(&mut self, first: usize, values: &[T]) -> Result<(), HandleError> {
         self.execution.store(&mut self.control, self.len, first, values)
     }
 
-    /// Replaces the values by those of a container, and returns the old container. Execution memory is kept for them.
+    /// Replaces the values by those of a container, and returns the old container. Execution memory is kept for reuse.
     pub(super) fn replace_container(&mut self, container: C) -> Option<C> {
         self.execution.invalidate();
         self.len = container.values().len();
@@ -371,14 +374,15 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
 }
 
 impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
-    /// Begins to copy the values to the device.
+    /// Starts to copy the values to the device.
     pub(super) fn load_ahead(&self) -> Result<(), HandleError> {
         self.execution.load_ahead(&self.control, self.len)
     }
 }
 
-/// Shares the copy on the device, O(1), and clones the container if its values count: O(1) for an [`Array`] or a `&[T]`, which
-/// share them, a copy of all values for a `Vec`. The first write through either handle detaches what is shared.
+/// Shares the copy on the device, O(1), and clones the container if its values are valid: O(1) for an [`Array`] or a
+/// `&[T]`, which share them, a copy of all values for a `Vec`. The first write through either handle detaches what is
+/// shared.
 ///
 /// # Examples
 /// ```
@@ -391,7 +395,8 @@ impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
 /// ```
 impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for ArrayHandle<T, D, C> {
     fn clone(&self) -> Self {
-        // In this order: values that another thread moves from the device to control meanwhile are seen at least once.
+        // In this order: values that another thread moves from the device to control meanwhile are found at least
+        // once.
         let execution = self.execution.share();
         let control = match self.control.get() {
             Some(container) => ControlSlot::valid(container.clone()),

@@ -1,13 +1,13 @@
-//! Fewer values, less memory, and the end of a handle.
+//! Truncating a handle, freeing its memory, and taking its container.
 
 use super::ArrayHandle;
 use crate::base::element::Element;
 use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
-    /// Keeps the first `count` values, if there are more. O(1): what is copied later is so much less.
+    /// Keeps the first `count` values, if there are more. O(1); later copies are shorter.
     ///
-    /// For results whose size shows while they are computed: prepare for the largest, and truncate.
+    /// For results whose size is known only after they are computed: prepare for the largest size, and truncate.
     ///
     /// # Examples
     /// ```
@@ -24,12 +24,12 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.len = self.len.min(count);
     }
 
-    /// Frees execution memory. Values that are nowhere else are saved to control memory first.
+    /// Frees execution memory. Values that control does not have are saved to control memory first.
     ///
     /// Source: Dax `ReleaseResourcesExecution`.
     ///
     /// # Errors
-    /// As [`read_portal`](Self::read_portal); nothing is freed.
+    /// Those of [`read_portal`](Self::read_portal); nothing is freed then.
     ///
     /// # Examples
     /// ```
@@ -46,14 +46,14 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Ok(())
     }
 
-    /// Frees control memory. Values that are nowhere else are saved to execution memory first. Does nothing if memory is
+    /// Frees control memory. Values that are not in execution memory are copied there first. Does nothing if memory is
     /// shared.
     ///
     /// Source: Dax `ReleaseResourcesControl`.
     ///
     /// # Errors
-    /// [`HandleError::ReadOnly`] if the values could not come back; as
-    /// [`prepare_for_input`](Self::prepare_for_input). Nothing is freed.
+    /// [`HandleError::ReadOnly`] if the values could not be copied back; those of
+    /// [`prepare_for_input`](Self::prepare_for_input). Nothing is freed then.
     ///
     /// # Examples
     /// ```
@@ -72,7 +72,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.take_over(&mut self.control, self.len)
     }
 
-    /// Frees both sides. The values are gone; a container that only borrows its memory stays.
+    /// Frees both sides, and discards the values; a container that only borrows its memory is kept.
     ///
     /// # Examples
     /// ```
@@ -90,12 +90,12 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.len = 0;
     }
 
-    /// Hands the container over, with the values in it: they are copied to it if they are on the device only.
+    /// Returns the container with the values, which are copied to it if they are only on the device.
     ///
     /// Source: Dax `GetArrayContainerControl`.
     ///
     /// # Errors
-    /// As [`read_portal`](Self::read_portal); the handle is gone then. Call that first if it matters.
+    /// Those of [`read_portal`](Self::read_portal); the handle is dropped then. To keep it, call `read_portal` first.
     ///
     /// # Examples
     /// ```

@@ -31,7 +31,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// use arrow_array::{Float32Array, cast::AsArray};
     /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 10.0], [2.5, 20.0]])?.to_layout(DataLayout::ColumnMajor)?;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 10.0], [2.5, 20.0]])?;
+    /// let table = table.to_layout(DataLayout::ColumnMajor)?;
     /// let batch = table.to_record_batch()?;
     /// let last: &Float32Array = batch.column(1).as_primitive();
     /// assert_eq!(last.values()[..], [10.0, 20.0]);

@@ -30,7 +30,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// use std::sync::Arc;
     /// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     /// use numeric_table::prelude::*;
-    /// let [length, width] = [[1.5, 2.5], [10.0, 20.0]].map(|values| Arc::new(Float64Array::from(values.to_vec())) as ArrayRef);
+    /// let column = |values: [f64; 2]| Arc::new(Float64Array::from(values.to_vec())) as ArrayRef;
+    /// let [length, width] = [[1.5, 2.5], [10.0, 20.0]].map(column);
     /// let batch = RecordBatch::try_from_iter([("length", length), ("width", width)]).unwrap();
     /// let table = HomogenNumericTable::<f64>::from_record_batch(&batch)?;
     /// assert_eq!(table.as_slice()?, [1.5, 10.0, 2.5, 20.0]);

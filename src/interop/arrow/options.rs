@@ -52,7 +52,8 @@ impl ArrowOptions {
     /// ```
     /// # use numeric_table::{ArrowOptions, CopyPolicy, prelude::*};
     /// let batch = HomogenNumericTable::from_rows(&[[1], [2]])?.to_record_batch()?;
-    /// let shared = HomogenNumericTable::<i32>::from_record_batches([batch], ArrowOptions::new().copy(CopyPolicy::Never))?;
+    /// let options = ArrowOptions::new().copy(CopyPolicy::Never);
+    /// let shared = HomogenNumericTable::<i32>::from_record_batches([batch], options)?;
     /// assert_eq!(shared.data_memory_status(), MemoryStatus::UserAllocated);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -66,7 +67,8 @@ impl ArrowOptions {
     /// ```
     /// # use numeric_table::{ArrowOptions, prelude::*};
     /// let batch = HomogenNumericTable::from_rows(&[[1_i32, 300]])?.to_record_batch()?;
-    /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], ArrowOptions::new().convert(policy));
+    /// let options = ArrowOptions::new();
+    /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], options.convert(policy));
     /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
     /// assert!(matches!(load(ConversionPolicy::Checked), Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
     /// # Ok::<(), numeric_table::Error>(())

@@ -232,7 +232,8 @@ impl CsvKind {
     ///     _ => Err("is no percentage".to_owned()),
     /// });
     /// let source = CsvSource::from_bytes_with(&b"share\n50%\nhalf\n"[..], CsvOptions::new().kind("share", percent))?;
-    /// assert_eq!(source.load::<f64>().unwrap_err().to_string(), "line 3, column 0 (share): \"half\" is no percentage");
+    /// let error = source.load::<f64>().unwrap_err();
+    /// assert_eq!(error.to_string(), "line 3, column 0 (share): \"half\" is no percentage");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn custom(convert: impl Fn(&str) -> Result<f64, String> + Send + Sync + 'static) -> Self {

@@ -282,7 +282,8 @@ impl CsvOptions {
     /// # Examples
     /// ```
     /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
-    /// let load = |policy| CsvSource::from_bytes_with(&b"1.9,300\n"[..], CsvOptions::new().policy(policy))?.load::<u8>();
+    /// let text = &b"1.9,300\n"[..];
+    /// let load = |policy| CsvSource::from_bytes_with(text, CsvOptions::new().policy(policy))?.load::<u8>();
     /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
     /// assert!(load(ConversionPolicy::Checked).unwrap_err().to_string().contains("column 1"));
     /// assert!(load(ConversionPolicy::Exact).unwrap_err().to_string().contains("column 0"));

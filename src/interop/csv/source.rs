@@ -98,7 +98,8 @@ impl CsvSource {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("numbers.csv");
     /// std::fs::write(&path, "1;2\n3;4\n")?;
-    /// assert_eq!(CsvSource::open_with(&path, CsvOptions::new().delimiter(b';'))?.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
+    /// let source = CsvSource::open_with(&path, CsvOptions::new().delimiter(b';'))?;
+    /// assert_eq!(source.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {

@@ -285,7 +285,7 @@ fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
         // A record of the wrong shape, and what follows it, says nothing: it is the error.
         (format!("a,b\n{numbers}1,2,3\nx,1\n"), 302, "1,2,3", "has 3 fields, not 2".to_owned()),
         (format!("a,b\n{words}1\n2,3\n"), 302, "1", "has 1 field, not 2".to_owned()),
-        ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // the field before it is missing
+        ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // a field is missing
     ];
     let options = CsvOptions::new().missing(CsvMissing::Nan);
     for (text, line, shown, reason) in cases {

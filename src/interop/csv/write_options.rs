@@ -72,7 +72,8 @@ impl CsvWriteOptions {
     /// # use numeric_table::{CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
-    /// table.set_dictionary([Feature::new(ElementType::I32), Feature::new(ElementType::I32).named("b")].into_iter().collect())?;
+    /// let features = [Feature::new(ElementType::I32), Feature::new(ElementType::I32).named("b")];
+    /// table.set_dictionary(features.into_iter().collect())?;
     /// table.write_csv_to(&mut text, CsvWriteOptions::new())?;
     /// table.write_csv_to(&mut text, CsvWriteOptions::new().header(false))?;
     /// assert_eq!(text, b",b\n1,2\n1,2\n");

@@ -1,0 +1,34 @@
+//! Times this crate at the jobs that `daal_bench.cpp` and `numpy_bench.py` time, together with the Rust peers: the
+//! plain loop, `ndarray`, `arrow`, `half`, `bincode`, and memcpy and plain files as the limit.
+//!
+//! Prints a line `job<TAB>peer<TAB>seconds` for each; `compare.py` makes a table of them all. Results are checked
+//! before anything is timed. Arguments are parts of the names of jobs; without any, all jobs run. Without `--bench`, or
+//! with `--test`, every job runs once, small, and nothing is timed; with `--quick` it is small and timed: a smoke test.
+
+mod csv;
+mod files;
+mod measure;
+mod memory_copy;
+mod npy;
+mod plain;
+mod rows;
+mod slices;
+mod whole;
+
+fn main() -> Result<(), numeric_table::Error> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut bench = measure::Bench::from_arguments(arguments.iter().cloned());
+    if let Some(at) = arguments.iter().position(|argument| argument == "--write-csv") {
+        let path = arguments.get(at + 1).expect("a path follows");
+        csv::write_file(&bench, path.as_ref()).expect("the path can be written");
+        return Ok(());
+    }
+    rows::run(&mut bench)?;
+    whole::run(&mut bench)?;
+    slices::run(&mut bench)?;
+    files::run(&mut bench)?;
+    csv::run(&mut bench)?;
+    npy::run(&mut bench)?;
+    bench.finish();
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Tables written as CSV files, and read again.
+
+use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
+use test_support::bits::{Random, is_same, special_values};
+use test_support::tables::{LAYOUTS, assert_error, shape, values_of};
+use test_support::{SmallNumber, for_each_element};
+
+type Table<T> = HomogenNumericTable<T>;
+
+fn load<T: Element>(text: &str, options: CsvOptions) -> Result<Table<T>, Error> {
+    CsvSource::from_bytes_with(text.as_bytes().to_vec(), options)?.load()
+}
+
+/// Loads numbers without a header.
+fn numbers<T: Element>(text: &str) -> Result<Table<T>, Error> {
+    load(text, CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous))
+}
+
+fn written<T: Element>(table: &Table<T>, options: CsvWriteOptions) -> String {
+    let mut text = Vec::new();
+    table.write_csv_to(&mut text, options).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn assert_values<T: Element>(table: &Table<T>, expected: &[T]) {
+    let values = values_of(table);
+    assert_eq!(values.len(), expected.len());
+    for (index, (&value, &expected)) in values.iter().zip(expected).enumerate() {
+        assert!(is_same(value, expected), "value {index} is {value:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back_bit_for_bit() {
+    fn check<T: SmallNumber>() {
+        let mut values = special_values::<T>();
+        values.extend(Random::new(T::TYPE.id().into()).values::<T>(2000));
+        values.truncate(values.len() / 3 * 3);
+        for layout in LAYOUTS {
+            let table = Table::from_array_in(values.clone(), shape(values.len() / 3, 3), layout).unwrap();
+            for table in [table.slice_rows(5..77).unwrap(), table.slice_rows(3..3).unwrap(), table] {
+                let text = written(&table, CsvWriteOptions::new());
+                let back = numbers::<T>(&text).unwrap();
+                assert_values(&back, &values_of(&table));
+            }
+        }
+    }
+    for_each_element!(check);
+}
+
+#[test]
+fn tables_are_written_as_they_should_be_read() {
+    let mut table = Table::from_rows(&[[1.5, 0.0], [f64::NAN, 1.0], [-0.0, 2.0]]).unwrap();
+    assert_eq!(written(&table, CsvWriteOptions::new()), "1.5,0\nNaN,1\n-0,2\n");
+    let features = [Feature::new(ElementType::F64).named("a,\"b\""), Feature::new(ElementType::F64).named(" c")];
+    table.set_dictionary(features.into_iter().collect()).unwrap();
+    let options = CsvWriteOptions::new().missing("NA").categories(1, ["x", "y z", "\n"]);
+    let text = written(&table, options);
+    assert_eq!(text, "\"a,\"\"b\"\"\",\" c\"\n1.5,x\nNA,y z\n-0,\"\n\"\n");
+    let source = CsvSource::from_bytes_with(text.into_bytes(), CsvOptions::new().missing(CsvMissing::Nan)).unwrap();
+    assert_values(&source.load::<f64>().unwrap(), &values_of(&table));
+    assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("a,\"b\""), Some(" c")]);
+
+    let single = Table::from_rows(&[[f64::NAN], [1.0]]).unwrap();
+    let text = written(&single, CsvWriteOptions::new().missing("").header(true));
+    assert_eq!(text, "\"\"\n\"\"\n1\n"); // an empty line would be no row
+    assert_values(&load::<f64>(&text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap(), &[f64::NAN, 1.0]);
+    assert_eq!(
+        written(&Table::<u8>::new(shape(0, 3), AllocationFlag::DoAllocate).unwrap(), CsvWriteOptions::new()),
+        ""
+    );
+}
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    let table = Table::from_rows(&[[1_i16, 2], [3, 4]]).unwrap();
+    table.write_csv(&path).unwrap();
+    let options = CsvWriteOptions::new().categories(1, ["a", "b", "c"]);
+    let error = table.write_csv_with(&path, options).unwrap_err();
+    assert!(error.to_string().ends_with("4 at row 1, column 1 is no index of 3 categories"), "{error}");
+    assert_error!(
+        table.write_csv_with(&path, CsvWriteOptions::new().categories(2, ["a"])),
+        Error::ColumnOutOfRange { column: 2, column_count: 2 }
+    );
+    assert_error!(table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b'1')), Error::CsvOption { .. });
+    let empty = Table::<i16>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(empty.write_csv(&path), Error::NotAllocated);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "1,2\n3,4\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let dynamic: &dyn NumericTable = &table.slice_rows(1..2).unwrap();
+    dynamic.write_csv_with(&path, CsvWriteOptions::new().durable(false)).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "3,4\n");
+}
+
+#[test]
+fn a_first_field_that_begins_with_a_mark_of_utf_8_keeps_it() {
+    let table = Table::from_rows(&[[0_u8, 1], [1, 0]]).unwrap();
+    let names = ["\u{FEFF}a", "b"];
+    let text = written(&table, CsvWriteOptions::new().categories(0, names));
+    assert_eq!(text, "\"\u{FEFF}a\",1\nb,0\n");
+    let options = CsvOptions::new().header(CsvHeader::No).kind(0, CsvKind::Categorical);
+    let source = CsvSource::from_bytes_with(text.into_bytes(), options).unwrap();
+    assert_eq!(source.categories(0).unwrap().unwrap(), names);
+}

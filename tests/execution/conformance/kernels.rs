@@ -1,0 +1,172 @@
+//! Kernels have the same results on every device, bit for bit.
+
+use numeric_table::convert::convert_slice;
+use numeric_table::execution::*;
+use numeric_table::prelude::*;
+
+use test_support::bits::{bits, special_values};
+use test_support::for_each_element;
+use test_support::tables::{LAYOUTS, POLICIES};
+
+type Result<T> = std::result::Result<T, HandleError>;
+
+pub(crate) fn all_pairs_convert_as_slices_do<D: Kernels>(device: &D) {
+    for_each_element!(S => {
+        let values = special_values::<S>();
+        let input = ArrayHandle::from_container(device, &values[..]);
+        for_each_element!(T => {
+            let mut output = DeviceArray::<T, D>::allocate(device, values.len()).unwrap();
+            for policy in POLICIES {
+                let result = on_device::<S, T, D>(&input, &mut output, policy);
+                check(of_device(result, &output), of_slices::<S, T>(&values, policy), [S::TYPE, T::TYPE], policy);
+            }
+        });
+    });
+}
+
+/// The bits of all values, or what the error says.
+type Outcome = std::result::Result<Vec<u64>, String>;
+
+fn check(found: Outcome, expected: Outcome, pair: [ElementType; 2], policy: ConversionPolicy) {
+    assert_eq!(found, expected, "{pair:?} {policy}");
+}
+
+fn on_device<S: Element, T: Element, D: Kernels>(
+    input: &ArrayHandle<S, D, &[S]>,
+    output: &mut DeviceArray<T, D>,
+    policy: ConversionPolicy,
+) -> Result<()> {
+    input.device().convert(input.prepare_for_input()?, output.view_mut()?, policy)
+}
+
+fn of_device<T: Element, D: Kernels>(result: Result<()>, output: &DeviceArray<T, D>) -> Outcome {
+    result.map_err(|error| error.to_string())?;
+    Ok(bits_of(&output.to_array().unwrap()))
+}
+
+fn of_slices<S: Element, T: Element>(values: &[S], policy: ConversionPolicy) -> Outcome {
+    let mut converted = vec![T::default(); values.len()];
+    match convert_slice(values, &mut converted, policy) {
+        Ok(()) => Ok(bits_of(&converted)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn bits_of<T: Element>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|&value| bits(value)).collect()
+}
+
+/// A handle with values that count up.
+fn counting<D: DeviceAdapter>(device: &D, count: usize) -> ArrayHandle<i32, D, Vec<i32>> {
+    ArrayHandle::from_container(device, (0..count as i32).collect())
+}
+
+pub(crate) fn tables_are_turned_and_columns_and_rows_chosen<D: Kernels>(device: &D) {
+    for (rows, columns) in [(0, 0), (0, 3), (3, 0), (1, 1), (1, 7), (7, 1), (5, 3), (64, 65), (700, 900)] {
+        let shape = Shape { rows, columns };
+        let table = counting(device, rows * columns);
+        let view = || table.prepare_for_input().unwrap();
+        let mut output = ArrayHandle::<i32, D>::empty(device);
+
+        device.transpose(view(), shape, output.prepare_for_output(rows * columns).unwrap()).unwrap();
+        let turned = output.read_portal().unwrap();
+        let expected = (0..columns).flat_map(|column| (0..rows).map(move |row| (row * columns + column) as i32));
+        assert!(turned.iter().copied().eq(expected), "{shape}");
+
+        let chosen: Vec<usize> = (0..columns).rev().chain(0..columns.min(1)).collect();
+        for layout in LAYOUTS {
+            let at = |row: usize, column: usize| match layout {
+                DataLayout::RowMajor => (row * columns + column) as i32,
+                _ => (column * rows + row) as i32,
+            };
+            let in_order = |rows: &[usize], columns: &[usize]| -> Vec<i32> {
+                let rows_of = |column: usize| rows.iter().map(move |&row| at(row, column));
+                let columns_of = |row: usize| columns.iter().map(move |&column| at(row, column));
+                match layout {
+                    DataLayout::RowMajor => rows.iter().flat_map(|&row| columns_of(row)).collect(),
+                    _ => columns.iter().flat_map(|&column| rows_of(column)).collect(),
+                }
+            };
+            let (all_rows, all_columns): (Vec<usize>, Vec<usize>) = ((0..rows).collect(), (0..columns).collect());
+            let to = output.prepare_for_output(rows * chosen.len()).unwrap();
+            device.gather_columns(view(), shape, layout, &chosen, to).unwrap();
+            assert_eq!(output.read_portal().unwrap(), in_order(&all_rows, &chosen), "{shape} {layout}");
+
+            let some = rows / 3..rows - rows / 4;
+            let to = output.prepare_for_output(some.len() * columns).unwrap();
+            device.gather_rows(view(), shape, layout, some.clone(), to).unwrap();
+            assert_eq!(output.read_portal().unwrap(), in_order(&all_rows[some], &all_columns), "{shape} {layout}");
+        }
+    }
+}
+
+pub(crate) fn large_arrays_are_filled_and_converted_whole<D: Kernels>(device: &D) {
+    const COUNT: usize = (2 << 20) + 77; // more than one thread's share
+    let mut values = ArrayHandle::<f32, D>::empty(device);
+    device.fill(values.prepare_for_output(COUNT).unwrap(), 1.5).unwrap();
+    let mut bytes = ArrayHandle::<u16, D>::empty(device);
+    let (from, to) = (values.prepare_for_input().unwrap(), bytes.prepare_for_output(COUNT).unwrap());
+    device.convert(from, to, Default::default()).unwrap();
+    assert!(bytes.read_portal().unwrap().iter().all(|&value| value == 1));
+    // Of several values that are refused, the first is named.
+    values.write_portal().unwrap()[COUNT - 1] = 1e9;
+    values.write_portal().unwrap()[COUNT - 2] = -1.0;
+    values.write_portal().unwrap()[COUNT / 3] = 7e8;
+    let (from, to) = (values.prepare_for_input().unwrap(), bytes.prepare_for_output(COUNT).unwrap());
+    let error = device.convert(from, to, ConversionPolicy::Checked).unwrap_err();
+    let place = COUNT / 3;
+    assert_eq!(error.to_string(), format!("the value 700000000 at row {place}, column 0 is not representable as u16"));
+}
+
+pub(crate) fn views_that_do_not_fit_together_are_refused<D: Kernels>(device: &D) {
+    let table = counting(device, 6);
+    let mut output = ArrayHandle::<i32, D>::empty(device);
+    let view = || table.prepare_for_input().unwrap();
+    let shape = Shape { rows: 2, columns: 3 };
+    let mut try_with = |count: usize, call: &dyn Fn(ViewMut<'_, i32, D>) -> Result<()>, expected: &str| {
+        let result = call(output.prepare_for_output(count).unwrap());
+        assert_eq!(result.unwrap_err().to_string(), expected);
+    };
+    let lengths =
+        |have: usize, want: usize| format!("lengths differ: there are {have} values, and {want} were asked for");
+    try_with(5, &|output| device.convert(view(), output, Default::default()), &lengths(5, 6));
+    try_with(5, &|output| device.transpose(view(), shape, output), &lengths(5, 6));
+    try_with(6, &|output| device.transpose(view(), Shape { rows: 2, columns: 4 }, output), &lengths(6, 8));
+    let layout = DataLayout::RowMajor;
+    let gather = |columns: &'static [usize]| {
+        move |output: ViewMut<'_, i32, D>| device.gather_columns(view(), shape, layout, columns, output)
+    };
+    try_with(3, &gather(&[0]), &lengths(3, 2));
+    try_with(2, &gather(&[3]), "column 3 is out of range: the table has 3 columns");
+    let rows = |output: ViewMut<'_, i32, D>| device.gather_rows(view(), shape, layout, 1..3, output);
+    try_with(6, &rows, "rows 1..3 are out of range: the table has 2 rows");
+    let huge = Shape { rows: usize::MAX, columns: 2 };
+    assert!(device.transpose(view(), huge, output.prepare_for_output(0).unwrap()).is_err());
+}
+
+pub(crate) fn closures_see_whole_inputs_and_whole_grains<D: Launch>(device: &D) {
+    const COLUMNS: usize = 5;
+    for rows in [0, 1, 1000, 300_000] {
+        let table = counting(device, rows * COLUMNS);
+        let means = ArrayHandle::from_container(device, vec![1, 2, 3, 4, 5]);
+        let mut centred = ArrayHandle::<f32, D>::empty(device);
+        let inputs = [table.prepare_for_input().unwrap(), means.prepare_for_input().unwrap()];
+        let output = centred.prepare_for_output(rows * COLUMNS).unwrap();
+        let kernel = |first: usize, [values, means]: [&[i32]; 2], chunk: &mut [f32]| {
+            assert!(first.is_multiple_of(COLUMNS) && chunk.len().is_multiple_of(COLUMNS));
+            assert_eq!((values.len(), means.len()), (rows * COLUMNS, COLUMNS));
+            for (i, value) in chunk.iter_mut().enumerate() {
+                *value = (values[first + i] - means[i % COLUMNS]) as f32;
+            }
+        };
+        device.launch(inputs, output, COLUMNS, kernel).unwrap();
+        let expected = (0..rows * COLUMNS).map(|i| (i as i32 - (i % COLUMNS) as i32 - 1) as f32);
+        assert!(centred.read_portal().unwrap().iter().copied().eq(expected), "{rows} rows");
+
+        let in_place = |_: usize, []: [&[f32]; 0], chunk: &mut [f32]| chunk.iter_mut().for_each(|value| *value += 1.0);
+        device.launch([], centred.prepare_in_place().unwrap(), 0, in_place).unwrap();
+        let sum: f64 = centred.read_portal().unwrap().iter().map(|&value| f64::from(value)).sum();
+        let expected: f64 = (0..rows * COLUMNS).map(|i| f64::from((i as i32 - (i % COLUMNS) as i32) as f32)).sum();
+        assert!((sum - expected).abs() <= 1e-6 * expected.abs(), "{rows} rows: {sum} {expected}");
+    }
+}

@@ -1,0 +1,67 @@
+//! What every device must do, be its memory shared or separate. A new device is tested by one line at the end of this
+//! file.
+
+mod facade;
+mod kernels;
+mod model;
+mod tables;
+
+fn environment(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
+}
+
+/// Tests a device: `conformance!(name, how to make one)`.
+macro_rules! conformance {
+    ($name:ident, $make:expr) => {
+        conformance! { @ $name, $make;
+            facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
+                intermediate_data_never_crosses every_kind_of_container_can_be_wrapped
+                no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
+                a_write_through_one_clone_is_not_seen_by_the_other an_array_on_one_side_copies_what_it_is_told
+                handles_can_be_sent_and_shared;
+            kernels: all_pairs_convert_as_slices_do tables_are_turned_and_columns_and_rows_chosen
+                large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
+            tables: tables_go_there_and_rows_come_back a_dictionary_travels_and_tables_without_values_too
+                a_refused_value_is_named_at_its_place_in_the_table a_stream_lends_every_row_once_and_in_order;
+        }
+    };
+    (@ $name:ident, $make:expr; $($module:ident: $($test:ident)*;)*) => {
+        mod $name {
+            use numeric_table::execution::*;
+
+            #[test]
+            fn random_sequences_of_calls_copy_what_the_table_says() {
+                super::model::check(&|| $make);
+            }
+
+            $($(
+                #[test]
+                fn $test() {
+                    super::$module::$test(&$make);
+                }
+            )*)*
+        }
+    };
+}
+
+/// Tests a device that runs Rust closures.
+macro_rules! launches {
+    ($($name:ident: $make:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            use numeric_table::execution::*;
+            kernels::closures_see_whole_inputs_and_whole_grains(&$make);
+        })*
+    };
+}
+
+conformance!(serial, Serial);
+conformance!(rayon, Rayon);
+conformance!(detached, Detached::new());
+
+launches! {
+    closures_on_serial: Serial;
+    closures_on_rayon: Rayon;
+    closures_on_detached: Detached::new();
+}

@@ -1,0 +1,6 @@
+//! Arrays and tables on devices: what every device must do, what becomes of failures, and how rows are streamed.
+
+mod conformance;
+mod failures;
+mod hostile;
+mod streams;

@@ -1,0 +1,9 @@
+//! Tables in files and archives, and as serde sees them.
+
+mod damaged_kinds;
+mod golden_files;
+mod in_place;
+mod progress;
+mod serialization;
+mod table_files;
+mod table_streams;

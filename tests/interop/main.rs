@@ -1,0 +1,8 @@
+//! Tables as arrays of other libraries, and tables of their arrays.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
+mod copy_policy;
+#[cfg(feature = "ndarray")]
+mod ndarray;

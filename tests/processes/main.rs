@@ -1,0 +1,15 @@
+//! Tests that need a process of their own: limits of memory or time, memory that nobody else takes, saves that are
+//! killed.
+//!
+//! Each starts this program again, for itself alone.
+
+#[cfg(feature = "rayon")]
+mod busy_pools;
+#[cfg(all(unix, feature = "csv", feature = "npy"))]
+mod every_call;
+#[cfg(all(target_os = "linux", feature = "mmap"))] // without `mmap` zeros are written
+mod execution_memory;
+#[cfg(unix)]
+mod kill_saves;
+#[cfg(target_os = "linux")]
+mod memory;

@@ -1,0 +1,101 @@
+//! A table that computes its values is read in every way, and refuses every writer.
+
+use numeric_table::AnySliceMut;
+use numeric_table::prelude::*;
+use numeric_table::table::{Lease, Region, TableKind, Target};
+
+use super::{Ramp, values_of};
+
+#[test]
+fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
+    let mut table = Ramp::new(Shape { rows: 2, columns: 2 });
+    let refused = table.update_rows::<i32, _>(.., |block| {
+        block.fill(0);
+        Ok(())
+    });
+    assert!(matches!(refused, Err(Error::ReadOnlyTable)), "{refused:?}");
+    assert!(matches!(table.update_row_blocks::<f64>(1, |_| Ok(())), Err(Error::ReadOnlyTable)));
+}
+
+#[test]
+fn a_generated_table_gives_blocks_of_any_type() {
+    let table = Ramp::new(Shape { rows: 4, columns: 3 });
+    assert_eq!(&table.rows::<f64>(1..3).unwrap()[..], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    assert_eq!(&table.rows::<i32>(1..2).unwrap()[..], [3, 4, 5]);
+    assert_eq!(&table.column::<u8>(2, 0..4).unwrap()[..], [2, 5, 8, 11]);
+    assert_eq!(table.value::<f32>(3, 2).unwrap(), 11.0);
+}
+
+#[test]
+fn a_generated_table_is_read_through_a_descriptor_that_keeps_its_buffer() {
+    let table = Ramp::new(Shape { rows: 4, columns: 3 });
+    let mut block = BlockDescriptor::<i32>::new();
+    for row in 0..4 {
+        let first = 3 * row as i32;
+        assert_eq!(table.read_rows(row..row + 1, &mut block).unwrap(), [first, first + 1, first + 2]);
+    }
+    assert_eq!(block.capacity(), 3);
+}
+
+#[test]
+fn a_generated_table_refuses_every_writer() {
+    let mut table = Ramp::new(Shape { rows: 4, columns: 3 });
+    assert!(matches!(table.rows_mut::<i32>(0..1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.column_mut::<f64>(0, 0..1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.set_value(0, 0, 1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.fill(1), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.row_blocks_mut::<f32>(2).map(drop), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.check_writable(), Err(Error::ReadOnlyTable)));
+    assert_eq!(values_of::<i32>(&table), (0..12).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_descriptor_holds_nothing_after_a_refused_get() {
+    let mut table = Ramp::new(Shape { rows: 4, columns: 3 });
+    let mut block = BlockDescriptor::<f64>::new();
+    let refused = table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block);
+    assert!(matches!(refused, Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.release_block_of_rows(&mut block), Err(Error::NoBlock)));
+}
+
+#[test]
+fn what_a_kind_does_not_say_it_can_is_refused() {
+    let mut table = Ramp::new(Shape { rows: 4, columns: 2 });
+    let features = DataDictionary::uniform(Feature::new(ElementType::I32).named("a"), 2);
+    assert!(matches!(table.set_dictionary(features), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.reset_dictionary(), Err(Error::ReadOnlyTable)));
+    assert!(matches!(table.resize(5), Err(Error::ReadOnlyTable)));
+    assert_eq!((table.kind(), table.data_layout()), (TableKind::CUSTOM, DataLayout::RowMajor));
+    assert_eq!((table.shape(), table.dictionary().index_of("a")), (Shape { rows: 4, columns: 2 }, None));
+    let mut lease = Lease::new();
+    let rows = Region { rows: 0..1, columns: 0..2 };
+    assert!(matches!(table.lend_region(&rows, None, &mut lease), Err(Error::ReadOnlyTable)));
+    assert!(lease.is_empty());
+}
+
+#[test]
+fn a_computed_value_that_cannot_be_converted_is_named_and_nothing_is_written() {
+    for columns in [3, 5000] {
+        let table = Ramp::new(Shape { rows: 1000, columns });
+        let region = Region { rows: 0..1000, columns: 1..columns };
+        let mut values = vec![7_u8; region.shape().element_count().unwrap()];
+        let target = Target::new(AnySliceMut::new(&mut values), region.shape(), ConversionPolicy::Checked);
+        let place = (256 / columns, 256 % columns);
+        match table.read_region(&region, target.unwrap()) {
+            Err(Error::ValueNotRepresentable { row, column, .. }) => assert_eq!((row, column), place),
+            other => panic!("{other:?}"),
+        }
+        assert!(values.iter().all(|&value| value == 7));
+        let refused = table.rows_with::<u8>(.., ConversionPolicy::Checked);
+        assert!(matches!(refused, Err(Error::ValueNotRepresentable { row, column, .. }) if (row, column) == place));
+    }
+}
+
+#[test]
+fn many_computed_values_are_each_where_they_belong() {
+    let table = Ramp::new(Shape { rows: 3000, columns: 1500 });
+    let values = table.rows::<i64>(1..2999).unwrap();
+    assert!(values.iter().copied().eq(1500..2999 * 1500));
+    let column = table.column::<f64>(1499, ..).unwrap();
+    assert!(column.iter().enumerate().all(|(row, &value)| value == (row * 1500 + 1499) as f64));
+}

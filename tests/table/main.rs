@@ -1,0 +1,22 @@
+//! Tables: the life cycle of a homogeneous one, its dictionary, its statistics and its text, and kinds of tables that
+//! are not the library's.
+//!
+//! What is asked for is what DAAL asks of its numeric tables: to initialise, operate, deinitialise. Where DAAL or
+//! oneDAL does otherwise, the comment of the test says so.
+
+mod constructors;
+mod conversion;
+mod custom;
+mod dictionary;
+mod display;
+mod equality;
+mod every_shape;
+mod extreme_shapes;
+mod fickle;
+mod memory;
+mod onedal;
+mod resize;
+mod rows_that_appear;
+mod set_array;
+mod statistics;
+mod status;

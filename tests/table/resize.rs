@@ -1,0 +1,223 @@
+//! `resize`: without memory, it allocates zeros; memory with room serves further rows; memory of the library that is
+//! too small is replaced, with its values; memory of the user that is too small is left alone and let go of.
+
+use std::sync::Arc;
+
+use numeric_table::prelude::*;
+use test_support::tables::*;
+use test_support::{CountingOwner, DropCount, SmallNumber, for_each_element};
+
+use AllocationFlag::{DoAllocate, DoNotAllocate};
+use DataLayout::{ColumnMajor, RowMajor};
+use MemoryStatus::{InternallyAllocated, NotAllocated, UserAllocated};
+
+#[test]
+fn resize_of_an_unallocated_table_allocates_zeros() {
+    for layout in LAYOUTS {
+        let mut table = HomogenNumericTable::<i32>::new_in(shape(7, 2), DoNotAllocate, layout).unwrap();
+        table.resize(3).unwrap();
+        assert_eq!((table.data_memory_status(), table.data_layout()), (InternallyAllocated, layout));
+        assert_eq!(values_of(&table), [0; 6]);
+    }
+}
+
+/// DAAL: error -4 on an unallocated table, success on an allocated one.
+#[test]
+fn resize_to_no_rows_works_on_every_table() {
+    let mut unallocated = HomogenNumericTable::<i32>::new(shape(7, 2), DoNotAllocate).unwrap();
+    unallocated.resize(0).unwrap();
+    let mut allocated = numbered::<i32>(3, 2, RowMajor);
+    allocated.resize(0).unwrap();
+    assert_eq!((unallocated.row_count(), allocated.row_count()), (0, 0));
+    assert!(allocated.as_slice().unwrap().is_empty());
+}
+
+/// DAAL loses the values.
+#[test]
+fn a_larger_library_buffer_keeps_the_values_and_shows_zeros_behind_them() {
+    for layout in LAYOUTS {
+        let mut table = HomogenNumericTable::full_in(shape(2, 3), 5_i16, layout).unwrap();
+        table.resize(4).unwrap();
+        assert_eq!(table.data_memory_status(), InternallyAllocated);
+        assert_eq!(values_of(&table), [5, 5, 5, 5, 5, 5, 0, 0, 0, 0, 0, 0]);
+    }
+}
+
+fn resize_keeps_every_value<T: SmallNumber>() {
+    for layout in LAYOUTS {
+        let mut table = numbered::<T>(3, 2, layout);
+        table.resize(5).unwrap();
+        let mut expected = numbers::<T>(2, 0..3);
+        expected.extend([T::small(0); 4]);
+        assert_eq!(values_of(&table), expected);
+    }
+}
+
+#[test]
+fn resize_keeps_every_value_in_every_type_and_layout() {
+    for_each_element!(resize_keeps_every_value);
+}
+
+/// DAAL: the table then claims rows that the user's memory does not hold.
+#[test]
+fn user_memory_that_is_too_small_is_left_alone_and_let_go_of() {
+    for layout in LAYOUTS {
+        let user: Arc<[i32]> = Arc::from([1, 2, 3, 4]);
+        let mut table = HomogenNumericTable::from_array_in(Arc::clone(&user), shape(2, 2), layout).unwrap();
+        assert_eq!(Arc::strong_count(&user), 2);
+        table.resize(3).unwrap();
+        assert_eq!((table.data_memory_status(), Arc::strong_count(&user)), (InternallyAllocated, 1));
+        table.fill(9).unwrap();
+        assert_eq!(*user, [1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn static_memory_that_is_too_small_keeps_its_values() {
+    static USER: [u8; 2] = [1, 2];
+    let mut table = HomogenNumericTable::from_array(&USER[..], shape(2, 1)).unwrap();
+    table.resize(3).unwrap();
+    assert_eq!((values_of(&table), USER), (vec![1, 2, 0], [1, 2]));
+}
+
+#[test]
+fn a_vec_that_is_too_small_is_freed() {
+    let drops = DropCount::new();
+    let owner = CountingOwner::new(vec![1_u8, 2], &drops);
+    let mut table = HomogenNumericTable::from_array(Array::from_owner_mut(owner), shape(2, 1)).unwrap();
+    table.resize(3).unwrap();
+    assert_eq!((values_of(&table), drops.get()), (vec![1, 2, 0], 1));
+}
+
+#[test]
+fn user_memory_with_room_serves_further_rows() {
+    let values = vec![1, 2, 3, 4, 5, 6];
+    let place = address(&values);
+    let mut table = HomogenNumericTable::from_array_with_spare_rows(values, shape(1, 2)).unwrap();
+    assert_eq!(table.as_slice().unwrap(), [1, 2]);
+    table.resize(3).unwrap();
+    assert_eq!((table.data_memory_status(), address(table.as_slice().unwrap())), (UserAllocated, place));
+    assert_eq!(table.as_slice().unwrap(), [1, 2, 3, 4, 5, 6]);
+    table.resize(4).unwrap(); // no room for this one
+    assert_eq!(
+        (table.data_memory_status(), table.as_slice().unwrap()[6..].to_vec()),
+        (InternallyAllocated, vec![0, 0])
+    );
+}
+
+#[test]
+fn fewer_rows_change_nothing_but_the_count() {
+    for layout in LAYOUTS {
+        let mut table = numbered::<u8>(4, 2, layout);
+        let place = address(table.array().unwrap());
+        table.resize(2).unwrap();
+        assert_eq!((table.data_memory_status(), address(table.array().unwrap())), (UserAllocated, place));
+        assert_eq!(values_of(&table), [1, 2, 3, 4]);
+    }
+}
+
+/// DAAL compares row counts: 10 -> 2 -> 5 reallocates there, although there is room.
+#[test]
+fn capacity_decides_and_not_the_old_row_count() {
+    for layout in LAYOUTS {
+        let mut table = HomogenNumericTable::full_in(shape(10, 2), 3_u8, layout).unwrap();
+        let place = address(table.array().unwrap());
+        table.resize(2).unwrap();
+        table.resize(5).unwrap();
+        assert_eq!(address(table.array().unwrap()), place);
+        table.resize(10).unwrap();
+        let expected = [vec![3; 4], vec![0; 16]].concat();
+        assert_eq!((address(table.array().unwrap()), values_of(&table)), (place, expected));
+        table.fill(3_u8).unwrap();
+        table.resize(11).unwrap();
+        assert_eq!(values_of(&table)[18..], [3, 3, 0, 0]);
+    }
+}
+
+#[test]
+fn a_slice_that_grows_shows_zeros_and_never_the_rows_of_its_table() {
+    for layout in LAYOUTS {
+        let table = numbered::<u8>(4, 2, layout);
+        let mut slice = table.slice_rows(1..2).unwrap();
+        slice.resize(3).unwrap();
+        assert_eq!(values_of(&slice), [3, 4, 0, 0, 0, 0]);
+        assert_eq!(values_of(&table), [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+}
+
+#[test]
+fn a_slice_that_shrinks_and_grows_leaves_its_table_as_it_was() {
+    for layout in LAYOUTS {
+        let table = numbered::<u8>(4, 2, layout);
+        let mut slice = table.slice_rows(1..3).unwrap();
+        slice.resize(1).unwrap();
+        assert!(slice.array().unwrap().shares_memory_with(table.array().unwrap()));
+        slice.resize(2).unwrap();
+        assert_eq!(values_of(&slice), [3, 4, 0, 0]);
+        assert_eq!(values_of(&table), [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+}
+
+#[test]
+fn a_clone_that_is_resized_leaves_the_other_as_it_was() {
+    for layout in LAYOUTS {
+        let table = numbered::<u8>(3, 2, layout);
+        let (mut smaller, mut larger) = (table.clone(), table.clone());
+        smaller.resize(1).unwrap();
+        larger.resize(4).unwrap();
+        assert_eq!(values_of(&smaller), [1, 2]);
+        assert_eq!(values_of(&larger), [1, 2, 3, 4, 5, 6, 0, 0]);
+        assert_eq!(values_of(&table), [1, 2, 3, 4, 5, 6]);
+    }
+}
+
+#[test]
+fn a_shrunk_column_major_table_is_written_in_its_own_rows_only() {
+    let mut table = numbered::<u8>(3, 2, ColumnMajor);
+    table.resize(2).unwrap();
+    assert_error!(table.as_slice(), Error::NotContiguous);
+    assert_error!(table.as_mut_slice(), Error::NotContiguous);
+    table.rows_mut::<u8>(0..2).unwrap().fill(9);
+    assert_eq!(table.array().unwrap()[..], [9, 9, 5, 9, 9, 6]); // the room in between is left alone
+    table.resize(3).unwrap();
+    assert_eq!(values_of(&table), [9, 9, 9, 9, 0, 0]);
+}
+
+#[test]
+fn rows_of_no_columns_need_no_memory() {
+    let mut table = HomogenNumericTable::<f64>::new(shape(1, 0), DoAllocate).unwrap();
+    table.resize(usize::MAX).unwrap();
+    assert_eq!((table.row_count(), table.as_slice().unwrap().len()), (usize::MAX, 0));
+}
+
+#[test]
+fn a_resize_that_fails_leaves_the_table_as_it_was() {
+    for layout in LAYOUTS {
+        for mut table in
+            [numbered::<f64>(3, 2, layout), HomogenNumericTable::full_in(shape(3, 2), 1.5, layout).unwrap()]
+        {
+            let before = state_of(&table);
+            assert_error!(table.resize(usize::MAX), Error::SizeOverflow { .. });
+            assert_error!(table.resize(isize::MAX as usize / 16), Error::OutOfMemory { .. });
+            assert_eq!(state_of(&table), before);
+        }
+    }
+}
+
+#[test]
+fn a_resize_that_fails_leaves_an_unallocated_table_as_it_was() {
+    let mut table = HomogenNumericTable::<f64>::new(shape(3, 2), DoNotAllocate).unwrap();
+    assert_error!(table.resize(usize::MAX), Error::SizeOverflow { .. });
+    assert_error!(table.resize(isize::MAX as usize / 16), Error::OutOfMemory { .. });
+    assert_eq!((table.shape(), table.data_memory_status()), (shape(3, 2), NotAllocated));
+}
+
+#[test]
+fn a_large_table_keeps_its_values_through_growth() {
+    let rows = 600_000; // 2.4 MB grow to 7.2 MB: from a small block to a large one
+    let mut table = HomogenNumericTable::from_array((0..rows as u32).collect::<Vec<_>>(), shape(rows, 1)).unwrap();
+    table.resize(3 * rows).unwrap();
+    let values = table.as_slice().unwrap();
+    assert!(values[..rows].iter().enumerate().all(|(i, &value)| value == i as u32));
+    assert!(values[rows..].iter().all(|&value| value == 0));
+}
