@@ -122,7 +122,7 @@ fn every_new_block_gets_an_ownership_structure_of_its_own() {
 /// goes out of the scope. If the number of references is zero, the array calls the deleter on this memory block and
 /// free the ownership structure."
 #[test]
-fn an_array_that_goes_out_of_scope_gives_its_reference_up() {
+fn an_array_that_goes_out_of_scope_drops_its_reference() {
     let drops = DropCount::new();
     let array = from_raw(vec![1, 2, 3], &drops);
     {

@@ -106,7 +106,7 @@ fn an_array_is_given_back_as_a_vec_only_if_it_is_unique_whole_and_was_made_from_
 }
 
 #[test]
-fn an_array_that_cannot_give_its_vec_comes_back_as_it_was() {
+fn an_array_that_cannot_return_its_vec_comes_back_as_it_was() {
     let array = one_to_four();
     let (data, clone) = (array.as_ptr(), array.clone());
     let array = array.try_into_vec().unwrap_err();
@@ -117,7 +117,7 @@ fn an_array_that_cannot_give_its_vec_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_slice_that_cannot_give_its_vec_is_still_mutable() {
+fn a_slice_that_cannot_return_its_vec_is_still_mutable() {
     let slice = one_to_four().slice(1..).unwrap();
     let mut slice = slice.try_into_vec().unwrap_err();
     assert_eq!(slice.mutable_data().unwrap(), [2.0, 3.0, 4.0]);

@@ -124,7 +124,7 @@ fn rows_of_a_block_are_walked_and_written_one_by_one() {
 }
 
 #[test]
-fn read_rows_gives_the_rows_and_reuses_the_buffer() {
+fn read_rows_returns_the_rows_and_reuses_the_buffer() {
     for layout in LAYOUTS {
         let table = numbered::<u8>(5, 2, layout);
         let mut block = BlockDescriptor::<f32>::new();

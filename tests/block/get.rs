@@ -34,7 +34,7 @@ fn get_of_column_values_cuts_the_count_at_the_last_row() {
 
 /// DAAL: a success without rows.
 #[test]
-fn get_behind_the_last_row_is_an_error() {
+fn get_past_the_last_row_is_an_error() {
     let mut table = numbered::<f32>(3, 2, RowMajor);
     let mut block = BlockDescriptor::<f32>::new();
     for first in [4, usize::MAX] {
@@ -94,7 +94,7 @@ fn get_of_a_column_outside_is_an_error() {
 }
 
 #[test]
-fn a_table_without_memory_gives_no_block() {
+fn a_table_without_memory_lends_no_block() {
     let mut table = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
     let (mut same, mut other) = (BlockDescriptor::<f32>::new(), BlockDescriptor::<i32>::new());
     for mode in MODES {
@@ -113,7 +113,7 @@ fn a_table_without_memory_gives_no_block() {
 }
 
 #[test]
-fn a_table_without_rows_and_memory_gives_empty_blocks() {
+fn a_table_without_rows_and_memory_lends_empty_blocks() {
     let mut table = HomogenNumericTable::<f32>::new(shape(0, 2), AllocationFlag::DoNotAllocate).unwrap();
     let mut block = BlockDescriptor::<f64>::new();
     for mode in MODES {

@@ -127,7 +127,7 @@ mod parallel {
     }
 
     #[test]
-    fn parallel_writers_give_the_same_table_for_every_number_of_threads() {
+    fn parallel_writers_write_the_same_table_for_every_number_of_threads() {
         for layout in LAYOUTS {
             in_pools(|| {
                 for rows_per_block in [1, 10, 1000, ROWS, usize::MAX] {

@@ -36,7 +36,7 @@ fn descriptors_are_dropped_and_released_on_other_threads() {
 }
 
 #[test]
-fn a_panic_of_the_thread_that_has_the_block_gives_the_memory_back() {
+fn a_panic_of_the_thread_that_has_the_block_returns_the_memory() {
     let mut table = numbered::<f32>(2, 2, RowMajor);
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 1, ReadWrite, &mut block).unwrap();

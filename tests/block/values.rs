@@ -64,7 +64,7 @@ fn assign_takes_all_digits_of_64_bits() {
 }
 
 #[test]
-fn assign_leaves_room_behind_the_rows_alone() {
+fn assign_leaves_room_past_the_rows_alone() {
     let mut table = HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3, 4], shape(1, 2)).unwrap();
     table.fill(9).unwrap();
     assert_eq!(&table.array().unwrap()[..], [9, 9, 3, 4]);

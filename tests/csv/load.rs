@@ -431,7 +431,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error_or_another_table() {
 }
 
 #[test]
-fn load_any_gives_the_type_that_is_asked_for() {
+fn load_any_returns_the_type_that_is_asked_for() {
     for &element_type in ElementType::ALL {
         let options = CsvOptions::new().element_type(element_type);
         let table = source("1,2\n", options).unwrap().load_any().unwrap();

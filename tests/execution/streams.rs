@@ -80,7 +80,7 @@ fn a_slot_is_allocated_once() {
 }
 
 #[test]
-fn rows_that_lie_one_after_another_cross_without_being_packed() {
+fn contiguous_rows_cross_without_being_packed() {
     let device = Detached::new().with_clock(Clock { control: 1, copy: 4_000_000_000, compute: 1 << 40 });
     let table = HomogenNumericTable::full(Shape { rows: 1000, columns: COLUMNS }, 1_u8).unwrap();
     let options = StreamOptions { rows: 100, ..Default::default() };

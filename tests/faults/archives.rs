@@ -36,7 +36,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
 
 /// Fault 35: reading past the last block of an archive uses uninitialised bookkeeping.
 #[test]
-fn bytes_behind_the_table_are_refused() {
+fn bytes_past_the_table_are_refused() {
     let mut bytes = numbered::<f32>(3, 2, RowMajor).to_bytes().unwrap();
     bytes.push(0);
     assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), Error::Format { .. });

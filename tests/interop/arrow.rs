@@ -225,7 +225,7 @@ fn a_table_of_any_kind_has_a_record_batch_and_back() {
 }
 
 #[test]
-fn a_reader_gives_one_table_even_without_batches() {
+fn a_reader_returns_one_table_even_without_batches() {
     let table = Table::from_rows(&[[1_i16, 2], [3, 4]]).unwrap();
     let batch = table.to_record_batch().unwrap();
     let empty = RecordBatchIterator::new(Vec::new(), batch.schema());

@@ -200,7 +200,7 @@ fn headers_that_lie_are_refused() {
 }
 
 #[test]
-fn a_stream_that_promises_much_costs_what_it_gives() {
+fn a_stream_that_promises_much_costs_what_it_has() {
     let _scratch = Scratch::new();
     for given in [0, 12, 100_000, 5_000_000] {
         let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (1125899906842624, 1), }";

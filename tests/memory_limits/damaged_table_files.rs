@@ -184,7 +184,7 @@ fn a_file_that_is_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_refused() {
+fn bytes_past_the_end_are_refused() {
     let scratch = Scratch::new();
     let mut bytes = Fields::honest().to_bytes();
     let end = bytes.len();

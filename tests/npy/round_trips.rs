@@ -90,7 +90,7 @@ fn several_arrays_follow_each_other_in_a_stream_but_not_in_a_file() {
 }
 
 #[test]
-fn a_stream_that_gives_one_byte_at_a_time_or_is_interrupted_is_read() {
+fn a_stream_of_one_byte_at_a_time_or_with_interruptions_is_read() {
     struct Slow<'a>(&'a [u8], usize);
     impl std::io::Read for Slow<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

@@ -29,7 +29,7 @@ fn the_allocator_sees_a_leak() {
 }
 
 #[test]
-fn every_array_gives_its_memory_back() {
+fn every_array_frees_its_memory() {
     static CONSTANTS: [f32; 6] = VALUES;
     const MAKERS: [fn() -> Array<f32>; 11] = [
         Array::new,
@@ -83,7 +83,7 @@ fn a_panicking_closure_leaks_nothing() {
 }
 
 #[test]
-fn every_table_gives_its_memory_back() {
+fn every_table_frees_its_memory() {
     const MAKERS: [fn() -> HomogenNumericTable<f32>; 6] = [
         HomogenNumericTable::default,
         || HomogenNumericTable::new(SHAPE, AllocationFlag::DoAllocate).unwrap(),
@@ -109,7 +109,7 @@ fn every_table_gives_its_memory_back() {
 }
 
 #[test]
-fn every_block_gives_its_memory_back() {
+fn every_block_frees_its_memory() {
     fn get_all<U: Element>(table: &mut HomogenNumericTable<f32>) {
         let mut block = BlockDescriptor::<U>::new();
         for mode in [ReadWriteMode::ReadOnly, ReadWriteMode::ReadWrite, ReadWriteMode::WriteOnly] {
@@ -152,7 +152,7 @@ fn a_table_dropped_before_its_writable_block_leaks_nothing() {
 /// Large memory of the library comes from maps, which the allocator does not see; the process does.
 #[cfg(target_os = "linux")]
 #[test]
-fn large_arrays_give_their_memory_back() {
+fn large_arrays_free_their_memory() {
     const BYTES: usize = 8 << 20;
     fn pages_of_process() -> usize {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap();

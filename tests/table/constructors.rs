@@ -71,7 +71,7 @@ fn full_is_one_value<T: SmallNumber>() {
 
 /// DAAL `create(columns, rows, doAllocate, constValue)`.
 #[test]
-fn full_gives_one_value_everywhere_in_every_type() {
+fn full_is_one_value_everywhere_in_every_type() {
     for_each_element!(full_is_one_value);
 }
 
@@ -179,7 +179,7 @@ fn rows_without_columns_are_an_ordinary_table() {
 
 /// DAAL `create(dictionaryPtr)`: columns from the dictionary, 0 rows, not allocated.
 #[test]
-fn a_dictionary_gives_the_columns_and_no_rows() {
+fn a_dictionary_has_the_columns_of_a_table_and_no_rows() {
     let dictionary = DataDictionary::from_features(["length", "width"].map(|name| feature::<f64>().named(name)));
     let mut table = HomogenNumericTable::<f64>::with_dictionary(dictionary.clone()).unwrap();
     assert_eq!((table.shape(), table.data_memory_status()), (shape(0, 2), NotAllocated));

@@ -146,6 +146,6 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
 }
 
 #[test]
-fn every_call_on_every_shape_gives_a_value_or_a_typed_error() {
+fn every_call_on_every_shape_returns_a_value_or_a_typed_error() {
     for_each_element!(constructors_follow_the_size);
 }

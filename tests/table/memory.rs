@@ -27,7 +27,7 @@ fn memory_is_seen_in_the_order_of_the_layout_in_every_type() {
 }
 
 #[test]
-fn into_array_gives_the_vec_back() {
+fn into_array_returns_the_vec() {
     let values = vec![1.0_f32, 2.0, 3.0, 4.0];
     let place = address(&values);
     let table = HomogenNumericTable::from_array(values, shape(2, 2)).unwrap();
@@ -36,7 +36,7 @@ fn into_array_gives_the_vec_back() {
 }
 
 #[test]
-fn into_array_gives_what_the_table_shows() {
+fn into_array_returns_what_the_table_shows() {
     let table = HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3, 4, 5, 6], shape(2, 2)).unwrap();
     assert_eq!(&table.into_array().unwrap()[..], [1, 2, 3, 4]);
     let slice = numbered::<u8>(3, 2, ColumnMajor).slice_rows(1..3).unwrap();

@@ -34,7 +34,7 @@ fn resize_to_no_rows_works_on_every_table() {
 
 /// DAAL loses the values.
 #[test]
-fn a_larger_library_buffer_keeps_the_values_and_shows_zeros_behind_them() {
+fn a_larger_library_buffer_keeps_the_values_and_shows_zeros_after_them() {
     for layout in LAYOUTS {
         let mut table = HomogenNumericTable::full_in(shape(2, 3), 5_i16, layout).unwrap();
         table.resize(4).unwrap();

@@ -114,7 +114,7 @@ fn statuses_and_layouts_display_as_words() {
 }
 
 #[test]
-fn debug_output_tells_the_shape_and_never_the_values() {
+fn debug_output_shows_the_shape_and_never_the_values() {
     let text = format!("{:?}", HomogenNumericTable::from_rows(&[[123_456_u32], [654_321]]).unwrap());
     assert!(text.contains("2 x 1") && text.contains("u32") && !text.contains("123456"), "{text}");
 }

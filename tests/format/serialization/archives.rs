@@ -65,7 +65,7 @@ fn an_archive_of_another_version_is_refused_by_naming_it_and_those_that_are_read
 }
 
 #[test]
-fn bytes_behind_the_table_are_an_error_at_their_position() {
+fn bytes_past_the_table_are_an_error_at_their_position() {
     let mut bytes = Table::from_rows(&[[1_u8]]).unwrap().to_bytes().unwrap();
     let end = bytes.len() as u64;
     bytes.push(0);

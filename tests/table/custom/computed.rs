@@ -18,7 +18,7 @@ fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
 }
 
 #[test]
-fn a_generated_table_gives_blocks_of_any_type() {
+fn a_generated_table_lends_blocks_of_any_type() {
     let table = Ramp::new(Shape { rows: 4, columns: 3 });
     assert_eq!(&table.rows::<f64>(1..3).unwrap()[..], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     assert_eq!(&table.rows::<i32>(1..2).unwrap()[..], [3, 4, 5]);
