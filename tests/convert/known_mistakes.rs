@@ -1,10 +1,11 @@
 //! What other libraries get wrong.
 
-use super::oracle;
 use numeric_table::convert::{cast, convert_slice, report_slice, try_cast};
 use numeric_table::prelude::*;
 use numeric_table::{bf16, f16};
 use test_support::bits::{bits, from_bits};
+
+use super::oracle;
 
 use super::{LAYOUTS, POLICIES, Table, nans};
 

@@ -10,7 +10,7 @@ use super::{LAYOUTS, Table};
 
 /// Small slices, so that many lose nothing, or nothing but precision.
 #[test]
-fn a_report_tells_which_policies_would_refuse() {
+fn a_report_names_which_policies_would_refuse() {
     fn check<S: Element, D: Element>() {
         let mut random = Random::new(11);
         let values = [special_values::<S>(), random.values(40)].concat();

@@ -132,7 +132,7 @@ fn names_types_and_categories_come_back() {
 }
 
 #[test]
-fn a_column_that_had_no_name_keeps_the_one_that_somebody_gives_it() {
+fn a_column_that_had_no_name_keeps_the_one_that_it_is_given() {
     let batch = Table::from_rows(&[[1, 2]]).unwrap().to_record_batch().unwrap();
     let [weight, unnamed] = [0, 1].map(|column| batch.schema().field(column).clone());
     let schema = Schema::new(vec![weight.with_name("weight"), unnamed]);

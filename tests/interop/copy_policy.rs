@@ -52,7 +52,7 @@ fn table(layout: DataLayout) -> HomogenNumericTable<f32> {
 }
 
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-macro_rules! ndarray_doors {
+macro_rules! ndarray_calls {
     ($feature:literal, $ndarray:ident) => {
         #[cfg(feature = $feature)]
         mod $ndarray {
@@ -145,9 +145,9 @@ macro_rules! ndarray_doors {
     };
 }
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-ndarray_doors!("ndarray", ndarray);
+ndarray_calls!("ndarray", ndarray);
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-ndarray_doors!("ndarray-016", ndarray_016);
+ndarray_calls!("ndarray-016", ndarray_016);
 
 #[cfg(feature = "arrow")]
 mod arrow {

@@ -3,10 +3,11 @@
 
 use std::fs;
 
-use super::counting::measured;
-use super::scratch::Scratch;
 use numeric_table::{CopyPolicy, load_npy_any, prelude::*, read_npy_any};
 use test_support::bits::Random;
+
+use super::counting::measured;
+use super::scratch::Scratch;
 
 type Table<T> = HomogenNumericTable<T>;
 

@@ -8,10 +8,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::counting::measured;
-use super::scratch::Scratch;
 use numeric_table::{SaveOptions, load_any, prelude::*, verify};
 use test_support::bits::Random;
+
+use super::counting::measured;
+use super::scratch::Scratch;
 
 type Table<T> = HomogenNumericTable<T>;
 

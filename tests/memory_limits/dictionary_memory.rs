@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use super::counting::measured;
-use super::scratch::Scratch;
 use numeric_table::{SaveOptions, TableReader, load_any, prelude::*};
 use test_support::tables::feature;
 use test_support::test_name;
+
+use super::counting::measured;
+use super::scratch::Scratch;
 
 type Table<T> = HomogenNumericTable<T>;
 

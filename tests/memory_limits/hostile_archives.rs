@@ -4,10 +4,11 @@
 //! what the library writes. Memory maps are watched on Linux, too.
 //! Limits: the crate's documentation of `from_bytes`, and the rules for readers of table files.
 
-use super::counting::measured;
-use super::scratch::alone;
 use numeric_table::{from_bytes_any, prelude::*};
 use test_support::bits::Random;
+
+use super::counting::measured;
+use super::scratch::alone;
 
 type Table<T> = HomogenNumericTable<T>;
 

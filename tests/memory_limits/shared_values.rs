@@ -2,10 +2,11 @@
 //!
 //! The large table is smaller than what the library takes from the system directly, so that a copy would be counted.
 
-use super::counting::measured;
 use ndarray::Array2;
 use numeric_table::{CopyPolicy, prelude::*};
 use test_support::test_name;
+
+use super::counting::measured;
 
 /// Set in the process that the test runs in.
 const CHILD: &str = "NUMERIC_TABLE_SHARED_VALUES_TEST";

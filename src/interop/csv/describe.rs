@@ -23,7 +23,7 @@ pub(super) struct Findings {
     columns: HashMap<usize, Finding>,
     /// The first position so far where a column has one word too many; words after it are not needed.
     end: Option<u64>,
-    is_behind_end: bool,
+    is_past_end: bool,
     /// Whether there was a record of the wrong shape, or the last one of the file: nothing after it counts.
     is_over: bool,
 }
@@ -102,7 +102,7 @@ impl Findings {
         let &RecordBytes { syntax, bytes, place } = records;
         for ((index, column), &end) in roles.columns.iter().enumerate().zip(ends) {
             let start = std::mem::replace(&mut at, end + 1);
-            let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_behind_end);
+            let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_past_end);
             if !is_open && !wants_words {
                 continue;
             }
@@ -197,7 +197,7 @@ fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) 
                 break;
             }
             let bytes = input.read(piece.bytes, &mut buffer)?;
-            findings.is_behind_end |= end.load(Ordering::Relaxed) < start;
+            findings.is_past_end |= end.load(Ordering::Relaxed) < start;
             findings.look_at(&RecordBytes { syntax, bytes, place: start }, roles, usize::MAX);
             end.fetch_min(findings.end.unwrap_or(u64::MAX), Ordering::Relaxed);
             over.fetch_min(if findings.is_over { start } else { u64::MAX }, Ordering::Relaxed);

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_gives_what_a_long_look_gives() {
+    fn the_short_way_and_the_long_way_agree() {
         fn check<T: Element>() {
             for text in ["0", "-0", "7", "-7", "12.5", "1e2", ".5", "5.", "300", "65520", "1e400", "-129", "x", "", "-"]
             {

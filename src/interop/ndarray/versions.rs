@@ -44,7 +44,7 @@ fn take_vec<T: Element>(table: &mut HomogenNumericTable<T>) -> Option<Vec<T>> {
     Some(values)
 }
 
-macro_rules! define_doors {
+macro_rules! define_conversions {
     ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident) => {
         #[cfg(feature = $feature)]
         mod $into_ndarray {
@@ -274,5 +274,5 @@ macro_rules! define_doors {
         }
     };
 }
-define_doors!("ndarray", ndarray, as_ndarray, into_ndarray);
-define_doors!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016);
+define_conversions!("ndarray", ndarray, as_ndarray, into_ndarray);
+define_conversions!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016);

@@ -4,8 +4,9 @@
 use numeric_table::execution::*;
 use numeric_table::{Element, Error};
 
-use super::environment;
 use test_support::bits::{Random, is_nan};
+
+use super::environment;
 
 /// What a container refuses.
 #[derive(Clone, Copy, Debug, PartialEq)]

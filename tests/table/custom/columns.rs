@@ -5,8 +5,9 @@ use numeric_table::prelude::*;
 use numeric_table::table::{Piece, PieceMut, Region, TableId, Target};
 use numeric_table::{AnySlice, AnySliceMut, BasicStatistics};
 
-use super::{Result, values_of};
 use test_support::tables::assert_error;
+
+use super::{Result, values_of};
 
 enum Column {
     F32(Vec<f32>),

@@ -9,8 +9,9 @@ use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target};
 use numeric_table::{AnySlice, AnySliceMut, BasicStatistics, SaveOptions};
 
-use super::Result;
 use test_support::tables::{assert_error, shape};
+
+use super::Result;
 
 /// Where a piece says that it is, how large it is, and of which type.
 #[derive(Clone, Copy, Debug)]
