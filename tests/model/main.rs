@@ -410,7 +410,8 @@ fn from_environment(name: &str) -> Option<u64> {
 
 #[test]
 fn random_sequences_of_calls_do_what_the_model_says() {
-    let sequences = from_environment("NUMERIC_TABLE_SEQUENCES").unwrap_or(10_000);
+    let sequences =
+        from_environment("NUMERIC_TABLE_SEQUENCES").unwrap_or(if cfg!(debug_assertions) { 2_000 } else { 10_000 });
     let seed = from_environment("NUMERIC_TABLE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
     eprintln!("{sequences} sequences, NUMERIC_TABLE_SEED={seed}");
     let config = Config {

@@ -80,6 +80,9 @@ fn test_pair<S: Element, D: Element>(random: &mut Random) {
 fn converting_into_a_layout_is_converting_and_then_changing_the_layout() {
     let mut random = Random(0x5EED_0901);
     test_pair::<f64, i16>(&mut random);
+    if !tries_every_pair() {
+        return;
+    }
     test_pair::<f32, half::f16>(&mut random);
     test_pair::<i64, u8>(&mut random);
     test_pair::<half::bf16, f64>(&mut random);

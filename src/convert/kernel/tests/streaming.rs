@@ -119,10 +119,13 @@ fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
 #[test]
 fn a_large_result_is_that_of_small_ones_wherever_it_begins_and_ends() {
     let (levels, mut random) = (levels(), Random(0x5EED_0401));
+    let best = *levels.last().unwrap();
+    if !tries_every_pair() {
+        return test_pair::<u8, f64>(best, &mut random);
+    }
     for &level in &levels {
         test_pair::<u8, f64>(level, &mut random);
     }
-    let best = *levels.last().unwrap();
     test_pair::<f64, f64>(best, &mut random);
     test_pair::<i16, f32>(best, &mut random);
     test_pair::<f32, half::bf16>(best, &mut random);

@@ -23,6 +23,11 @@ const PAIRS: [(ElementType, ElementType); 8] = [
     (ElementType::U32, ElementType::U32),
 ];
 
+/// Returns two of the pairs where not all are tried.
+fn pairs() -> impl Iterator<Item = (ElementType, ElementType)> {
+    PAIRS.into_iter().take(if tries_every_pair() { PAIRS.len() } else { 2 })
+}
+
 /// Returns windows of about `count` values, enough to be cut: tall, wide and square, with every kind of stride.
 fn geometries(count: usize) -> [Geometry; 8] {
     let (long, side) = (count / 3, count.isqrt() + 1);
@@ -95,7 +100,7 @@ fn large_windows_are_converted_alike_by_any_number_of_threads() {
         }
     }
     let (pools, mut random) = (pools(), Random(0x5EED_0301));
-    for (source, target) in PAIRS {
+    for (source, target) in pairs() {
         match_element!(source, S => test::<S>(target, &pools, &mut random));
     }
 }
