@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     println!("years in 8 bits: {}", error.map_or("fine".to_owned(), |error| error.to_string()));
 
     println!("\na file larger than memory, in one buffer");
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv"));
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits.csv"));
     let source = CsvSource::open_with(path, CsvOptions::new().kind(.., CsvKind::Continuous))?; // read once
     let (mut blocks, mut count, mut sum) = (source.row_blocks::<u8>(500)?, 0, 0_u64);
     while let Some(block) = blocks.next_block()? {

@@ -51,7 +51,7 @@ fn main() -> Result<()> {
 }
 
 fn default_path() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/iris.csv"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/iris.csv"))
 }
 
 /// Prints the names of the categories.
@@ -78,16 +78,9 @@ fn check_standardized(table: &HomogenNumericTable<f32>, statistics: &BasicStatis
 }
 
 /// Maps the file as the memory of a table: values are read when they are accessed.
-#[cfg(feature = "mmap")]
 fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
     // SAFETY: the file is in a folder of this program, which does not write to it again.
     Ok(unsafe { HomogenNumericTable::map(path) }?)
-}
-
-/// Loads the file, since it cannot be mapped.
-#[cfg(not(feature = "mmap"))]
-fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
-    Ok(HomogenNumericTable::load(path)?)
 }
 
 /// Compares shape, layout, dictionary and the bits of every value: -0.0 is not 0.0 here, and a NaN equals itself.

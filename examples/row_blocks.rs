@@ -132,11 +132,7 @@ fn round_in_parallel(table: &mut HomogenNumericTable<f64>) -> Result<()> {
         block.iter_mut().for_each(round);
         Ok(())
     };
-    #[cfg(feature = "rayon")]
-    table.par_update_row_blocks(ROWS_PER_BLOCK, round_block)?;
-    #[cfg(not(feature = "rayon"))]
-    table.update_row_blocks(ROWS_PER_BLOCK, round_block)?;
-    Ok(())
+    Ok(table.par_update_row_blocks(ROWS_PER_BLOCK, round_block)?)
 }
 
 fn round(value: &mut f32) {

@@ -16,7 +16,12 @@
 //! | [`cost`] | copies, passes, threads, debug builds |
 //! | [`coming_from_daal`] | DAAL and oneDAL call by call |
 //!
-//! These modules are the pages of the folder `docs`, and hold nothing else: there are none of them but in the documentation.
+//! These modules are the pages of the folder `docs`, and hold nothing else: they exist in the documentation only.
+//!
+//! # In the repository
+//!
+//! What these pages mention and the package does not contain: the examples and what they print (`examples/README.md`), the
+//! benches and their results (`benches/README.md`), the fuzzers (`tests/fuzz`), the golden files (`data/golden`).
 
 /// Where the links of the pages lead in this documentation.
 macro_rules! links {
@@ -37,22 +42,22 @@ macro_rules! links {
 [guarantees archives-and-json]: crate::guide::guarantees#archives-and-json
 [table-files mapping]: crate::guide::table_files#mapping
 [table-files what-you-can-rely-on]: crate::guide::table_files#what-you-can-rely-on
-[benches]: https://docs.rs/crate/numeric-table/latest/source/benches/README.md
+[benches]: crate::guide#in-the-repository
 [CHANGELOG]: https://docs.rs/crate/numeric-table/latest/source/CHANGELOG.md
-[data golden read_ntb]: https://docs.rs/crate/numeric-table/latest/source/data/golden/read_ntb.py
-[examples arrow_ipc]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples control_and_execution]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples csv_files]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples dynamic_tables]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples row_blocks]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples serialize]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples shared_array]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples stream_rows]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
-[examples table_file]: https://docs.rs/crate/numeric-table/latest/source/examples/README.md
+[data golden read_ntb]: crate::guide#in-the-repository
+[examples arrow_ipc]: crate::guide#in-the-repository
+[examples control_and_execution]: crate::guide#in-the-repository
+[examples csv_files]: crate::guide#in-the-repository
+[examples dynamic_tables]: crate::guide#in-the-repository
+[examples row_blocks]: crate::guide#in-the-repository
+[examples serialize]: crate::guide#in-the-repository
+[examples shared_array]: crate::guide#in-the-repository
+[examples stream_rows]: crate::guide#in-the-repository
+[examples table_file]: crate::guide#in-the-repository
 [execution]: crate::execution
 [format]: https://docs.rs/crate/numeric-table/latest/source/src/format/README.md
 [table numeric_table]: crate::NumericTable
-[tests fuzz]: https://docs.rs/crate/numeric-table/latest/source/tests/fuzz/README.md
+[tests fuzz]: crate::guide#in-the-repository
 [tests copy_policy]: crate::CopyPolicy
 
 "
