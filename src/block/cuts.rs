@@ -73,6 +73,11 @@ impl<'t> BlocksMut<'t> {
 
 #[cfg(feature = "rayon")]
 impl BlocksMut<'_> {
+    /// Returns whether the blocks have any values.
+    pub(super) fn have_values(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| !rest.region().shape().is_empty())
+    }
+
     /// Calls `edit` with a copy of all that is left, and writes it back if that succeeds.
     pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<()>) -> Result<()> {
         let mut rest = self.rest.ok_or(Error::EmptyBlocks)?;

@@ -298,7 +298,6 @@ pub trait BlockUpdate: NumericTable {
         rows_per_block: usize,
         edit: impl Fn(&mut BlockMut<'_, U>) -> Result<()> + Send + Sync,
     ) -> Result<()> {
-        let has_values = self.column_count() > 0;
         let blocks = match BlocksMut::new(self, rows_per_block) {
             Err(Error::ReadOnlyTable) => {
                 // It may be a table without pieces that overrides writing: one block at a time.
@@ -307,7 +306,8 @@ pub trait BlockUpdate: NumericTable {
             }
             blocks => blocks?,
         };
-        if has_values { parallel::try_for_each_piece(blocks, |block| block.update(&edit)) } else { Ok(()) }
+        // A table without columns may have any number of rows.
+        if blocks.have_values() { parallel::try_for_each_piece(blocks, |block| block.update(&edit)) } else { Ok(()) }
     }
 }
 

@@ -5,6 +5,9 @@
 //! region are spread over several threads.
 //! Invariant: all values are checked before any is written that the caller can see.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
 use super::piece::{Piece, PieceMut};
 use super::{NumericTable, Region, Target};
 use crate::array::{AnyArray, Array};
@@ -248,6 +251,28 @@ enum Parts<'t> {
     Many(Vec<PartMut<'t>>),
 }
 
+/// Returns whether two parts, sorted by their first rows and with values each, have a place in common.
+fn overlap(parts: &[PartMut<'_>]) -> bool {
+    // The parts that have the row which has been reached: their columns are disjoint, or the answer is known.
+    let mut columns = BTreeMap::new();
+    let mut ends = BinaryHeap::new();
+    for PartMut { region, .. } in parts {
+        while let Some(&Reverse((end, column))) = ends.peek()
+            && end <= region.rows.start
+        {
+            ends.pop();
+            columns.remove(&column);
+        }
+        let before = columns.range(..region.columns.end).next_back();
+        if before.is_some_and(|(_, &end)| end > region.columns.start) {
+            return true;
+        }
+        columns.insert(region.columns.start, region.columns.end);
+        ends.push(Reverse((region.rows.end, region.columns.start)));
+    }
+    false
+}
+
 impl<'t> RegionMut<'t> {
     /// Returns a region of a piece, if it is inside.
     #[inline(always)]
@@ -258,7 +283,7 @@ impl<'t> RegionMut<'t> {
     /// Returns a region of the pieces of a table.
     ///
     /// # Errors
-    /// [`Error::NotInMemory`] if they do not cover it.
+    /// [`Error::NotInMemory`] if they do not cover it, or overlap in it.
     pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
         let (mut parts, mut covered) = (Vec::new(), 0_usize);
         for piece in pieces {
@@ -271,10 +296,10 @@ impl<'t> RegionMut<'t> {
                 parts.push(PartMut { region: common, window });
             }
         }
-        if covered != region.shape().element_count()? {
+        parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
+        if covered != region.shape().element_count()? || overlap(&parts) {
             return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
         }
-        parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
         Ok(Self::of_parts(region.clone(), parts))
     }
 

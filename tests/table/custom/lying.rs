@@ -352,7 +352,7 @@ fn pieces_for_writing_that_do_not_cover_the_region_are_refused() {
 }
 
 #[test]
-fn pieces_for_writing_that_lie_on_each_other_are_no_panic() {
+fn pieces_for_writing_that_overlap_are_refused() {
     let twice: [&[Answer]; 4] = [
         &[at(0, 0, (2, 3)), at(0, 0, (2, 3))],
         &[at(0, 0, (4, 3)), at(0, 0, (4, 3))],
@@ -360,10 +360,14 @@ fn pieces_for_writing_that_lie_on_each_other_are_no_panic() {
         &[at(0, 0, (3, 3)), at(2, 0, (1, 3))],
     ];
     for answers in twice {
-        for reading in [in_two().to_vec(), Liar::honest().answers] {
-            let mut table = Liar::new(reading, answers);
-            let _ = (writings(&mut table), block_writings(&mut table));
+        let mut table = Liar::new(in_two(), answers);
+        let before = table.floats.clone();
+        for (name, result) in block_writings(&mut table) {
+            assert!(matches!(result, Err(Error::NotInMemory { .. })), "{answers:?}, {name}: {result:?}");
         }
+        assert_eq!(table.floats, before);
+        let mut table = Liar::new(Liar::honest().answers, answers);
+        let _ = (writings(&mut table), block_writings(&mut table)); // no panic
     }
 }
 
@@ -551,4 +555,38 @@ fn memory_that_is_not_what_was_to_be_lent_is_no_panic() {
             }
         }
     }
+}
+
+/// A table of no columns and very many rows, which says that it has one.
+#[cfg(feature = "rayon")]
+struct OneColumnOfNone(DataDictionary, TableId);
+
+#[cfg(feature = "rayon")]
+impl NumericTable for OneColumnOfNone {
+    fn shape(&self) -> Shape {
+        Shape { rows: usize::MAX, columns: 0 }
+    }
+
+    fn column_count(&self) -> usize {
+        1
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.0
+    }
+
+    fn id(&self) -> TableId {
+        self.1
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        Ok(Vec::new())
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn a_parallel_update_of_no_values_ends_whatever_the_number_of_columns_is_said_to_be() {
+    let mut table = OneColumnOfNone(DataDictionary::uniform(Feature::new(ElementType::U8), 0), TableId::new());
+    table.par_update_row_blocks::<f64>(1, |_| panic!("there is no value")).unwrap();
 }
