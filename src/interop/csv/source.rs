@@ -69,7 +69,8 @@ pub struct CsvSource {
 }
 
 impl CsvSource {
-    /// Opens a file and reads its first records.
+    /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory until
+    /// it ends.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is invalid; [`Error::OutOfMemory`].

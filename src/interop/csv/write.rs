@@ -100,9 +100,9 @@ impl dyn NumericTable + '_ {
     /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the
-    /// table changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers
-    /// contradict each other.
+    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::MixedElementTypes`]: `convert` makes columns of one type;
+    /// [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read;
+    /// [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
     ///
     /// # Examples
     /// ```

@@ -1,9 +1,10 @@
 //! Arrays, dictionaries and tables as bytes and as JSON, and the errors of damaged bytes.
 //!
 //! ```text
-//! cargo run --release --example serialize
+//! cargo run --release -p more-examples --example serialize
 //! ```
 
+#[path = "../common/mod.rs"]
 mod common;
 
 use common::{heading, load};
