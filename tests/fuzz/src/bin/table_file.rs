@@ -254,7 +254,7 @@ fn check_other_types<T: Element>(scratch: &Scratch) {
 }
 
 /// A table that was read is the same after it was saved, also over the file that it is mapped from.
-fn check_saving<T: Element>(scratch: &Scratch, mapped: Table<T>, loaded: &dyn NumericTable) {
+fn check_saving<T: Element>(scratch: &Scratch, mapped: Table<T>, loaded: &(dyn NumericTable + 'static)) {
     loaded.save_with(&scratch.copy, options()).unwrap();
     assert!(verify(&scratch.copy).unwrap());
     assert_same(&Table::<T>::load(&scratch.copy).unwrap(), table_of(loaded));
