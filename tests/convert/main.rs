@@ -19,12 +19,9 @@ use numeric_table::prelude::*;
 use oracle::{Loss, expected, permits};
 use test_support::bits::{Random, bits, float_format, from_bits, special_values};
 use test_support::for_each_element;
+use test_support::tables::{LAYOUTS, POLICIES};
 
 type Table<T> = HomogenNumericTable<T>;
-
-const POLICIES: [ConversionPolicy; 3] =
-    [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
-const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 
 /// A table's values with what has to become of them, all as bits: only the calls of the crate are compiled per pair.
 struct Case {

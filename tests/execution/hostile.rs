@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
-use test_support::tables::assert_error;
+use test_support::tables::{LAYOUTS, assert_error};
 
 type Hook = Mutex<Option<Box<dyn FnOnce() + Send>>>;
 
@@ -296,7 +296,7 @@ fn slots_are_made_when_they_are_needed() {
 #[test]
 fn a_table_on_a_device_may_have_room_for_more() {
     fn check<D: Kernels>(device: &D) {
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in LAYOUTS {
             let mut handle = ArrayHandle::<i32, D>::from_container(device, Array::from((0..10).collect::<Vec<_>>()));
             handle.truncate(6);
             let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, layout).unwrap();

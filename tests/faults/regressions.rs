@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use numeric_table::{ReadWriteMode::*, prelude::*};
+use test_support::tables::LAYOUTS;
 
 /// Lends two values, and panics when it is dropped.
 struct PanickingOwner([u8; 2]);
@@ -127,7 +128,7 @@ fn writable_blocks_can_be_looked_at_from_several_threads() {
 #[test]
 fn a_nan_keeps_its_payload_through_a_strided_block_of_the_stored_type() {
     fn check<T: Element + PartialEq>(quiet: T, other: T, bits: fn(T) -> u64) {
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in LAYOUTS {
             let mut table = HomogenNumericTable::full_in(Shape { rows: 3, columns: 2 }, quiet, layout).unwrap();
             let mut column = table.column_mut::<T>(1, 0..3).unwrap();
             column[1] = other;

@@ -15,11 +15,10 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use numeric_table::{ArrowOptions, from_record_batches_any, prelude::*};
+use test_support::tables::LAYOUTS;
 use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
-
-const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 
 /// Bits of every kind, so that whatever is not bit exact shows.
 fn odd_bits<T: Element>(shape: Shape, layout: DataLayout) -> Table<T> {

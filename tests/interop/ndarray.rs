@@ -7,11 +7,10 @@
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, Slice, arr2, s};
 use numeric_table::{CopyPolicy, NdarraySource, TableView, prelude::*};
 use proptest::prelude::*;
+use test_support::tables::LAYOUTS;
 use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
-
-const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 
 /// `rows x 3`, counting in memory order.
 fn three_columns<T: SmallNumber>(rows: u8, layout: DataLayout) -> Table<T> {

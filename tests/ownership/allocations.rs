@@ -2,6 +2,7 @@
 
 use numeric_table::convert::convert_slice;
 use numeric_table::prelude::*;
+use test_support::tables::LAYOUTS;
 
 use super::counting::requests;
 
@@ -35,7 +36,7 @@ fn never_allocates_again<U: Element>(layout: DataLayout) {
 
 #[test]
 fn a_reused_descriptor_allocates_nothing() {
-    for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+    for layout in LAYOUTS {
         never_allocates_again::<f32>(layout);
         never_allocates_again::<f64>(layout);
         never_allocates_again::<i16>(layout);

@@ -2,7 +2,7 @@
 //! error.
 
 use numeric_table::{SaveOptions, TableWriter, load_any, prelude::*};
-use test_support::tables::{assert_error, shape};
+use test_support::tables::{LAYOUTS, assert_error, shape};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -19,9 +19,8 @@ fn without_memory() -> Table<u8> {
 
 fn tables_without_values() -> Vec<Table<u8>> {
     let shapes = [shape(MOST, 0), shape(0, MOST), shape(1 << 62, 0), shape(0, 1 << 62)];
-    let layouts = [DataLayout::RowMajor, DataLayout::ColumnMajor];
     let table = |(shape, layout)| Table::full_in(shape, 0, layout).unwrap();
-    shapes.into_iter().flat_map(|shape| layouts.map(|layout| (shape, layout))).map(table).collect()
+    shapes.into_iter().flat_map(|shape| LAYOUTS.map(|layout| (shape, layout))).map(table).collect()
 }
 
 #[test]

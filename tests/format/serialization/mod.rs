@@ -15,10 +15,9 @@ use numeric_table::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
 use test_support::bits::{Random, bits, special_values};
+use test_support::tables::LAYOUTS;
 
 type Table<T> = HomogenNumericTable<T>;
-
-const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 
 /// Rows of five columns, as many as there are values for.
 fn five_columns<T: Element>(mut values: Vec<T>, layout: DataLayout) -> Table<T> {

@@ -12,6 +12,7 @@ use numeric_table::{
     AnySlice, AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any,
     load_any, load_npy_any, verify,
 };
+use test_support::tables::LAYOUTS;
 
 use super::tools::{Bounded, FEW, PRINTED, SINK, Sink, check_file, columns_of, on_device, row_ranges};
 use super::{Call, Table};
@@ -95,7 +96,7 @@ calls! {
         let _ = black_box(table.convert::<f64>());
         for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact] {
             let _ = black_box(table.convert_with::<i16>(policy));
-            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            for layout in LAYOUTS {
                 let _ = black_box(table.convert_to::<f64>(layout, policy));
             }
         }
@@ -103,7 +104,7 @@ calls! {
     }
 
     fn laid_out_anew(table, _folder) {
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in LAYOUTS {
             let _ = black_box(table.to_layout(layout));
         }
         let _ = black_box(table.to_compact());
@@ -144,7 +145,7 @@ calls! {
 
     fn made_from_arrays(table, _folder) {
         for count in [0, 1, 6] {
-            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+            for layout in LAYOUTS {
                 let _ = black_box(Table::from_array_in(vec![T::default(); count], table.shape(), layout));
             }
         }
@@ -155,7 +156,7 @@ calls! {
                 assert_eq!(table.shape(), before);
             }
         }
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in LAYOUTS {
             let _ = black_box(Table::full_in(table.shape(), T::default(), layout));
         }
         let _ = black_box(Table::<T>::with_dictionary(table.dictionary().clone()));

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use calls::CALLS;
 use numeric_table::prelude::*;
 use tempfile::TempDir;
+use test_support::tables::LAYOUTS;
 use test_support::test_name;
 
 type Table<T> = HomogenNumericTable<T>;
@@ -119,7 +120,7 @@ fn run(call: &Call, folder: &Path) {
     for rows in SIDES {
         for columns in SIDES {
             for allocation in [AllocationFlag::DoAllocate, AllocationFlag::DoNotAllocate] {
-                for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                for layout in LAYOUTS {
                     let shape = Shape { rows, columns };
                     println!("{MARK}{shape} {allocation:?} {layout:?}");
                     if let Ok(mut table) = HomogenNumericTable::<f32>::new_in(shape, allocation, layout) {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use numeric_table::execution::{Kernels, StreamOptions};
 use numeric_table::prelude::*;
+use test_support::tables::LAYOUTS;
 
 use super::Table;
 
@@ -69,7 +70,7 @@ pub(crate) fn on_device<T: Element, D: Kernels + Clone>(table: &Table<T>, device
         for range in row_ranges(rows) {
             let _ = black_box(there.pull_rows::<f32>(range));
         }
-        for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        for layout in LAYOUTS {
             let _ = black_box(there.to_layout(layout));
         }
         for columns in [vec![], vec![0], vec![usize::MAX], vec![0; 5]] {

@@ -4,6 +4,7 @@ use numeric_table::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Region, TableId, Target};
+use test_support::tables::LAYOUTS;
 
 use super::{Result, Stacked, stacked, values_of};
 
@@ -163,7 +164,7 @@ fn a_refused_descriptor_copies_no_memory_of_any_kind_of_table() {
 
 #[test]
 fn an_archive_of_any_table_has_its_layout() {
-    for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+    for layout in LAYOUTS {
         let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6], [7, 8, 9]]).unwrap();
         let table = table.to_layout(layout).unwrap();
         for part in [table.clone(), table.slice_rows(..2).unwrap(), table.slice_rows(1..2).unwrap()] {
