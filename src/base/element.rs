@@ -46,6 +46,33 @@ macro_rules! match_element {
 }
 pub(crate) use match_element;
 
+/// `match_width!(element_type, Bits => body)`: `body`, compiled for the unsigned integer of each width that elements
+/// have, the one of this type's elements chosen at run time.
+macro_rules! match_width {
+    ($element_type:expr, $Bits:ident => $body:expr) => {
+        match $element_type.size_in_bytes() {
+            1 => {
+                type $Bits = u8;
+                $body
+            }
+            2 => {
+                type $Bits = u16;
+                $body
+            }
+            4 => {
+                type $Bits = u32;
+                $body
+            }
+            8 => {
+                type $Bits = u64;
+                $body
+            }
+            size => unreachable!("no element type has {size} bytes"),
+        }
+    };
+}
+pub(crate) use match_width;
+
 macro_rules! define_element_type {
     (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         /// The type of the values in a table, known at run time.

@@ -509,7 +509,7 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn fill<U: Element>(&mut self, value: U) -> Result<()> {
-        let region = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
+        let region = Region::whole(self.shape());
         fill(self, &region, value)
     }
 }

@@ -109,7 +109,7 @@ pub trait BlockUpdate: NumericTable {
         edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
         let region = Region { rows: rows_of(self.shape(), rows)?, columns: 0..self.column_count() };
-        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
+        update_copy(self, &mut Buffer::new(), region, edit)
     }
 
     /// Edits consecutive rows in the table's own memory, without a copy, if they are contiguous there as `U`: edits
@@ -139,15 +139,7 @@ pub trait BlockUpdate: NumericTable {
         rows: impl RangeBounds<usize>,
         edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let rows = rows_of(self.shape(), rows)?;
-        let mut block = self.rows_mut(rows)?;
-        match edit(&mut block) {
-            Ok(result) => block.release().map(|()| result),
-            Err(error) => {
-                block.discard();
-                Err(error)
-            }
-        }
+        edit_in_place(self.rows_mut(rows)?, edit)
     }
 
     /// Edits consecutive values of one column as `U`, all or nothing, like [`update_rows`](Self::update_rows).
@@ -179,7 +171,7 @@ pub trait BlockUpdate: NumericTable {
         edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
         let region = Region { rows: rows_of(self.shape(), rows)?, columns: one_column(self, column)? };
-        update_copy(self, &mut Buffer::new(), &region, |values| edit(&mut BlockMut::staged(values, region.clone())))
+        update_copy(self, &mut Buffer::new(), region, edit)
     }
 
     /// Edits consecutive values of one column in the table's own memory, without a copy, if they are contiguous there
@@ -209,15 +201,7 @@ pub trait BlockUpdate: NumericTable {
         rows: impl RangeBounds<usize>,
         edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
-        let rows = rows_of(self.shape(), rows)?;
-        let mut block = self.column_mut(column, rows)?;
-        match edit(&mut block) {
-            Ok(result) => block.release().map(|()| result),
-            Err(error) => {
-                block.discard();
-                Err(error)
-            }
-        }
+        edit_in_place(self.column_mut(column, rows)?, edit)
     }
 
     /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error,
@@ -254,7 +238,7 @@ pub trait BlockUpdate: NumericTable {
         rows_per_block: usize,
         mut edit: impl FnMut(&mut BlockMut<'_, U>) -> Result<()>,
     ) -> Result<()> {
-        let whole = Region { rows: 0..self.row_count(), columns: 0..self.column_count() };
+        let whole = Region::whole(self.shape());
         let cuts = Cuts::new(whole.rows.len(), rows_per_block)?;
         self.piece(0, 0)?; // a table that cannot be read is one error, not one for each block
         if whole.columns.is_empty() {
@@ -263,9 +247,7 @@ pub trait BlockUpdate: NumericTable {
         let (mut buffer, mut outcome) = (Buffer::new(), Ok(()));
         for index in 0..cuts.count() {
             let region = Region { rows: cuts.block(index), ..whole.clone() };
-            let updated =
-                update_copy(self, &mut buffer, &region, |values| edit(&mut BlockMut::staged(values, region.clone())));
-            outcome = outcome.and(updated);
+            outcome = outcome.and(update_copy(self, &mut buffer, region, &mut edit));
         }
         outcome
     }
@@ -321,14 +303,28 @@ pub(super) const WRITE_BACK: WriteRule = WriteRule { policy: ConversionPolicy::C
 fn update_copy<U: Element, R>(
     table: &mut (impl NumericTable + ?Sized),
     buffer: &mut Buffer<U>,
-    region: &Region,
-    edit: impl FnOnce(&mut [U]) -> Result<R>,
+    region: Region,
+    edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
 ) -> Result<R> {
     region.check(table.shape())?;
     let count = region.shape().element_count_of(U::TYPE)?;
-    buffer.read(table, region, count, ConversionPolicy::Saturate, false)?;
+    buffer.read(table, &region, count, ConversionPolicy::Saturate, false)?;
     let values = &mut buffer.as_mut_slice()[..count];
-    let result = edit(values)?;
-    table.write_region(region, AnySlice::new(values), WRITE_BACK)?;
+    let result = edit(&mut BlockMut::staged(values, region.clone()))?;
+    table.write_region(&region, AnySlice::new(values), WRITE_BACK)?;
     Ok(result)
+}
+
+/// Calls `edit` with a block and releases it if that succeeds; otherwise discards what has not been written yet.
+fn edit_in_place<U: Element, R>(
+    mut block: BlockMut<'_, U>,
+    edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
+) -> Result<R> {
+    match edit(&mut block) {
+        Ok(result) => block.release().map(|()| result),
+        Err(error) => {
+            block.discard();
+            Err(error)
+        }
+    }
 }

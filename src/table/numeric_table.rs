@@ -446,7 +446,7 @@ pub trait NumericTable: Send + Sync {
     /// ```
     #[inline(always)]
     fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
-        let value = Region::at(row, column, Shape { rows: 1, columns: 1 });
+        let value = Region::of_value(row, column);
         Ok(self.pieces_mut()?.into_iter().find(|piece| piece.region().place_of(&value).is_some()))
     }
 

@@ -65,6 +65,12 @@ impl Region {
         Self { rows: row..row.saturating_add(shape.rows), columns: column..column.saturating_add(shape.columns) }
     }
 
+    /// Returns the region of one value.
+    #[inline(always)]
+    pub(crate) fn of_value(row: usize, column: usize) -> Self {
+        Self::at(row, column, Shape { rows: 1, columns: 1 })
+    }
+
     /// Returns the region of a whole table.
     pub(crate) fn whole(shape: Shape) -> Self {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }

@@ -25,17 +25,17 @@ const BAND_BYTES: usize = 16 << 10;
 /// The least number of rows of such a band, so that each part of it is worth a call.
 const LEAST_ROWS: usize = 32;
 
-/// A region inside one piece, for reading.
-struct Part<'t> {
+/// A region inside one piece, and its values.
+struct Within<W> {
     region: Region,
-    window: AnyWindow<'t>,
+    window: W,
 }
 
+/// A region inside one piece, for reading.
+type Part<'t> = Within<AnyWindow<'t>>;
+
 /// A region inside one piece, for writing.
-struct PartMut<'t> {
-    region: Region,
-    window: AnyWindowMut<'t>,
-}
+type PartMut<'t> = Within<AnyWindowMut<'t>>;
 
 /// The function that looks up the pieces of a table.
 type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
@@ -121,53 +121,51 @@ fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>) -> Result
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
 }
 
-fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
+fn read_band(mut parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
     let row_bytes = values.columns() * values.element_type().size_in_bytes();
     let mut outcome = Ok(());
-    for_each_in_band(
-        parts,
-        |part| &part.region,
-        band,
-        row_bytes,
-        |part, common| {
-            let (Some(source), Some(place)) = (part.region.place_of(&common), band.place_of(&common)) else { return };
-            let window = part.window.cut(source.rows, source.columns);
-            let target = values.cut(place.rows, place.columns);
-            let read = kernel::read_rows(window, target, policy, common.origin(), OldValues::Lost);
-            if read.is_err() {
-                outcome = earlier(std::mem::replace(&mut outcome, Ok(())), read);
-            }
-        },
-    );
+    for_each_in_band(&mut parts, band, row_bytes, |parts, index, common| {
+        let Part { region, window } = &parts[index];
+        let (Some(source), Some(place)) = (region.place_of(common), band.place_of(common)) else { return };
+        let target = values.cut(place.rows, place.columns);
+        let window = window.cut(source.rows, source.columns);
+        let read = kernel::read_rows(window, target, policy, common.origin(), OldValues::Lost);
+        if read.is_err() {
+            outcome = earlier(std::mem::replace(&mut outcome, Ok(())), read);
+        }
+    });
     outcome
 }
 
-/// Calls `work` for the intersection of each part with each band of a region. `all` is in the order of [`parts`].
-fn for_each_in_band<'p, P>(
-    all: &'p [P],
-    region_of: impl Fn(&P) -> &Region,
+/// Calls `work` for the intersection of each part with each band of a region: with the parts, the part's index, and the
+/// intersection. The parts are in the order of [`parts`].
+fn for_each_in_band<P: AsRef<[Within<W>]>, W>(
+    parts: &mut P,
     band: &Region,
     row_bytes: usize,
-    mut work: impl FnMut(&'p P, Region),
+    mut work: impl FnMut(&mut P, usize, &Region),
 ) {
-    let is_wide = |part: &P| {
-        let region = region_of(part);
+    let is_wide = |Within { region, .. }: &Within<W>| {
         region.columns.start <= band.columns.start && region.columns.end >= band.columns.end
     };
-    let height = match all.iter().all(is_wide) {
+    let height = match parts.as_ref().iter().all(is_wide) {
         true => band.rows.len(),
         false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
     };
     let mut first = 0;
     for row in band.rows.clone().step_by(height.max(1)) {
         let low = Region { rows: row..band.rows.end.min(row.saturating_add(height)), columns: band.columns.clone() };
-        while all.get(first).is_some_and(|part| region_of(part).rows.end <= low.rows.start) {
+        while parts.as_ref().get(first).is_some_and(|part| part.region.rows.end <= low.rows.start) {
             first += 1;
         }
-        for part in all[first..].iter().take_while(|part| region_of(part).rows.start < low.rows.end) {
-            let common = region_of(part).common(&low);
+        for index in first..parts.as_ref().len() {
+            let part = &parts.as_ref()[index].region;
+            if part.rows.start >= low.rows.end {
+                break;
+            }
+            let common = part.common(&low);
             if !common.shape().is_empty() {
-                work(part, common);
+                work(parts, index, &common);
             }
         }
     }
@@ -361,26 +359,13 @@ impl<'t> RegionMut<'t> {
             Parts::One(window) => kernel::write_checked(window.reborrow(), new, rule),
             Parts::Many(parts) => {
                 let row_bytes = new.columns() * new.element_type().size_in_bytes();
-                let is_wide = |part: &PartMut<'_>| part.region.columns == region.columns;
-                let height = match parts.iter().all(is_wide) {
-                    true => region.rows.len().max(1),
-                    false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
-                };
-                let mut first = 0;
-                for row in region.rows.clone().step_by(height) {
-                    let rows = row..region.rows.end.min(row.saturating_add(height));
-                    let low = Region { rows, columns: region.columns.clone() };
-                    while parts.get(first).is_some_and(|part| part.region.rows.end <= row) {
-                        first += 1;
+                for_each_in_band(parts, region, row_bytes, |parts, index, common| {
+                    let part = &mut parts[index];
+                    if let (Some(from), Some(to)) = (region.place_of(common), part.region.place_of(common)) {
+                        let window = part.window.reborrow().cut(to.rows, to.columns);
+                        kernel::write_checked(window, new.cut(from.rows, from.columns), rule);
                     }
-                    for part in parts[first..].iter_mut().take_while(|part| part.region.rows.start < low.rows.end) {
-                        let common = part.region.common(&low);
-                        if let (Some(from), Some(to)) = (region.place_of(&common), part.region.place_of(&common)) {
-                            let window = part.window.reborrow().cut(to.rows, to.columns);
-                            kernel::write_checked(window, new.cut(from.rows, from.columns), rule);
-                        }
-                    }
-                }
+                });
             }
         }
         Ok(())

@@ -340,7 +340,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn set_value(&mut self, row: usize, column: usize, value: T) -> Result<()> {
-        position(row, column).check(self.shape())?;
+        Region::of_value(row, column).check(self.shape())?;
         self.window.reborrow().cut(row..row + 1, column..column + 1).fill(value);
         Ok(())
     }
@@ -490,9 +490,4 @@ fn dense(shape: Shape, layout: DataLayout) -> Geometry {
         DataLayout::RowMajor => Geometry { rows, columns, row_stride: columns, column_stride: 1 },
         DataLayout::ColumnMajor => Geometry { rows, columns, row_stride: 1, column_stride: rows },
     }
-}
-
-/// Returns the region of one value. The index `usize::MAX` is outside every table, so saturation is correct.
-pub(crate) fn position(row: usize, column: usize) -> Region {
-    Region { rows: row..row.saturating_add(1), columns: column..column.saturating_add(1) }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::slice::{AnySlice, AnySliceMut};
 use super::typed::{Geometry, Window, WindowMut};
-use crate::base::element::{Element, ElementType};
+use crate::base::element::{Element, ElementType, match_width};
 use crate::base::parallel;
 
 /// A [`Window`] of elements of the Rust type of `element`.
@@ -254,13 +254,7 @@ impl<'a> AnyWindowMut<'a> {
         if let Some(values) = other.as_slice() {
             return self.copy_from_slice(values);
         }
-        match self.element.size_in_bytes() {
-            1 => copy::<u8>(self, other),
-            2 => copy::<u16>(self, other),
-            4 => copy::<u32>(self, other),
-            8 => copy::<u64>(self, other),
-            size => unreachable!("no element type has {size} bytes"),
-        }
+        match_width!(self.element, Bits => copy::<Bits>(self, other))
     }
 
     /// Copies values of the same type, row by row. Panics if there are not as many as positions: callers have checked.
@@ -275,13 +269,7 @@ impl<'a> AnyWindowMut<'a> {
 
     fn write_bits(self, values: AnySlice<'_>, is_marked: Option<&[bool]>) {
         assert_eq!(self.element, values.element_type(), "values of the window's type");
-        match self.element.size_in_bytes() {
-            1 => write_as::<u8>(self, values, is_marked),
-            2 => write_as::<u16>(self, values, is_marked),
-            4 => write_as::<u32>(self, values, is_marked),
-            8 => write_as::<u64>(self, values, is_marked),
-            size => unreachable!("no element type has {size} bytes"),
-        }
+        match_width!(self.element, Bits => write_as::<Bits>(self, values, is_marked))
     }
 }
 

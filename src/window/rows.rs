@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::slice::{AnyRoom, AnySlice};
-use crate::base::element::ElementType;
+use crate::base::element::{ElementType, match_width};
 
 /// Rows of uninitialised elements, each contiguous, `row_stride` elements from the start of one to the next.
 pub(crate) struct AnyRows<'a> {
@@ -109,13 +109,7 @@ impl<'a> AnyRows<'a> {
         if values.is_empty() {
             return; // rows without columns may be too many to count
         }
-        match self.element.size_in_bytes() {
-            1 => copy::<u8>(self, values),
-            2 => copy::<u16>(self, values),
-            4 => copy::<u32>(self, values),
-            8 => copy::<u64>(self, values),
-            size => unreachable!("no element type has {size} bytes"),
-        }
+        match_width!(self.element, Bits => copy::<Bits>(self, values))
     }
 
     /// Lends one row. Panics if it does not exist: callers have checked.

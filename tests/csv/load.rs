@@ -6,38 +6,11 @@
 use std::sync::{Arc, Mutex};
 
 use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, bf16, f16, prelude::*};
-use test_support::bits::{Random, from_bits, is_same};
+use test_support::bits::{Random, from_bits};
 use test_support::tables::{assert_error, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn source(text: &str, options: CsvOptions) -> Result<CsvSource, Error> {
-    CsvSource::from_bytes_with(text.as_bytes().to_vec(), options)
-}
-
-fn load<T: Element>(text: &str, options: CsvOptions) -> Result<Table<T>, Error> {
-    source(text, options)?.load()
-}
-
-/// Loads numbers without a header.
-fn numbers<T: Element>(text: &str) -> Result<Table<T>, Error> {
-    load(text, CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous))
-}
-
-fn assert_values<T: Element>(table: &Table<T>, expected: &[T]) {
-    let values = values_of(table);
-    assert_eq!(values.len(), expected.len());
-    for (index, (&value, &expected)) in values.iter().zip(expected).enumerate() {
-        assert!(is_same(value, expected), "value {index} is {value:?}, not {expected:?}");
-    }
-}
-
-fn written<T: Element>(table: &Table<T>, options: CsvWriteOptions) -> String {
-    let mut text = Vec::new();
-    table.write_csv_to(&mut text, options).unwrap();
-    String::from_utf8(text).unwrap()
-}
+use super::{Table, assert_values, load, numbers, source, written};
 
 #[test]
 fn small_numbers_are_read_in_every_element_type() {

@@ -1,34 +1,11 @@
 //! Tables written as CSV files, and read again.
 
 use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
-use test_support::bits::{Random, is_same, special_values};
+use test_support::bits::{Random, special_values};
 use test_support::tables::{LAYOUTS, assert_error, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn load<T: Element>(text: &str, options: CsvOptions) -> Result<Table<T>, Error> {
-    CsvSource::from_bytes_with(text.as_bytes().to_vec(), options)?.load()
-}
-
-/// Loads numbers without a header.
-fn numbers<T: Element>(text: &str) -> Result<Table<T>, Error> {
-    load(text, CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous))
-}
-
-fn written<T: Element>(table: &Table<T>, options: CsvWriteOptions) -> String {
-    let mut text = Vec::new();
-    table.write_csv_to(&mut text, options).unwrap();
-    String::from_utf8(text).unwrap()
-}
-
-fn assert_values<T: Element>(table: &Table<T>, expected: &[T]) {
-    let values = values_of(table);
-    assert_eq!(values.len(), expected.len());
-    for (index, (&value, &expected)) in values.iter().zip(expected).enumerate() {
-        assert!(is_same(value, expected), "value {index} is {value:?}, not {expected:?}");
-    }
-}
+use super::{Table, assert_values, load, numbers, written};
 
 #[test]
 fn what_is_written_is_read_back_bit_for_bit() {

@@ -2,7 +2,7 @@
 
 use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
-use super::tiles::{Scratch, dense, tiles};
+use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -304,23 +304,13 @@ fn first_refused(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, o
     let level = Level::chosen();
     let (scalar, columns) = (Scalar::of(pair.target()), window.columns());
     let window = window.in_long_rows();
-    let chunk = Scratch::capacity(window.element_type());
-    let (mut scratch, mut row_scratch) = (Scratch::new(), Scratch::new());
-    for tile in tiles(window.geometry(), chunk) {
+    let mut scratch = Scratch::new();
+    let find = |tile: &Tile| {
         let values = dense(window.cut(tile.rows.clone(), tile.columns.clone()), &mut scratch);
-        if pair.permits(level, policy, values) {
-            continue;
-        }
-        // It is in this band of rows, but not left of the tile: that part has been checked.
-        for row in tile.rows {
-            for column in (tile.columns.start..window.columns()).step_by(chunk) {
-                let end = window.columns().min(column + chunk);
-                let values = dense(window.cut(row..row + 1, column..end), &mut row_scratch);
-                if let Some((index, value)) = scalar.first_refused(values, policy) {
-                    return scalar.refusal(value, origin.at(row * window.columns() + column + index, columns));
-                }
-            }
-        }
+        if pair.permits(level, policy, values) { None } else { scalar.first_refused(values, policy) }
+    };
+    match first_in_row_order(window.geometry(), Scratch::capacity(window.element_type()), find) {
+        Some((index, value)) => scalar.refusal(value, origin.at(index, columns)),
+        None => unreachable!("a packed loop refuses what the rule permits"),
     }
-    unreachable!("a packed loop refuses what the rule permits")
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::pair::COUNT_CHUNK;
 use super::transpose::{Square, transpose};
-use crate::base::element::ElementType;
+use crate::base::element::{ElementType, match_width};
 use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
 /// Bytes of a tile: with its result, half of a small first-level cache.
@@ -65,19 +65,37 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     })
 }
 
+/// Returns what `find` finds first in row-major order, and its index there. `find` looks through one tile, row by row, and
+/// returns the index in it.
+pub(super) fn first_in_row_order<V>(
+    geometry: Geometry,
+    capacity: usize,
+    mut find: impl FnMut(&Tile) -> Option<(usize, V)>,
+) -> Option<(usize, V)> {
+    for tile in tiles(geometry, capacity) {
+        if find(&tile).is_none() {
+            continue;
+        }
+        // It is in this band of rows, but not left of the tile: that part has been searched.
+        for row in tile.rows {
+            for column in (tile.columns.start..geometry.columns).step_by(capacity) {
+                let columns = column..geometry.columns.min(column + capacity);
+                if let Some((index, value)) = find(&Tile { rows: row..row + 1, columns }) {
+                    return Some((row * geometry.columns + column + index, value));
+                }
+            }
+        }
+    }
+    None
+}
+
 /// Returns the elements of a small window as a dense slice, row by row: in place, or copied to the scratch buffer.
 pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnySlice<'s> {
     match window.as_slice() {
         Some(values) => values,
         None => {
             let room = scratch.room(window.element_type(), window.rows() * window.columns());
-            match window.element_type().size_in_bytes() {
-                1 => gather::<u8>(window, room),
-                2 => gather::<u16>(window, room),
-                4 => gather::<u32>(window, room),
-                8 => gather::<u64>(window, room),
-                size => unreachable!("no element type has {size} bytes"),
-            }
+            match_width!(window.element_type(), Bits => gather::<Bits>(window, room))
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::pair::Pair;
 use super::read::permits_window;
-use super::tiles::{Scratch, Tile, dense, tiles};
+use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -171,23 +171,11 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut forms = Forms::new();
-        for tile in tiles(old.geometry(), Forms::CAPACITY) {
-            if self.first_refused_change(old, new, &tile, &mut forms).is_none() {
-                continue;
-            }
-            // It is in this band of rows, but not left of the tile: that part has been checked.
-            for row in tile.rows {
-                for column in (tile.columns.start..new.columns()).step_by(Forms::CAPACITY) {
-                    let columns_of_part = column..new.columns().min(column + Forms::CAPACITY);
-                    let part = Tile { rows: row..row + 1, columns: columns_of_part };
-                    if let Some((index, value)) = self.first_refused_change(old, new, &part, &mut forms) {
-                        let place = origin.at(row * new.columns() + column + index, columns);
-                        return Err(Scalar::of(self.store.target()).refusal(value, place));
-                    }
-                }
-            }
+        let find = |tile: &Tile| self.first_refused_change(old, new, tile, &mut forms);
+        match first_in_row_order(old.geometry(), Forms::CAPACITY, find) {
+            Some((index, value)) => Err(Scalar::of(self.store.target()).refusal(value, origin.at(index, columns))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns the first change in a tile, row by row, that the policy refuses: its index in the tile, and the value.

@@ -18,18 +18,7 @@ const SILENT: u64 = 1 << 26;
 /// Compares conversions and reports at every level with the rule.
 fn test_chunk<D: Element>(values: &[f32], levels: &[Level]) {
     let expected: Vec<D> = values.iter().map(|&value| number::convert(value)).collect();
-    let mut lost = ConversionReport { values: values.len(), ..ConversionReport::default() };
-    for (index, &value) in values.iter().enumerate() {
-        match D::loss(value.exact()) {
-            Loss::None => continue,
-            Loss::NanToInteger => lost.nan_to_int += 1,
-            Loss::BelowRange => lost.below_range += 1,
-            Loss::AboveRange => lost.above_range += 1,
-            Loss::OverflowToInfinity => lost.overflow_to_infinity += 1,
-            Loss::Inexact => lost.inexact += 1,
-        }
-        lost.first.get_or_insert((index, 0));
-    }
+    let lost = report_of(values.iter().map(|value| D::loss(value.exact())), 1);
     let (window, origin) = (Window::column(values), Origin::default());
     let mut found = vec![D::default(); values.len()];
     for &level in levels {

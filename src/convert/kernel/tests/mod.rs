@@ -246,20 +246,8 @@ impl<S: Element> Answers<S> {
     /// Compares every field of a report on a window with the rule.
     fn report(&self, geometry: Geometry, start: usize) {
         let window = Window::new(&self.values[start.min(self.values.len())..], geometry).unwrap();
-        let mut expected = ConversionReport::default();
-        for (index, offset) in offsets(geometry).enumerate() {
-            let loss = self.losses[start + offset];
-            expected.values += 1;
-            match loss {
-                Loss::None => continue,
-                Loss::NanToInteger => expected.nan_to_int += 1,
-                Loss::BelowRange => expected.below_range += 1,
-                Loss::AboveRange => expected.above_range += 1,
-                Loss::OverflowToInfinity => expected.overflow_to_infinity += 1,
-                Loss::Inexact => expected.inexact += 1,
-            }
-            expected.first.get_or_insert((index / geometry.columns, index % geometry.columns));
-        }
+        let losses = offsets(geometry).map(|offset| self.losses[start + offset]);
+        let expected = report_of(losses, geometry.columns);
         let pair = (S::TYPE, self.target);
         assert_eq!(S::report(window, self.target), expected, "{pair:?}, {:?}: {geometry:?}", Level::chosen());
     }
@@ -267,6 +255,24 @@ impl<S: Element> Answers<S> {
     fn describe(&self, case: Case) -> String {
         format!("{} to {}, {}, {:?}: {case:?}", S::TYPE, self.target, self.policy, Level::chosen())
     }
+}
+
+/// Returns the report on values of these losses, row by row.
+fn report_of(losses: impl Iterator<Item = Loss>, columns: usize) -> ConversionReport {
+    let mut report = ConversionReport::default();
+    for (index, loss) in losses.enumerate() {
+        report.values += 1;
+        match loss {
+            Loss::None => continue,
+            Loss::NanToInteger => report.nan_to_int += 1,
+            Loss::BelowRange => report.below_range += 1,
+            Loss::AboveRange => report.above_range += 1,
+            Loss::OverflowToInfinity => report.overflow_to_infinity += 1,
+            Loss::Inexact => report.inexact += 1,
+        }
+        report.first.get_or_insert((index / columns, index % columns));
+    }
+    report
 }
 
 /// One call of a kernel.
@@ -296,6 +302,16 @@ enum Call {
         keep_unchanged: bool,
     },
 }
+
+/// Every call.
+const CALLS: [Call; 6] = [
+    Call::Read,
+    Call::ReadOver,
+    Call::ToArray,
+    Call::Check,
+    Call::Write { keep_unchanged: false },
+    Call::Write { keep_unchanged: true },
+];
 
 const fn shape(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> Geometry {
     Geometry { rows, columns, row_stride, column_stride }

@@ -70,15 +70,6 @@ fn scattered(geometry: Geometry) -> [usize; 5] {
     positions.map(|(row, column)| row * row_stride + column * column_stride)
 }
 
-const CALLS: [Call; 6] = [
-    Call::Read,
-    Call::ReadOver,
-    Call::ToArray,
-    Call::Check,
-    Call::Write { keep_unchanged: false },
-    Call::Write { keep_unchanged: true },
-];
-
 #[test]
 fn large_windows_are_converted_alike_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, pools: &[ThreadPool], random: &mut Random) {

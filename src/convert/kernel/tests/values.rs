@@ -150,14 +150,6 @@ fn the_only_refused_value_is_found_wherever_it_is_in_a_chunk() {
     /// Contiguous, with gaps, by columns.
     const GEOMETRIES: [Geometry; 4] =
         [shape(1, COUNT, 1, 1), shape(COUNT, 1, 1, 1), shape(COUNT / 3, 1, 3, 1), shape(90, 91, 1, 90)];
-    const CALLS: [Call; 6] = [
-        Call::Read,
-        Call::ReadOver,
-        Call::ToArray,
-        Call::Check,
-        Call::Write { keep_unchanged: false },
-        Call::Write { keep_unchanged: true },
-    ];
     let (levels, mut random) = (levels(), Random(0x5EED_0203));
     for_every_pair!(test(&levels, &mut random));
 }
