@@ -52,7 +52,7 @@ impl<'a> AnyArrayRef<'a> {
     /// let array = Array::from(vec![1_i64, 2, 3]);
     /// assert!(AnyArrayRef::new(&array).downcast::<u64>().is_none());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(array: &'a Array<T>) -> Self {
         // SAFETY: the same fields in the same places (`repr(C)`), whatever `T` is; no elements are read through it.
         let array = unsafe { &*std::ptr::from_ref(array).cast::<Array<Opaque>>() };
@@ -67,7 +67,7 @@ impl<'a> AnyArrayRef<'a> {
     /// let array = Array::from(vec![1_i64, 2, 3]);
     /// assert_eq!(AnyArrayRef::new(&array).downcast::<i64>().unwrap().len(), 3);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast<T: Element>(self) -> Option<&'a Array<T>> {
         // SAFETY: it is an `Array<T>` (invariant): `Element` is sealed and `TYPE` differs from type to type.
         (T::TYPE == self.element).then(|| unsafe { &*std::ptr::from_ref(self.array).cast::<Array<T>>() })
@@ -100,7 +100,7 @@ impl AnyArray {
     /// let any = AnyArray::new(array.clone());
     /// assert!(any.downcast_ref::<i64>().unwrap().shares_memory_with(&array)); // nothing is copied
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(array: Array<T>) -> Self {
         // SAFETY: as in `AnyArrayRef::new`; the old array is not dropped, so that the share moves.
         let array = unsafe { std::ptr::from_ref(&*ManuallyDrop::new(array)).cast::<Array<Opaque>>().read() };
@@ -119,7 +119,7 @@ impl AnyArray {
     /// let any = any.downcast::<u64>().unwrap_err(); // returned as it was
     /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 3]);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast<T: Element>(self) -> Result<Array<T>, Self> {
         if T::TYPE != self.element {
             return Err(self);
@@ -137,7 +137,7 @@ impl AnyArray {
     /// assert_eq!(any.downcast_ref::<i64>().unwrap()[..], [1, 2, 3]);
     /// assert!(any.downcast_ref::<f64>().is_none());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast_ref<T: Element>(&self) -> Option<&Array<T>> {
         self.as_ref().downcast()
     }
@@ -152,7 +152,7 @@ impl AnyArray {
     /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 30]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast_mut<T: Element>(&mut self) -> Option<&mut Array<T>> {
         // SAFETY: as in `AnyArrayRef::downcast`; the borrow is exclusive. Whatever is assigned through it is an
         // `Array<T>`.

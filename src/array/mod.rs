@@ -264,7 +264,7 @@ impl<T> Array<T> {
     }
 
     /// Returns a window on a range of the elements. Panics if it is not inside: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the range is inside");
         // SAFETY: the pointer stays within the block, or one past its end; the window is a part of this one.

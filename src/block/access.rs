@@ -64,7 +64,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!((sum, block.capacity()), (6.0, 2)); // allocated once
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn get_block_of_rows<U: Element>(
         &mut self,
         first_row: usize,
@@ -99,7 +99,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 255]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn release_block_of_rows<U: Element>(&mut self, block: &mut BlockDescriptor<U>) -> Result<()> {
         block.release(self, BlockKind::Rows)
     }
@@ -175,7 +175,7 @@ pub trait BlockAccess: NumericTable {
     /// assert!(table.rows::<f64>(1..3).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<Block<'_, U>> {
         self.rows_with(rows, ConversionPolicy::Saturate)
     }
@@ -193,7 +193,7 @@ pub trait BlockAccess: NumericTable {
     /// assert!(table.rows_with::<u8>(0..2, ConversionPolicy::Checked).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn rows_with<U: Element>(&self, rows: impl RangeBounds<usize>, policy: ConversionPolicy) -> Result<Block<'_, U>> {
         Block::new(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), policy)
     }
@@ -214,7 +214,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn rows_mut<U: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<BlockMut<'_, U>> {
         let region = Region { rows: rows_of(self.shape(), rows)?, columns: 0..self.column_count() };
         Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
@@ -302,7 +302,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(block.capacity(), 2); // allocated once
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_rows<'b, U: Element>(
         &self,
         rows: impl RangeBounds<usize>,
@@ -329,7 +329,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.read_column(1, 1.., &mut block)?, [4.0, 6.0]); // in the same buffer
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_column<'b, U: Element>(
         &self,
         column: usize,
@@ -479,7 +479,7 @@ pub trait BlockAccess: NumericTable {
     /// assert_eq!(table.as_slice()?, [1, 2, 30, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = one_value(self, row, column)?;
         if let Some(values) = self.slice_of_mut(&region, U::TYPE)?

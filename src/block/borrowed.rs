@@ -255,7 +255,7 @@ macro_rules! block_facts {
 }
 
 impl<'t, U: Element> Block<'t, U> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new<N: NumericTable + ?Sized>(
         table: &'t N,
         (rows, columns): (Range<usize>, Range<usize>),
@@ -338,7 +338,7 @@ impl<U: Element> fmt::Debug for Block<'_, U> {
 }
 
 impl<'t, U: Element> BlockMut<'t, U> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(values: ValuesMut<'t, U>, region: Region) -> Self {
         Self { values, region }
     }

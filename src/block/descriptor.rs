@@ -361,7 +361,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Takes a block: what `get_block_of_*` do once they know the region.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn get<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
@@ -377,7 +377,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Takes a block for writing. On an error, a block that is held is kept, unless memory was refused.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
@@ -429,7 +429,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     // Ranges are passed in registers; loading a `Region` that was just stored would stall.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read<N: NumericTable + ?Sized>(
         &mut self,
         table: &N,
@@ -454,7 +454,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Converts the region into the buffer, and returns its number of values.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
         let (policy, needed) = (self.reading_policy(), self.holds_buffer());
         let count = match rows_times_columns(region) {
@@ -468,13 +468,13 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(count)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn hold<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind, place: Place<U>) {
         self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
     }
 
     /// Releases the block: what `release_block_of_*` do. On an error the block is kept.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held = self.held.as_mut().ok_or(Error::NoBlock)?;
         if held.table != table.id() {
@@ -496,7 +496,7 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Checks that no writable block is held: that must be released or discarded first.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_free(&self) -> Result<()> {
         match &self.held {
             Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
@@ -505,12 +505,12 @@ impl<U: Element> BlockDescriptor<U> {
     }
 
     /// Returns whether the held block is in the buffer.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn holds_buffer(&self) -> bool {
         matches!(self.held, Some(Held { place: Place::Buffer(_), .. }))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn reading_policy(&self) -> ConversionPolicy {
         self.policy.unwrap_or(ConversionPolicy::Saturate)
     }

@@ -31,12 +31,12 @@ impl<U: Element> Buffer<U> {
         self.array.len()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn as_slice(&self) -> &[U] {
         &self.array
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
         &mut self.array
     }
@@ -47,7 +47,7 @@ impl<U: Element> Buffer<U> {
 
     /// Reads a region into the first `count` values, allocating exactly as much memory as they need if there is less.
     /// On an error the old values are kept, if they are `needed`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read(
         &mut self,
         table: &(impl NumericTable + ?Sized),
@@ -77,7 +77,7 @@ impl<U: Element> Buffer<U> {
 }
 
 /// Checks that a table returned as many values as the block has.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
     if values.len() == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found: values.len() }) }
 }
@@ -91,7 +91,7 @@ pub(super) enum Values<'t, U> {
 
 impl<'t, U: Element> Values<'t, U> {
     /// Borrows the region's memory, if it holds values of `U`, contiguous in row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn borrow<N: NumericTable + ?Sized>(table: &'t N, region: &Region) -> Result<Option<&'t [U]>> {
         let Some(values) = table.slice_of(region, U::TYPE)?.and_then(AnySlice::downcast) else { return Ok(None) };
         check_count(values, region.shape().element_count()?)?;
@@ -163,7 +163,7 @@ impl<U: Element> Converted<'_, U> {
 impl<'t, U: Element> ValuesMut<'t, U> {
     /// Borrows a region of a table for writing: in place if the values are of type `U` and contiguous in row-major
     /// order, else converted.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         if region.shape().is_empty() {
             region.check(table.shape())?;
@@ -246,7 +246,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         matches!(self, Self::Borrowed(_))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write_back(&mut self) -> Result<()> {
         match self {
             Self::Borrowed(_) | Self::Staged(_) => Ok(()),
@@ -254,14 +254,14 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release(mut self) -> Result<()> {
         let result = self.write_back();
         self.discard();
         result
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn discard(mut self) {
         if let Self::Converted(converted) = &mut self {
             converted.is_pending = false;

@@ -86,12 +86,12 @@ impl Lease {
     }
 
     /// Borrows the values of a block that is written in place, if their type is `U`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn values<U: Element>(&self) -> Option<&[U]> {
         self.array.as_ref()?.downcast_ref::<U>()?.get(self.in_place.clone()?)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn values_mut<U: Element>(&mut self) -> Option<&mut [U]> {
         let range = self.in_place.clone()?;
         if range.is_empty() {
@@ -110,7 +110,7 @@ impl Lease {
     /// lease.reset(&region);
     /// assert!(lease.is_empty() && lease.region() == &region);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn reset(&mut self, region: &Region) {
         if self.array.is_some() {
             self.end();
@@ -196,7 +196,7 @@ impl<T: Element> Memory<T> {
         Self { array: Some(array), returned: OnceLock::new(), slot: None, is_lender: false, lent_rows: 0..0 }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn array(&self) -> Result<&Array<T>> {
         match &self.array {
             Some(array) => Ok(array),
@@ -220,7 +220,7 @@ impl<T: Element> Memory<T> {
         self.returned.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn array_mut(&mut self) -> Result<&mut Array<T>> {
         if self.array.is_none() {
             self.collect()?;
@@ -233,7 +233,7 @@ impl<T: Element> Memory<T> {
     ///
     /// # Errors
     /// [`Error::BlockOutstanding`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
         self.array_mut()?;
         lease.reset(region);
@@ -256,7 +256,7 @@ impl<T: Element> Memory<T> {
     ///
     /// # Errors
     /// [`Error::WrongTable`] if the lease is not of this memory, or empty; it is unchanged.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
         if lease.array.as_ref().is_none_or(|array| array.element_type() != T::TYPE) {
@@ -286,7 +286,7 @@ impl<T: Element> Memory<T> {
     }
 
     /// Returns the slot, if this memory may have lent its array to the lease.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slot_of(&self, lease: &Lease) -> Option<&Slot> {
         let (slot, known) = (self.slot.as_ref()?, lease.slot.as_ref()?);
         (self.is_lender && Arc::ptr_eq(slot, known) && self.is_out()).then_some(slot)

@@ -406,7 +406,7 @@ pub trait NumericTable: Send + Sync {
     /// assert_eq!(piece.view::<i16>().unwrap().value(2, 0), Some(5));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
         let _ = (row, column);
         Ok(None)
@@ -444,7 +444,7 @@ pub trait NumericTable: Send + Sync {
     /// assert_eq!(table.piece_mut(2, 0)?.unwrap().region().rows, 0..3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
         let value = Region::of_value(row, column);
         Ok(self.pieces_mut()?.into_iter().find(|piece| piece.region().place_of(&value).is_some()))
@@ -467,7 +467,7 @@ pub trait NumericTable: Send + Sync {
     /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // not contiguous
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape())?;
         let piece = self.piece(region.rows.start, region.columns.start)?;
@@ -488,7 +488,7 @@ pub trait NumericTable: Send + Sync {
     /// assert_eq!(table.as_slice()?, [1, 2, 9, 9, 9, 9]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
         if self.slice_of(region, element)?.is_none() {
             return Ok(None);
@@ -512,7 +512,7 @@ pub trait NumericTable: Send + Sync {
     /// assert!(rows[..] == [3, 4, 5, 6] && rows.shares_memory_with(table.array()?));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         region.check(self.shape())?;
         let piece = self.piece(region.rows.start, region.columns.start)?;
@@ -541,7 +541,7 @@ pub trait NumericTable: Send + Sync {
     /// assert_eq!(values, [2.0, 4.0, 6.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         tiling::read(self, region, target)
     }
@@ -564,7 +564,7 @@ pub trait NumericTable: Send + Sync {
     /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape())?;
         let new = tiling::new_values(region, values)?;

@@ -42,7 +42,7 @@ impl<'t> Piece<'t> {
     /// assert_eq!(Piece::new(0, 4, column).region().columns, 4..5);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(row: usize, column: usize, values: TableView<'t, T>) -> Self {
         let window = AnyWindow::new(values.window());
         Self { region: Region::at(row, column, values.shape()), window, array: None }
@@ -60,7 +60,7 @@ impl<'t> Piece<'t> {
     /// assert_eq!(Piece::of_array(0, 0, view, &array, 2).element_type(), ElementType::I16);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn of_array<T: Element>(
         row: usize,
         column: usize,
@@ -99,7 +99,7 @@ impl<'t> Piece<'t> {
     /// assert_eq!(table.piece(1, 1)?.unwrap().region(), &Region { rows: 0..2, columns: 0..2 });
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn region(&self) -> &Region {
         &self.region
     }
@@ -113,7 +113,7 @@ impl<'t> Piece<'t> {
     /// assert_eq!(table.piece(0, 0)?.unwrap().element_type(), ElementType::U8);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn element_type(&self) -> ElementType {
         self.window.element_type()
     }
@@ -129,13 +129,13 @@ impl<'t> Piece<'t> {
     /// assert!(piece.view::<i8>().is_none());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn view<T: Element>(&self) -> Option<TableView<'t, T>> {
         self.window.downcast().map(TableView::of_window)
     }
 
     /// Returns the window of a region, if the piece covers all of it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn window_of(&self, region: &Region) -> Option<AnyWindow<'t>> {
         let place = self.region.place_of(region)?;
         Some(self.window.cut(place.rows, place.columns))
@@ -143,14 +143,14 @@ impl<'t> Piece<'t> {
 
     /// Returns the values of a region, if the piece covers all of it, and they are of type `element` and contiguous in
     /// row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn any_slice_of(&self, region: &Region, element: ElementType) -> Option<AnySlice<'t>> {
         self.window_of(region).filter(|window| window.element_type() == element)?.as_slice()
     }
 
     /// Returns the array that holds the values of a region, and their range in it, if the piece covers the region, and
     /// the values are of type `element` and contiguous in the order of the layout.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn any_array_of(
         &self,
         region: &Region,
@@ -198,7 +198,7 @@ impl<'t> PieceMut<'t> {
     /// assert_eq!(PieceMut::new(0, 4, column).region().columns, 4..5);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(row: usize, column: usize, values: TableViewMut<'t, T>) -> Self {
         Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
     }
@@ -228,7 +228,7 @@ impl<'t> PieceMut<'t> {
     /// assert_eq!(table.pieces_mut()?[0].region().columns, 0..2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn region(&self) -> &Region {
         &self.region
     }
@@ -242,13 +242,13 @@ impl<'t> PieceMut<'t> {
     /// assert_eq!(table.pieces_mut()?[0].element_type(), ElementType::U8);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn element_type(&self) -> ElementType {
         self.window.element_type()
     }
 
     /// Returns the window of a region, if the piece covers all of it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_window_of(self, region: &Region) -> Option<AnyWindowMut<'t>> {
         let place = self.region.place_of(region)?;
         Some(self.window.cut(place.rows, place.columns))
@@ -256,7 +256,7 @@ impl<'t> PieceMut<'t> {
 
     /// Returns the values of a region, if the piece covers all of it, and they are of type `element` and contiguous in
     /// row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn into_any_slice_of(self, region: &Region, element: ElementType) -> Option<AnySliceMut<'t>> {
         self.into_window_of(region).filter(|window| window.element_type() == element)?.into_slice().ok()
     }

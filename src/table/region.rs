@@ -59,14 +59,14 @@ impl Region {
     }
 
     /// Returns the region with a shape whose first value is at a row and a column.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn at(row: usize, column: usize, shape: Shape) -> Self {
         // Saturation is correct: a region past `usize::MAX` is in no table.
         Self { rows: row..row.saturating_add(shape.rows), columns: column..column.saturating_add(shape.columns) }
     }
 
     /// Returns the region of one value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_value(row: usize, column: usize) -> Self {
         Self::at(row, column, Shape { rows: 1, columns: 1 })
     }
@@ -76,7 +76,7 @@ impl Region {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn origin(&self) -> Origin {
         Origin { row: self.rows.start, column: self.columns.start }
     }
@@ -103,7 +103,7 @@ impl Region {
     }
 
     /// Returns another region relative to this one, if it is inside.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn place_of(&self, other: &Self) -> Option<Self> {
         let is_inside = self.rows.start <= other.rows.start
             && other.rows.start <= other.rows.end
@@ -130,13 +130,13 @@ impl Region {
 }
 
 /// Resolves a range of rows of a table. Whether they exist is checked by the caller.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(rows, table.rows, |rows| Error::RowsOutOfRange { rows, row_count: table.rows })
 }
 
 /// Like [`rows_of`], for columns.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(columns, table.columns, |columns| Error::ColumnsOutOfRange { columns, column_count: table.columns })
 }

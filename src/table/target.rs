@@ -46,7 +46,7 @@ impl<'t> Target<'t> {
     /// let (mut values, shape) = ([0_u8; 5], Shape { rows: 3, columns: 2 });
     /// assert!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate).is_err());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new(values: AnySliceMut<'t>, shape: Shape, policy: ConversionPolicy) -> Result<Self> {
         let (expected, found) = (shape.element_count()?, values.len());
         if expected != found {
@@ -67,7 +67,7 @@ impl<'t> Target<'t> {
     /// assert_eq!(target.over().shape(), Shape { rows: 3, columns: 2 });
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn over(self) -> Self {
         Self { old: OldValues::Lost, ..self }
@@ -82,7 +82,7 @@ impl<'t> Target<'t> {
     /// assert_eq!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Exact)?.shape(), shape);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn shape(&self) -> Shape {
         Shape { rows: self.values.rows(), columns: self.values.columns() }
     }
@@ -97,7 +97,7 @@ impl<'t> Target<'t> {
     /// assert_eq!(target.element_type(), ElementType::U8);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn element_type(&self) -> ElementType {
         self.values.element_type()
     }
@@ -106,7 +106,7 @@ impl<'t> Target<'t> {
     ///
     /// # Errors
     /// Those of [`Region::check`]; [`Error::ShapeMismatch`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn check(&self, region: &Region, table: Shape) -> Result<()> {
         region.check(table)?;
         let (expected, found) = (region.shape(), self.shape());
@@ -137,7 +137,7 @@ impl<'t> Target<'t> {
     }
 
     /// Converts the values of a region, which are contiguous in row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {

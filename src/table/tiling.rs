@@ -80,7 +80,7 @@ fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
 }
 
 /// Reads a region of any table that has pieces.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn read<N: NumericTable + ?Sized>(table: &N, region: &Region, target: Target<'_>) -> Result<()> {
     target.check(region, table.shape())?;
     if let Some(piece) = table.piece(region.rows.start, region.columns.start)?
@@ -273,7 +273,7 @@ fn overlap(parts: &[PartMut<'_>]) -> bool {
 
 impl<'t> RegionMut<'t> {
     /// Returns a region of a piece, if it is inside.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
         Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
     }
@@ -317,7 +317,7 @@ impl<'t> RegionMut<'t> {
     }
 
     /// Returns the values as one slice, if they are of type `U` and contiguous in row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_slice<U: Element>(self) -> Result<&'t mut [U], Self> {
         let Self { region, parts } = self;
         match parts {

@@ -75,7 +75,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self::with_geometry(values, dense(shape, layout)).ok_or(Error::ArrayTooShort { have, need })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with_geometry(values: &'t [T], geometry: Geometry) -> Option<Self> {
         Some(Self { window: Window::new(values, geometry)? })
     }
@@ -89,7 +89,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.shape(), Shape { rows: 1, columns: 3 });
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn shape(&self) -> Shape {
         Shape { rows: self.window.rows(), columns: self.window.columns() }
     }
@@ -157,7 +157,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// assert_eq!(table.view()?.columns(0..1)?.as_slice(), None);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_slice(&self) -> Option<&'t [T]> {
         self.window.as_slice()
     }
@@ -196,7 +196,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.region(&Region { rows: 0..self.window.rows(), columns })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn region(&self, region: &Region) -> Result<Self> {
         region.check(self.shape())?;
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
@@ -228,18 +228,18 @@ impl<'t, T: Element> TableView<'t, T> {
         kernel::report(AnyWindow::new(self.window), U::TYPE)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn window(&self) -> Window<'t, T> {
         self.window
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_window(window: Window<'t, T>) -> Self {
         Self { window }
     }
 
     /// Reads into memory whose old values are not needed: on an error it may hold any values.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn read_over(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
         kernel::read_over(AnyWindow::new(self.window), target, policy, origin)
     }
@@ -465,7 +465,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_window(self) -> WindowMut<'t, T> {
         self.window
     }

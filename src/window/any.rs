@@ -37,36 +37,36 @@ unsafe impl Send for AnyWindowMut<'_> {}
 unsafe impl Sync for AnyWindowMut<'_> {}
 
 impl<'a> AnyWindow<'a> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new<T: Element>(window: Window<'a, T>) -> Self {
         let (start, geometry) = (window.as_ptr().cast(), window.geometry());
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
     }
 
     /// Returns the window of elements of `T`, if that is their type.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn downcast<T: Element>(self) -> Option<Window<'a, T>> {
         // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of
         // `T`, or from a slice that was.
         (T::TYPE == self.element).then(|| unsafe { Window::from_raw_parts(self.start.cast(), self.geometry) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn rows(&self) -> usize {
         self.geometry.rows
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn columns(&self) -> usize {
         self.geometry.columns
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
@@ -77,7 +77,7 @@ impl<'a> AnyWindow<'a> {
     }
 
     /// Returns a window on values as dense rows. Panics if there are not `rows * columns` values: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_rows(values: AnySlice<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
         let geometry = Geometry { rows, columns, row_stride: columns, column_stride: 1 };
@@ -134,7 +134,7 @@ impl<'a> AnyWindow<'a> {
     }
 
     /// Returns the elements as one slice, row by row, if they are contiguous in that order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_slice(&self) -> Option<AnySlice<'a>> {
         let count = self.rows() * self.columns();
         // SAFETY: contiguous means that the first `rows * columns` elements are the window, all borrowed for `'a`.
@@ -144,7 +144,7 @@ impl<'a> AnyWindow<'a> {
     }
 
     /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
         // SAFETY: the offset is that of an element of this window, or zero.
@@ -162,7 +162,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> AnyWindowMut<'a> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new<T: Element>(mut window: WindowMut<'a, T>) -> Self {
         let (start, geometry) = (window.as_mut_ptr().cast(), window.geometry());
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
@@ -172,7 +172,7 @@ impl<'a> AnyWindowMut<'a> {
         self.geometry
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
@@ -193,7 +193,7 @@ impl<'a> AnyWindowMut<'a> {
     ///
     /// # Errors
     /// The window, unchanged, if it is not.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn downcast<T: Element>(self) -> Result<WindowMut<'a, T>, Self> {
         if T::TYPE != self.element {
             return Err(self);
@@ -204,7 +204,7 @@ impl<'a> AnyWindowMut<'a> {
     }
 
     /// Returns the elements as one slice, row by row, if they are contiguous in that order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_slice(self) -> Result<AnySliceMut<'a>, Self> {
         if !self.geometry.is_row_major_contiguous() {
             return Err(self);
@@ -216,7 +216,7 @@ impl<'a> AnyWindowMut<'a> {
     }
 
     /// Cuts out a part. Panics if it is not inside: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
         // SAFETY: the offset is that of an element of this window, or zero.

@@ -23,7 +23,7 @@ unsafe impl Send for AnyRows<'_> {}
 
 impl<'a> AnyRows<'a> {
     /// Returns a slice as rows of `columns` elements. Panics if the lengths differ: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(mut room: AnyRoom<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(room.len()), "as many elements as positions");
         Self {
@@ -36,17 +36,17 @@ impl<'a> AnyRows<'a> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }
@@ -61,7 +61,7 @@ impl<'a> AnyRows<'a> {
     }
 
     /// Returns whether there are no gaps between the rows.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_contiguous(&self) -> bool {
         self.row_stride == self.columns || self.rows <= 1
     }
@@ -79,7 +79,7 @@ impl<'a> AnyRows<'a> {
     }
 
     /// Returns all elements of contiguous rows. Panics if there are gaps between the rows: callers have checked.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         assert!(self.is_contiguous(), "the rows are contiguous");
         let count = self.rows * self.columns;

@@ -73,7 +73,7 @@ impl<'a> AnySlice<'a> {
     /// let values = vec![1_i8, -2, 3];
     /// assert_eq!(AnySlice::new(&values).element_type(), ElementType::I8);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(values: &'a [T]) -> Self {
         Self { start: values.as_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
     }
@@ -87,7 +87,7 @@ impl<'a> AnySlice<'a> {
     /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
     /// assert_eq!(any.downcast::<u8>(), None); // same size, another type
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
         // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the slice is one of `T`
         // (invariant).
@@ -101,7 +101,7 @@ impl<'a> AnySlice<'a> {
     /// # use numeric_table::{AnySlice, ElementType};
     /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).element_type(), ElementType::I16);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn element_type(&self) -> ElementType {
         self.element
     }
@@ -113,7 +113,7 @@ impl<'a> AnySlice<'a> {
     /// # use numeric_table::AnySlice;
     /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).len(), 3); // values, not bytes
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -132,13 +132,13 @@ impl<'a> AnySlice<'a> {
 
     /// # Safety
     /// `start` and `count` must be those of a slice of the Rust type of `element` that is borrowed for `'a`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn from_raw_parts(start: *const u8, count: usize, element: ElementType) -> Self {
         Self { start, count, element, borrow: PhantomData }
     }
 
     /// Returns the address of the first value; valid for reads of `len` values.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.start
     }
@@ -169,7 +169,7 @@ impl<'a> AnySliceMut<'a> {
     /// let mut values = vec![1_u32, 2, 3];
     /// assert_eq!(AnySliceMut::new(&mut values).element_type(), ElementType::U32);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(values: &'a mut [T]) -> Self {
         Self { start: values.as_mut_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
     }
@@ -184,7 +184,7 @@ impl<'a> AnySliceMut<'a> {
     /// AnySliceMut::new(&mut values).downcast::<u32>().unwrap()[2] = 30;
     /// assert_eq!(values, [1, 2, 30]);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast<T: Element>(self) -> Option<&'a mut [T]> {
         // SAFETY: as in `AnySlice::downcast`; this borrow of the slice is consumed.
         (T::TYPE == self.element).then(|| unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.count) })
@@ -197,7 +197,7 @@ impl<'a> AnySliceMut<'a> {
     /// # use numeric_table::{AnySliceMut, ElementType};
     /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2]).element_type(), ElementType::U64);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn element_type(&self) -> ElementType {
         self.element
     }
@@ -209,7 +209,7 @@ impl<'a> AnySliceMut<'a> {
     /// # use numeric_table::AnySliceMut;
     /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2, 3]).len(), 3); // values, not bytes
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -228,13 +228,13 @@ impl<'a> AnySliceMut<'a> {
 
     /// # Safety
     /// `start` and `count` must be those of a slice of the type of `element`, mutably borrowed for `'a`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn from_raw_parts(start: *mut u8, count: usize, element: ElementType) -> Self {
         Self { start, count, element, borrow: PhantomData }
     }
 
     /// Returns the same memory, to be overwritten by whole values.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         AnyRoom { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
     }
@@ -273,17 +273,17 @@ impl<'a> AnyRoom<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn element_type(&self) -> ElementType {
         self.element
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn size_in_bytes(&self) -> usize {
         self.count * self.element.size_in_bytes() // cannot overflow: the memory exists
     }
@@ -294,7 +294,7 @@ impl<'a> AnyRoom<'a> {
     }
 
     /// Returns the address of the first value; valid for writes of `len` values.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start
     }

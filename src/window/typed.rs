@@ -56,7 +56,7 @@ impl Geometry {
     }
 
     /// Swaps rows and columns.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn transposed(self) -> Self {
         let Self { rows, columns, row_stride, column_stride } = self;
         Self { rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
@@ -79,13 +79,13 @@ impl Geometry {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn offset(&self, row: usize, column: usize) -> usize {
         row * self.row_stride + column * self.column_stride
     }
 
     /// Cuts out rows and columns; also returns the offset of the new first element.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns lie in the window");
@@ -106,23 +106,23 @@ macro_rules! define_window {
         }
 
         impl<'a, T> $Window<'a, T> {
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             pub(crate) fn geometry(&self) -> Geometry {
                 self.geometry
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             pub(crate) fn rows(&self) -> usize {
                 self.geometry.rows
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             pub(crate) fn columns(&self) -> usize {
                 self.geometry.columns
             }
 
             /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
                 let (offset, geometry) = self.geometry.cut(&rows, &columns);
                 // SAFETY: the offset is that of an element of this window, or zero.
@@ -159,13 +159,13 @@ unsafe impl<T: Sync> Sync for WindowMut<'_, T> {}
 impl<'a, T: Copy> Window<'a, T> {
     /// # Safety
     /// All positions must name elements of memory that is borrowed for `'a`, counted from `start`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn from_raw_parts(start: *const T, geometry: Geometry) -> Self {
         Self { start, geometry, borrow: PhantomData }
     }
 
     /// Returns a window on a slice; `None` if the geometry reaches outside it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(values: &'a [T], geometry: Geometry) -> Option<Self> {
         geometry.fits(values.len()).then_some(Self { start: values.as_ptr(), geometry, borrow: PhantomData })
     }
@@ -177,7 +177,7 @@ impl<'a, T: Copy> Window<'a, T> {
     }
 
     /// Returns the address of the first element, from which the geometry counts.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_ptr(&self) -> *const T {
         self.start
     }
@@ -197,7 +197,7 @@ impl<'a, T: Copy> Window<'a, T> {
     }
 
     /// Returns the elements as one slice, row by row, if they are contiguous in that order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
         let count = self.rows() * self.columns();
         // SAFETY: contiguous means that the first `rows * columns` elements are the window, all in the borrowed slice.
@@ -218,14 +218,14 @@ impl<'a, T: Copy> WindowMut<'a, T> {
     }
 
     /// Returns a window on a slice; `None` if the geometry reaches outside it, or may name an element twice.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
         fits.then_some(Self { start: values.as_mut_ptr(), geometry, borrow: PhantomData })
     }
 
     /// Returns the address of the first element, from which the geometry counts.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }

@@ -16,7 +16,7 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the range of the array that holds the values of a region, if they are contiguous in row-major order.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn range_in_array(&self, region: &Region) -> Option<Range<usize>> {
         let columns = self.shape.columns;
         if self.placement.layout == DataLayout::RowMajor && region.columns.start == 0 && region.columns.end == columns {
@@ -43,7 +43,7 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl<T: Element> NumericTable for HomogenNumericTable<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn shape(&self) -> Shape {
         self.shape
     }
@@ -60,7 +60,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         TableKind::HOMOGENEOUS
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn uniform_type(&self) -> Option<ElementType> {
         Some(T::TYPE)
     }
@@ -105,17 +105,17 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn id(&self) -> TableId {
         self.id
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn piece(&self, _: usize, _: usize) -> Result<Option<Piece<'_>>> {
         Ok(Some(Piece::of_array(0, 0, self.view()?, self.memory.array()?, 0)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape)?;
         let array = self.memory.array()?;
@@ -126,7 +126,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(self.range_in_array(region).and_then(|range| array.get(range)).map(AnySlice::new))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
         region.check(self.shape)?;
         let is_mutable = self.memory.array()?.has_mutable_data();
@@ -143,7 +143,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(self.memory.array_mut()?.mutable_data()?.get_mut(range).map(AnySliceMut::new))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         region.check(self.shape)?;
         let array = self.memory.array()?;
@@ -154,7 +154,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(self.range_in_array(region).map(|range| (AnyArrayRef::new(array), range)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         match self.slice_of(region, T::TYPE)? {
             Some(values) => target.read_rows(region, values),
@@ -170,12 +170,12 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(vec![PieceMut::new(0, 0, self.view_mut()?)])
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn piece_mut(&mut self, _: usize, _: usize) -> Result<Option<PieceMut<'_>>> {
         Ok(Some(PieceMut::new(0, 0, self.view_mut()?)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape)?;
         let is_mutable = self.memory.array()?.has_mutable_data();
@@ -206,7 +206,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         kernel::write(AnyWindowMut::new(window), values, rule, region.origin())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         self.memory.take_back(lease)
     }

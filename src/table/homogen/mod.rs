@@ -122,7 +122,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert_eq!(table.convert::<f64>()?.element_type(), ElementType::F64);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn element_type(&self) -> ElementType {
         T::TYPE
     }
@@ -200,7 +200,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert_eq!(table.view()?.value(1, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn view(&self) -> Result<TableView<'_, T>> {
         let array = self.memory.array()?;
         self.check_allocated()?;
@@ -369,12 +369,12 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn geometry(&self) -> Geometry {
         self.placement.geometry(self.shape)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_allocated(&self) -> Result<()> {
         let is_missing = self.status == MemoryStatus::NotAllocated && self.shape.rows > 0;
         if is_missing { Err(Error::NotAllocated) } else { Ok(()) }
