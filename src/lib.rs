@@ -176,6 +176,7 @@ pub use crate::interop::csv::{
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub use crate::interop::{ArrowOptions, from_record_batches_any};
 #[cfg(feature = "npy")]
+#[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::homogen::{HomogenNumericTable, Table};

@@ -406,6 +406,7 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg(feature = "rayon")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
     fn par_row_blocks<U: Element>(
         &self,
         rows_per_block: usize,
@@ -435,6 +436,7 @@ pub trait BlockAccess: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg(feature = "rayon")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
     fn par_row_blocks_mut<U: Element>(
         &mut self,
         rows_per_block: usize,

@@ -2,8 +2,8 @@
 //!
 //! DAAL's form, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's form, blocks that borrow the
 //! table, in `borrowed`; `cuts` cuts tables into blocks of rows. The calls that return blocks, one trait for every kind
-//! of table, are in `access`, those that edit a block in a closure in `update`. The values of a block, borrowed or
-//! converted, are in `values`.
+//! of table, are in `access`, those that edit a block in a closure in `update`; `fill` writes one value to many
+//! positions. The values of a block, borrowed or converted, are in `values`.
 //! Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases; differences are listed on
 //! [`BlockDescriptor`].
 

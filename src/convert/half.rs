@@ -212,41 +212,31 @@ impl To<bf16> for f64 {
     }
 }
 
-/// Converts `values` into `room`, which has the same length.
-#[inline]
-fn f16_to_f32(level: Level, values: &[f16], room: &mut [MaybeUninit<f32>]) {
-    assert_eq!(values.len(), room.len(), "as many elements as values");
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level.has_avx512() {
-            // SAFETY: the machine has the instructions, and the lengths are the same.
-            return unsafe { x86::f16_to_f32_by_16(values, room) };
+/// A conversion by the instructions of the machine, if it has them.
+macro_rules! by_instructions {
+    ($name:ident, $S:ty => $D:ty, $by_16:ident, $by_8:ident) => {
+        /// Converts `values` into `room`, which has the same length.
+        #[inline]
+        fn $name(level: Level, values: &[$S], room: &mut [MaybeUninit<$D>]) {
+            assert_eq!(values.len(), room.len(), "as many elements as values");
+            #[cfg(target_arch = "x86_64")]
+            {
+                if level.has_avx512() {
+                    // SAFETY: the machine has the instructions, and the lengths are the same.
+                    return unsafe { x86::$by_16(values, room) };
+                }
+                if level.has_avx2() {
+                    // SAFETY: as above.
+                    return unsafe { x86::$by_8(values, room) };
+                }
+            }
+            convert_each(level, values, room);
         }
-        if level.has_avx2() {
-            // SAFETY: as above.
-            return unsafe { x86::f16_to_f32_by_8(values, room) };
-        }
-    }
-    convert_each(level, values, room);
+    };
 }
 
-/// Converts `values` into `room`, which has the same length.
-#[inline]
-fn f32_to_f16(level: Level, values: &[f32], room: &mut [MaybeUninit<f16>]) {
-    assert_eq!(values.len(), room.len(), "as many elements as values");
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level.has_avx512() {
-            // SAFETY: the machine has the instructions, and the lengths are the same.
-            return unsafe { x86::f32_to_f16_by_16(values, room) };
-        }
-        if level.has_avx2() {
-            // SAFETY: as above.
-            return unsafe { x86::f32_to_f16_by_8(values, room) };
-        }
-    }
-    convert_each(level, values, room);
-}
+by_instructions!(f16_to_f32, f16 => f32, f16_to_f32_by_16, f16_to_f32_by_8);
+by_instructions!(f32_to_f16, f32 => f16, f32_to_f16_by_16, f32_to_f16_by_8);
 
 /// Converts `values` into `room`, which has the same length, and returns whether a result is infinite.
 #[inline]

@@ -309,31 +309,3 @@ fn everything_is_freed_in_the_end() {
     drop((handle, clones, table));
     assert_eq!(device.live_bytes(), 0);
 }
-
-#[test]
-fn a_container_that_panics_leaves_the_handle_usable() {
-    struct Panics(Vec<i32>, bool);
-    impl Container<i32> for Panics {
-        fn values(&self) -> &[i32] {
-            &self.0
-        }
-        fn values_mut(&mut self) -> Result<&mut [i32], HandleError> {
-            Ok(&mut self.0)
-        }
-        fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
-            assert!(std::mem::take(&mut self.1), "on purpose");
-            self.0.allocate(count)
-        }
-        fn truncate(&mut self, _count: usize) {}
-        fn release(&mut self) {}
-    }
-    let device = Detached::new();
-    let mut handle = ArrayHandle::from_container(&device, Panics(vec![1, 2], false));
-    device.fill(handle.prepare_for_output(2).unwrap(), 7).unwrap();
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.read_portal().map(<[i32]>::len)));
-    assert!(panic.is_err());
-    assert_eq!(handle.get_values(&[1]).unwrap(), [7]);
-    assert_eq!(sides(&handle), (false, true));
-    device.fill(handle.prepare_in_place().unwrap(), 8).unwrap();
-    assert_eq!(handle.get_values(&[0, 1]).unwrap(), [8, 8]);
-}

@@ -85,33 +85,61 @@ fn a_transport_that_panics_leaves_the_only_copy() {
     assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
 }
 
+/// A container that panics whenever memory is allocated, or when it first retires.
+struct Panics {
+    values: Vec<i32>,
+    on_allocation: bool,
+    on_retirement: bool,
+}
+
+impl Container<i32> for Panics {
+    fn values(&self) -> &[i32] {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [i32], HandleError> {
+        Ok(&mut self.values)
+    }
+
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+        assert!(!self.on_allocation, "on purpose");
+        self.values.allocate(count)
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.values.truncate(count);
+    }
+
+    fn release(&mut self) {}
+
+    fn retire(&mut self) {
+        assert!(!std::mem::take(&mut self.on_retirement), "on purpose");
+    }
+}
+
+#[test]
+fn a_container_that_panics_leaves_the_handle_usable() {
+    let device = Detached::new();
+    let container = Panics { values: vec![1, 2], on_allocation: true, on_retirement: false };
+    let mut handle = ArrayHandle::from_container(&device, container);
+    device.fill(handle.prepare_for_output(2).unwrap(), 7).unwrap();
+    let panic = catch_unwind(AssertUnwindSafe(|| handle.read_portal().map(<[i32]>::len)));
+    assert!(panic.is_err());
+    assert_eq!(handle.get_values(&[1]).unwrap(), [7]);
+    assert_eq!((handle.is_on_host(), handle.is_on_device()), (false, true));
+    device.fill(handle.prepare_in_place().unwrap(), 8).unwrap();
+    assert_eq!(handle.get_values(&[0, 1]).unwrap(), [8, 8]);
+}
+
 #[test]
 fn a_container_that_panics_when_it_retires_is_not_lost() {
-    struct Panics(Vec<i32>, bool);
-    impl Container<i32> for Panics {
-        fn values(&self) -> &[i32] {
-            &self.0
-        }
-        fn values_mut(&mut self) -> Result<&mut [i32], HandleError> {
-            Ok(&mut self.0)
-        }
-        fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
-            self.0.allocate(count)
-        }
-        fn truncate(&mut self, count: usize) {
-            self.0.truncate(count);
-        }
-        fn release(&mut self) {}
-        fn retire(&mut self) {
-            assert!(!std::mem::take(&mut self.1), "on purpose");
-        }
-    }
     let device = Detached::new();
-    let mut handle = ArrayHandle::from_container(&device, Panics(vec![1, 2, 3], true));
+    let container = Panics { values: vec![1, 2, 3], on_allocation: false, on_retirement: true };
+    let mut handle = ArrayHandle::from_container(&device, container);
     assert!(catch_unwind(AssertUnwindSafe(|| handle.prepare_in_place().map(drop))).is_err());
     assert_eq!(handle.get_values(&[1]).unwrap(), [2]);
     assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
-    assert_eq!(handle.into_container().unwrap().0, [1, 2, 3]);
+    assert_eq!(handle.into_container().unwrap().values, [1, 2, 3]);
 }
 
 #[test]

@@ -89,8 +89,8 @@ fn value<T: Element>(random: &mut Random) -> T {
 const POLICIES: [ConversionPolicy; 3] =
     [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
 
-/// Returns whether all pairs of element types are tried. All 144 take minutes without optimization: such a build tries
-/// every fourth, unless the environment sets `NUMERIC_TABLE_EVERY_PAIR`.
+/// Returns whether all pairs of element types are tried. All 144 take minutes without optimization: a build with debug
+/// assertions tries every fourth, unless the environment sets `NUMERIC_TABLE_EVERY_PAIR`.
 fn tries_every_pair() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("NUMERIC_TABLE_EVERY_PAIR").is_some()
 }
