@@ -25,6 +25,8 @@
 //! | an answer to "how do I ..." | [`guide`] |
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`], for short [`Table`]; its life cycle: [`MemoryStatus`] |
+//! | columns of several types, an array each | [`SoaNumericTable`] |
+//! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
@@ -180,7 +182,9 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::homogen::{HomogenNumericTable, Table};
+pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 pub use crate::table::numeric_table::NumericTable;
+pub use crate::table::soa::SoaNumericTable;
 pub use crate::table::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub use crate::table::view::{TableView, TableViewMut};
 pub use crate::window::{AnySlice, AnySliceMut};

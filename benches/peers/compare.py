@@ -123,6 +123,21 @@ def all_rows():
         "zeros/f32": [],
         "memcpy/1_thread": [],
         "memcpy/2_threads": [],
+        "kinds/soa/f32_to_f64/1_rows": [faster(1.5, "daal")],
+        "kinds/soa/f32_to_f64/256_rows": [faster(1.5, "daal")],
+        "kinds/soa/f32_to_f64/8192_rows": [faster(1.5, "daal")],
+        "kinds/soa/f32_to_f32/256_rows": [],
+        "kinds/soa/mixed_to_f64/256_rows": [],
+        "kinds/soa_written/f32_to_f64/256_rows": [faster(3.5, "daal")],
+        "kinds/merged/2_tables/f32_to_f32/1_rows": [],
+        "kinds/merged/2_tables/f32_to_f32/256_rows": [faster(2.5, "daal")],
+        "kinds/merged/2_tables/f32_to_f64/1_rows": [],
+        "kinds/merged/2_tables/f32_to_f64/256_rows": [faster(2.5, "daal")],
+        "kinds/merged/16_tables/f32_to_f32/256_rows": [faster(2.5, "daal")],
+        "kinds/row_merged/16_tables/f32_to_f32/256_rows": [],
+        "kinds/row_merged/16_tables/f32_to_f64/256_rows": [],
+        "kinds/row_merged/1024_tables/f32_to_f32/1_rows": [],
+        "kinds/row_merged/1024_tables/f32_to_f32/256_rows": [],
     }
     for pair in ("f32_to_f64", "f64_to_f32", "f64_to_i32", "f32_to_i32", "i16_to_f32", "u8_to_f32", *halves):
         rows[f"reused/{pair}"] = [of_memcpy(85)]

@@ -1,4 +1,4 @@
-// Times DAAL's HomogenNumericTable at the jobs that ours/ times, by the same rules: see ours/measure.rs.
+// Times DAAL's numeric tables at the jobs that ours/ times, by the same rules: see ours/measure.rs.
 //
 // Prints a line `job<TAB>daal<TAB>seconds` for each. Results are checked before anything is timed. Arguments are parts
 // of the names of jobs; without any, all jobs run. With --quick they are small: a smoke test. compare.py builds this
@@ -300,6 +300,98 @@ static void readGrid(const std::string& pair) {
     }
 }
 
+// The value at a row and a column of the tables of ours/kinds.rs.
+static double placed(size_t row, size_t column) { return double((row * 16 + column) * 7 % 251) * 0.99; }
+
+template <typename T>
+static std::vector<T> placedColumn(size_t column) {
+    std::vector<T> values(valueCount() / 16);
+    for (size_t row = 0; row < values.size(); row++)
+        values[row] = std::is_integral<T>::value ? T(std::trunc(placed(row, column))) : T(placed(row, column));
+    return values;
+}
+
+static NumericTablePtr placedPart(size_t firstRow, size_t rows, size_t firstColumn, size_t columns) {
+    auto table = HomogenNumericTable<float>::create(columns, rows, NumericTable::doAllocate);
+    float* values = table->getArray();
+    for (size_t i = 0; i < rows * columns; i++) values[i] = float(placed(firstRow + i / columns, firstColumn + i % columns));
+    return table;
+}
+
+// Reads a table of another kind in blocks of rows; with `writes`, changes the first value of each block.
+template <typename U>
+static void kind(const std::string& name, const char* type, NumericTable& table, size_t blockRows, bool writes = false) {
+    Names jobs = {"kinds/" + name + "_to_" + type + "/" + std::to_string(blockRows) + "_rows"};
+    if (!wanted(jobs)) return;
+    size_t rows = table.getNumberOfRows(), columns = table.getNumberOfColumns();
+    BlockDescriptor<U> block;
+    auto walkKind = [&](const std::function<void(U*, size_t)>& look) {
+        for (size_t first = 0; first < rows; first += blockRows) {
+            auto status = table.getBlockOfRows(first, blockRows, writes ? readWrite : readOnly, block);
+            if (!status.ok()) require(status, jobs);
+            look(block.getBlockPtr(), first);
+            table.releaseBlockOfRows(block);
+        }
+    };
+    if (writes) {
+        int pass = 0;
+        report(jobs, 1, [&] {
+            pass ^= 1;
+            walkKind([pass](U* values, size_t) { values[0] = U(pass); });
+        });
+        return;
+    }
+    bool isRight = true;
+    walkKind([&](U* values, size_t first) {
+        for (size_t column = 0; column < columns; column += 16 / 2 - 1)
+            isRight &= std::abs(double(values[column]) - placed(first, column)) < 1;
+    });
+    require(isRight, jobs);
+    report(jobs, 1, [&] { walkKind([](U* values, size_t) { sink = double(values[0]); }); });
+}
+
+static void kinds() {
+    if (!wanted({"kinds/"}) && std::none_of(asked.begin(), asked.end(), [](const std::string& part) {
+            return part.find("kinds") != part.npos;
+        })) return;
+    size_t rows = valueCount() / 16;
+    std::vector<std::vector<float>> columns;
+    for (size_t column = 0; column < 16; column++) columns.push_back(placedColumn<float>(column));
+    auto soa = SOANumericTable::create(16, rows), mixed = SOANumericTable::create(4, rows);
+    for (size_t column = 0; column < 16; column++) soa->setArray<float>(columns[column].data(), column);
+    auto doubles = placedColumn<double>(1);
+    auto ints = placedColumn<int>(2);
+    auto shorts = placedColumn<short>(3);
+    mixed->setArray<float>(columns[0].data(), 0);
+    mixed->setArray<double>(doubles.data(), 1);
+    mixed->setArray<int>(ints.data(), 2);
+    mixed->setArray<short>(shorts.data(), 3);
+    for (size_t blockRows : {1, 256, 8192}) kind<double>("soa/f32", "f64", *soa, blockRows);
+    kind<float>("soa/f32", "f32", *soa, 256);
+    kind<double>("soa/mixed", "f64", *mixed, 256);
+    kind<double>("soa_written/f32", "f64", *soa, 256, true);
+    for (size_t tables : {2, 16}) {
+        auto merged = MergedNumericTable::create();
+        size_t width = 16 / tables;
+        for (size_t table = 0; table < tables; table++) merged->addNumericTable(placedPart(0, rows, table * width, width));
+        std::string name = "merged/" + std::to_string(tables) + "_tables/f32";
+        kind<float>(name, "f32", *merged, 256);
+        if (tables != 2) continue;
+        kind<double>(name, "f64", *merged, 256);
+        kind<float>(name, "f32", *merged, 1);
+        kind<double>(name, "f64", *merged, 1);
+    }
+    for (size_t tables : {16, 1024}) {
+        auto merged = RowMergedNumericTable::create();
+        size_t height = rows / tables;
+        for (size_t table = 0; table < tables; table++) merged->addNumericTable(placedPart(table * height, height, 0, 16));
+        std::string name = "row_merged/" + std::to_string(tables) + "_tables/f32";
+        kind<float>(name, "f32", *merged, 256);
+        if (tables == 16) kind<double>(name, "f64", *merged, 256);
+        else kind<float>(name, "f32", *merged, 1);
+    }
+}
+
 int main(int count, char** arguments) {
     for (int i = 1; i < count; i++) {
         if (!strcmp(arguments[i], "--quick")) quick = true;
@@ -325,6 +417,7 @@ int main(int count, char** arguments) {
     writeRows<float>({"one_value_written/f32"}, true);
     readColumns({"columns/f32_to_f64/one_after_another", "columns/f32_to_f64/at_once"});
     fill({"fill/f32"});
+    kinds();
     files({"files/save/f32", "files/save_without_checksums/f32"}, {"files/load/f32"});
     archives({"archive/to_bytes/f32"}, {"archive/from_bytes/f32"});
     csv({"csv/load/f64"});

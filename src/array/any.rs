@@ -9,7 +9,8 @@ use std::mem::ManuallyDrop;
 
 use super::Array;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::window::AnySlice;
+use crate::base::error::Result;
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Stands for the erased element type; every element type is `Send` and `Sync`. No value of it is ever read.
 enum Opaque {}
@@ -85,7 +86,7 @@ impl<'a> AnyArrayRef<'a> {
         self.element
     }
 
-    fn as_slice(self) -> AnySlice<'a> {
+    pub(crate) fn as_slice(self) -> AnySlice<'a> {
         match_element!(self.element, T => AnySlice::new(self.downcast::<T>().map_or(&[], |array| array)))
     }
 }
@@ -176,6 +177,47 @@ impl AnyArray {
         self.as_ref().as_slice()
     }
 
+    /// Borrows the values for writing. They are copied first, if other arrays share them or their owner lends them for
+    /// reading only.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn need_mutable_data(&mut self) -> Result<AnySliceMut<'_>> {
+        match_element!(self.element, T => match self.downcast_mut::<T>() {
+            Some(array) => array.need_mutable_data().map(AnySliceMut::new),
+            None => Ok(AnySliceMut::new::<T>(&mut [])), // never: `T` is its type
+        })
+    }
+
+    /// Returns whether the values can be written without a copy.
+    pub(crate) fn has_mutable_data(&self) -> bool {
+        match_element!(self.element, T => self.downcast_ref::<T>().is_some_and(Array::has_mutable_data))
+    }
+
+    /// Allocates zeros.
+    ///
+    /// # Errors
+    /// Those of [`Array::zeros`].
+    pub(crate) fn zeros(element: ElementType, count: usize) -> Result<Self> {
+        match_element!(element, T => Ok(Self::new(Array::<T>::zeros(count)?)))
+    }
+
+    /// Returns an array of another length: the first values, and zeros after them. Fewer values share the memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn resized(&self, count: usize) -> Result<Self> {
+        match_element!(self.element, T => {
+            let Some(old) = self.downcast_ref::<T>() else { return Self::zeros(self.element, count) }; // never
+            if count <= old.len() {
+                return Ok(Self::new(old.slice(..count)?));
+            }
+            let mut new = Array::<T>::zeros(count)?;
+            new.mutable_data()?[..old.len()].copy_from_slice(old);
+            Ok(Self::new(new))
+        })
+    }
+
     /// Returns the element type of the values.
     ///
     /// # Examples
@@ -210,6 +252,25 @@ impl AnyArray {
     /// ```
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// No values, of `f32`.
+impl Default for AnyArray {
+    fn default() -> Self {
+        Self::new(Array::<f32>::new())
+    }
+}
+
+impl<T: Element> From<Array<T>> for AnyArray {
+    fn from(array: Array<T>) -> Self {
+        Self::new(array)
+    }
+}
+
+impl<T: Element> From<Vec<T>> for AnyArray {
+    fn from(values: Vec<T>) -> Self {
+        Self::new(Array::from(values))
     }
 }
 

@@ -171,6 +171,47 @@ pub enum Error {
         /// The type of that column.
         found: ElementType,
     },
+    /// Tables are joined, and there are none.
+    #[error("there are no tables to join")]
+    NoTables,
+    /// Tables or columns that stand side by side do not have as many rows.
+    #[error("table {table} has {found} rows, and the first has {expected}")]
+    UnequalRows {
+        /// The index of the table.
+        table: usize,
+        /// The number of rows of the first table.
+        expected: usize,
+        /// The number of rows of this one.
+        found: usize,
+    },
+    /// Tables that are joined end to end do not have as many columns.
+    #[error("table {table} has {found} columns, and the first has {expected}")]
+    UnequalColumns {
+        /// The index of the table.
+        table: usize,
+        /// The number of columns of the first table.
+        expected: usize,
+        /// The number of columns of this one.
+        found: usize,
+    },
+    /// Tables that are joined end to end do not have the same element types.
+    #[error("column {column} of table {table} has values of {found}, and of the first {expected}")]
+    UnequalTypes {
+        /// The index of the table.
+        table: usize,
+        /// The first column of another type.
+        column: usize,
+        /// The type of that column of the first table.
+        expected: ElementType,
+        /// The type of that column of this one.
+        found: ElementType,
+    },
+    /// A column of a structure of arrays has no values yet.
+    #[error("column {column} has no values yet: `set_column` supplies them")]
+    ColumnNotSet {
+        /// The first such column that was asked for.
+        column: usize,
+    },
     /// The memory may not be written: its owner lends it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,
@@ -413,6 +454,27 @@ impl Error {
     /// Returns an [`ElementTypeMismatch`](Self::ElementTypeMismatch) without a path and without a converter.
     pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
         Self::ElementTypeMismatch { expected, found, path: None, converter: None }
+    }
+
+    /// Turns an error of a table into one of a larger table that shows it so many rows down and columns to the right.
+    pub(crate) fn moved(mut self, down: usize, right: usize) -> Self {
+        let along = |range: &mut Range<usize>, by: usize| {
+            *range = range.start.saturating_add(by)..range.end.saturating_add(by);
+        };
+        match &mut self {
+            Self::BlockOutstanding { rows } => along(rows, down),
+            Self::ValueNotRepresentable { row, column, .. } | Self::NotInMemory { row, column } => {
+                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
+            }
+            Self::MisplacedPiece { row, column, rows, columns } => {
+                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
+                along(rows, down);
+                along(columns, right);
+            }
+            Self::ColumnNotSet { column } => *column = column.saturating_add(right),
+            _ => {}
+        }
+        self
     }
 
     /// Adds the file that an error is about, if the variant has a path that is not set yet.

@@ -4,6 +4,8 @@
 //! the number of its indices there, never 0. So there are no more features than columns, and a feature that only one
 //! column has can be replaced in place.
 
+use std::sync::Arc;
+
 use super::feature::{Feature, FeatureView};
 use super::{DataDictionary, Features};
 use crate::base::element::ElementType;
@@ -107,6 +109,39 @@ impl Columns {
         self.features.push(Shared { feature, columns: 1 });
         Ok(index)
     }
+}
+
+/// Returns the features of two dictionaries, one after the other.
+pub(super) fn joined(first: &DataDictionary, second: &DataDictionary) -> Result<DataDictionary> {
+    if first.is_empty() || second.is_empty() {
+        return Ok(if first.is_empty() { second } else { first }.clone());
+    }
+    let count = first.len().saturating_add(second.len());
+    if let (Features::Equal(mine, _), Features::Equal(theirs, _)) = (&first.features, &second.features)
+        && mine == theirs
+    {
+        return Ok(DataDictionary { features: Features::Equal(Arc::clone(mine), count) });
+    }
+    let mut new = Columns::default();
+    reserve(&mut new.of_column, count)?;
+    for dictionary in [first, second] {
+        match &dictionary.features {
+            Features::Equal(feature, count) => {
+                let index = new.push(feature.try_clone()?)?;
+                new.features[index as usize].columns = *count;
+                new.of_column.resize(new.of_column.len() + count, index);
+            }
+            Features::Each(columns) => {
+                let before = new.features.len() as u32; // `push` has checked that it is one
+                for &Shared { ref feature, columns } in &columns.features {
+                    let index = new.push(feature.try_clone()?)?;
+                    new.features[index as usize].columns = columns;
+                }
+                new.of_column.extend(columns.of_column.iter().map(|index| before + index));
+            }
+        }
+    }
+    Ok(DataDictionary { features: Features::Each(Arc::new(new)) })
 }
 
 /// Builds a dictionary column by column.

@@ -251,6 +251,36 @@ impl DataDictionary {
         Err(Error::MixedElementTypes { column, first, found })
     }
 
+    /// Returns the features of this dictionary and then those of another. O(columns), O(1) if all are equal.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn joined(&self, other: &Self) -> Result<Self> {
+        columns::joined(self, other)
+    }
+
+    /// Checks that another dictionary has as many columns, of the same element types.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
+        let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
+        if features != columns {
+            let element = element.unwrap_or(ElementType::F32);
+            return Err(Error::DictionaryMismatch { features, columns, element, found: None });
+        }
+        if element.is_some() && element == new.uniform_type() {
+            return Ok(());
+        }
+        let types = self.iter().zip(new.iter()).map(|(old, new)| (old.element_type, new.element_type));
+        match types.enumerate().find(|(_, (old, new))| old != new) {
+            Some((column, (element, found))) => {
+                Err(Error::DictionaryMismatch { features, columns, element, found: Some((column, found)) })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns the features as files list them: one if uniform, even without columns; else one per column.
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };

@@ -15,6 +15,8 @@ use crate::base::shape::Shape;
 use crate::base::text::DOTS;
 use crate::block::BlockAccess;
 use crate::dictionary::{DataDictionary, FeatureType};
+use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
+use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
 use grid::{SPACE, TextColumn};
 use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
@@ -319,6 +321,18 @@ impl fmt::Display for dyn NumericTable + '_ {
         self.display().fmt(f)
     }
 }
+
+macro_rules! display_as_tables {
+    ($($Table:ty)*) => {
+        $(/// Formats as [`TableDisplay`] with its defaults.
+        impl fmt::Display for $Table {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (self as &dyn NumericTable).display().fmt(f)
+            }
+        })*
+    };
+}
+display_as_tables!(SoaNumericTable MergedNumericTable<'_> RowMergedNumericTable<'_>);
 
 /// Formats as [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for TableView<'_, T> {

@@ -174,16 +174,69 @@ impl Slot {
     }
 }
 
+/// An array that a table can lend: of a type that the compiler knows, or of any type.
+pub(super) trait Held: Clone + Default {
+    fn into_any(self) -> AnyArray;
+
+    /// Returns whether an array is one of these.
+    fn is(array: &AnyArray) -> bool;
+
+    /// `None` if it is none of these.
+    fn from_any(array: AnyArray) -> Option<Self>;
+
+    /// `None` if it is none of these.
+    fn of_any(array: &mut AnyArray) -> Option<&mut Self>;
+}
+
+impl<T: Element> Held for Array<T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn into_any(self) -> AnyArray {
+        AnyArray::new(self)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is(array: &AnyArray) -> bool {
+        array.element_type() == T::TYPE
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn from_any(array: AnyArray) -> Option<Self> {
+        array.downcast().ok()
+    }
+
+    fn of_any(array: &mut AnyArray) -> Option<&mut Self> {
+        array.downcast_mut()
+    }
+}
+
+impl Held for AnyArray {
+    fn into_any(self) -> AnyArray {
+        self
+    }
+
+    fn is(_: &AnyArray) -> bool {
+        true
+    }
+
+    fn from_any(array: AnyArray) -> Option<Self> {
+        Some(array)
+    }
+
+    fn of_any(array: &mut AnyArray) -> Option<&mut Self> {
+        Some(array)
+    }
+}
+
 /// A table's array, or where to find it while it is lent.
 ///
 /// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there;
 /// at most one of them is set. `array` is set again by [`take_back`](Self::take_back), `returned` by the first access
 /// after the lease was dropped.
 #[derive(Debug)]
-pub(super) struct Memory<T> {
-    array: Option<Array<T>>,
+pub(super) struct Memory<A> {
+    array: Option<A>,
     /// The array, if it was found in the slot through a shared borrow.
-    returned: OnceLock<Array<T>>,
+    returned: OnceLock<A>,
     slot: Option<Arc<Slot>>,
     /// Whether the slot is this table's own, and not that of the table of which this is a clone.
     is_lender: bool,
@@ -191,13 +244,13 @@ pub(super) struct Memory<T> {
     lent_rows: Range<usize>,
 }
 
-impl<T: Element> Memory<T> {
-    pub(super) fn new(array: Array<T>) -> Self {
+impl<A: Held> Memory<A> {
+    pub(super) fn new(array: A) -> Self {
         Self { array: Some(array), returned: OnceLock::new(), slot: None, is_lender: false, lent_rows: 0..0 }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn array(&self) -> Result<&Array<T>> {
+    pub(super) fn array(&self) -> Result<&A> {
         match &self.array {
             Some(array) => Ok(array),
             None => self.collect(),
@@ -206,13 +259,13 @@ impl<T: Element> Memory<T> {
 
     /// Returns the array if it is in the slot by now.
     #[cold]
-    fn collect(&self) -> Result<&Array<T>> {
+    fn collect(&self) -> Result<&A> {
         if let Some(slot) = &self.slot {
             let mut in_slot = slot.lock();
             // Another thread may have set it before this one had the lock.
             if self.returned.get().is_none()
                 && let Some(array) = slot.collect(&mut in_slot)
-                && let Ok(array) = array.downcast()
+                && let Some(array) = A::from_any(array)
             {
                 let _ = self.returned.set(array); // it was empty, and is set under the lock only
             }
@@ -221,7 +274,7 @@ impl<T: Element> Memory<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn array_mut(&mut self) -> Result<&mut Array<T>> {
+    pub(super) fn array_mut(&mut self) -> Result<&mut A> {
         if self.array.is_none() {
             self.collect()?;
             self.array = self.returned.take();
@@ -248,7 +301,7 @@ impl<T: Element> Memory<T> {
             lease.slot = Some(Arc::clone(slot));
         }
         (self.is_lender, self.lent_rows) = (true, region.rows.clone());
-        (lease.in_place, lease.array) = (in_place, Some(AnyArray::new(array)));
+        (lease.in_place, lease.array) = (in_place, Some(array.into_any()));
         Ok(())
     }
 
@@ -259,14 +312,14 @@ impl<T: Element> Memory<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
-        if lease.array.as_ref().is_none_or(|array| array.element_type() != T::TYPE) {
+        if !lease.array.as_ref().is_some_and(A::is) {
             return Err(Error::WrongTable);
         }
-        let Some(Ok(array)) = lease.array.take().map(AnyArray::downcast) else { return Err(Error::WrongTable) };
+        let Some(array) = lease.array.take().and_then(A::from_any) else { return Err(Error::WrongTable) };
         if slot.waiting.load(Ordering::Acquire) == 1 {
             slot.waiting.store(0, Ordering::Relaxed); // only this table has waited
         } else {
-            slot.share(AnyArray::new(array.clone()));
+            slot.share(array.clone().into_any());
         }
         self.array = Some(array);
         Ok(())
@@ -276,9 +329,9 @@ impl<T: Element> Memory<T> {
     ///
     /// # Errors
     /// Those of [`take_back`](Self::take_back).
-    pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut Array<T>> {
+    pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut A> {
         self.slot_of(lease).ok_or(Error::WrongTable)?;
-        lease.array.as_mut().and_then(AnyArray::downcast_mut).ok_or(Error::WrongTable)
+        lease.array.as_mut().and_then(A::of_any).ok_or(Error::WrongTable)
     }
 
     fn is_out(&self) -> bool {
@@ -298,7 +351,7 @@ impl<T: Element> Memory<T> {
             if let Ok(array) = self.array() {
                 return Self::new(array.clone());
             }
-            let Some(slot) = &self.slot else { return Self::new(Array::new()) }; // never: it is present then
+            let Some(slot) = &self.slot else { return Self::new(A::default()) }; // never: it is present then
             let in_slot = slot.lock();
             // The array may have been returned meanwhile: then there is nothing to wait for.
             if in_slot.is_none() && self.is_out() {
@@ -310,7 +363,7 @@ impl<T: Element> Memory<T> {
     }
 }
 
-impl<T> Drop for Memory<T> {
+impl<A> Drop for Memory<A> {
     fn drop(&mut self) {
         if let (None, None, Some(slot)) = (&self.array, self.returned.get(), &self.slot) {
             let mut in_slot = slot.lock();
@@ -327,19 +380,19 @@ impl<T> Drop for Memory<T> {
 mod tests {
     use super::*;
 
-    fn lend(values: Vec<u8>) -> (Memory<u8>, Lease) {
+    fn lend(values: Vec<u8>) -> (Memory<Array<u8>>, Lease) {
         let (mut memory, mut lease) = (Memory::new(Array::from(values)), Lease::new());
         lend_all(&mut memory, &mut lease);
         (memory, lease)
     }
 
-    fn lend_all(memory: &mut Memory<u8>, lease: &mut Lease) {
+    fn lend_all(memory: &mut Memory<Array<u8>>, lease: &mut Lease) {
         let count = memory.array().unwrap().len();
         memory.lend(&Region { rows: 0..count, columns: 0..1 }, Some(0..count), lease).unwrap();
     }
 
     #[track_caller]
-    fn assert_out(memory: &Memory<u8>, count: usize) {
+    fn assert_out(memory: &Memory<Array<u8>>, count: usize) {
         assert!(matches!(memory.array(), Err(Error::BlockOutstanding { rows }) if rows == (0..count)));
     }
 

@@ -8,25 +8,38 @@
 //! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
 //! | supply the values of a read | [`Target`] |
 //! | lend memory to writable descriptors | [`Lease`] |
+//! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
+//! | get back what was refused | [`Refused`] |
 //!
 //! The page of [`NumericTable`] has a whole kind of table as an example.
 
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling`, the targets of
-// reading in `target`. The homogeneous table is in `homogen`, borrowed views in `view`, rectangles of a table in
+// reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, tables side by side and
+// end to end in `merged` and `joined`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in
 // `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, and
 // downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
+#[forbid(unsafe_code)]
+mod borrow;
 mod downcast;
 #[forbid(unsafe_code)]
 pub(crate) mod homogen;
 #[forbid(unsafe_code)]
+mod joined;
+#[forbid(unsafe_code)]
 mod lease;
+#[forbid(unsafe_code)]
+pub(crate) mod merged;
 #[forbid(unsafe_code)]
 pub(crate) mod numeric_table;
 #[forbid(unsafe_code)]
 mod piece;
 #[forbid(unsafe_code)]
+mod refused;
+#[forbid(unsafe_code)]
 mod region;
+#[forbid(unsafe_code)]
+pub(crate) mod soa;
 #[forbid(unsafe_code)]
 pub(crate) mod state;
 #[forbid(unsafe_code)]
@@ -36,8 +49,10 @@ mod tiling;
 #[forbid(unsafe_code)]
 pub(crate) mod view;
 
+pub use borrow::{by_mut, by_ref};
 pub use lease::Lease;
 pub use piece::{Piece, PieceMut};
+pub use refused::Refused;
 pub use region::Region;
 pub(crate) use region::rows_of;
 pub use state::{TableId, TableKind};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{DataLayout, Region, TableView, TableViewMut};
+use super::{DataLayout, Region, Shape, TableView, TableViewMut};
 use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
@@ -72,6 +72,14 @@ impl<'t> Piece<'t> {
         let is_of = |rest: &[T]| rest.as_ptr() == window.as_ptr() && window.geometry().fits(rest.len());
         let array = array.get(first..).is_some_and(is_of).then(|| (AnyArrayRef::new(array), first));
         Self { array, ..Self::new(row, column, values) }
+    }
+
+    /// Creates the piece of a column that is an array of its own.
+    pub(super) fn of_column(column: usize, array: AnyArrayRef<'t>) -> Self {
+        let values = array.as_slice();
+        let shape = Shape { rows: values.len(), columns: 1 };
+        let window = AnyWindow::of_rows(values, shape.rows, 1);
+        Self { region: Region::at(0, column, shape), window, array: Some((array, 0)) }
     }
 
     /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains
@@ -201,6 +209,12 @@ impl<'t> PieceMut<'t> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(row: usize, column: usize, values: TableViewMut<'t, T>) -> Self {
         Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
+    }
+
+    /// Creates the piece of a column that is an array of its own.
+    pub(super) fn of_column(column: usize, values: AnySliceMut<'t>) -> Self {
+        let shape = Shape { rows: values.len(), columns: 1 };
+        Self { region: Region::at(0, column, shape), window: AnyWindowMut::of_rows(values, shape.rows, 1) }
     }
 
     /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains

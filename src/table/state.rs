@@ -169,6 +169,15 @@ impl TableKind {
     /// All values of one type, in one block of memory.
     pub const HOMOGENEOUS: Self = Self("homogeneous");
 
+    /// An array for each column: [`SoaNumericTable`](crate::SoaNumericTable).
+    pub const STRUCTURE_OF_ARRAYS: Self = Self("structure-of-arrays");
+
+    /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable).
+    pub const MERGED: Self = Self("merged");
+
+    /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable).
+    pub const ROW_MERGED: Self = Self("row-merged");
+
     /// A kind without a name in files: such a table is saved, and read again, as a homogeneous one.
     pub const CUSTOM: Self = Self("custom");
 

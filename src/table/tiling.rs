@@ -26,22 +26,22 @@ const BAND_BYTES: usize = 16 << 10;
 const LEAST_ROWS: usize = 32;
 
 /// A region inside one piece, and its values.
-struct Within<W> {
+pub(super) struct Within<W> {
     region: Region,
     window: W,
 }
 
 /// A region inside one piece, for reading.
-type Part<'t> = Within<AnyWindow<'t>>;
+pub(super) type Part<'t> = Within<AnyWindow<'t>>;
 
 /// A region inside one piece, for writing.
 type PartMut<'t> = Within<AnyWindowMut<'t>>;
 
 /// The function that looks up the pieces of a table.
-type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
+pub(super) type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
 
 /// Cuts a region into parts, ordered from top to bottom, and from left to right among those with the same rows.
-fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
+pub(super) fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
     let mut parts: Vec<Part<'t>> = Vec::new();
     let mut row = if region.columns.is_empty() { region.rows.end } else { region.rows.start };
     while row < region.rows.end {
@@ -70,7 +70,7 @@ pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
 }
 
 /// Returns the one of two results whose value is earlier in row-major order; any other error has priority.
-fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
+pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
     let place = |result: &Result<()>| match result {
         Err(Error::ValueNotRepresentable { row, column, .. }) => (1, *row, *column),
         Err(_) => (0, 0, 0),
@@ -97,7 +97,7 @@ fn read_many(look_up: LookUp<'_, '_>, region: &Region, target: Target<'_>) -> Re
     read_parts(&parts(look_up, region)?, region, target)
 }
 
-fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>) -> Result<()> {
+pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>) -> Result<()> {
     let Target { values, policy, old } = target;
     if region.shape().is_empty() {
         return Ok(());
@@ -189,7 +189,7 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
 }
 
 /// Returns an array of a region's values, which `read` supplies.
-fn new_array(
+pub(super) fn new_array(
     region: &Region,
     element_type: ElementType,
     policy: ConversionPolicy,

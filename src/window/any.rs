@@ -162,6 +162,14 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> AnyWindowMut<'a> {
+    /// Creates a window of values that lie row after row.
+    pub(crate) fn of_rows(values: AnySliceMut<'a>, rows: usize, columns: usize) -> Self {
+        assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
+        let (geometry, element) =
+            (Geometry { rows, columns, row_stride: columns, column_stride: 1 }, values.element_type());
+        Self { start: values.into_room().as_mut_ptr(), geometry, element, borrow: PhantomData }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new<T: Element>(mut window: WindowMut<'a, T>) -> Self {
         let (start, geometry) = (window.as_mut_ptr().cast(), window.geometry());

@@ -1,5 +1,5 @@
-//! Tables: the life cycle of a homogeneous one, its dictionary, its statistics and its text, and kinds of tables that
-//! are not the library's.
+//! Tables: the life cycle of a homogeneous one, its dictionary, its statistics and its text, the other
+//! kinds of tables, and kinds that are not the library's.
 //!
 //! What is asked for is what DAAL asks of its numeric tables: to initialise, operate, deinitialise. Where DAAL or
 //! oneDAL does otherwise, the comment of the test says so.
@@ -13,6 +13,7 @@ mod equality;
 mod every_shape;
 mod extreme_shapes;
 mod fickle;
+mod kinds;
 mod memory;
 mod onedal;
 mod resize;

@@ -7,6 +7,7 @@
 
 mod csv;
 mod files;
+mod kinds;
 mod measure;
 mod memory_copy;
 mod npy;
@@ -25,6 +26,7 @@ fn main() -> Result<(), numeric_table::Error> {
     }
     rows::run(&mut bench)?;
     whole::run(&mut bench)?;
+    kinds::run(&mut bench)?;
     slices::run(&mut bench)?;
     files::run(&mut bench)?;
     csv::run(&mut bench)?;

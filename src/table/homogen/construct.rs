@@ -83,6 +83,41 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::full(shape.element_count_of(T::TYPE)?, value)?, shape, layout))
     }
 
+    /// Creates a row-major table of zeros, which large tables take from the system as they are used.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// assert_eq!(HomogenNumericTable::<u8>::zeros(Shape { rows: 2, columns: 2 })?.as_slice()?, [0; 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn zeros(shape: Shape) -> Result<Self> {
+        Self::new(shape, AllocationFlag::DoAllocate)
+    }
+
+    /// Creates a row-major table of the values that a function returns for each row and column, in no particular order:
+    /// by several threads from 4 MiB on.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 2, columns: 3 };
+    /// let table = HomogenNumericTable::from_fn(shape, |row, column| (10 * row + column) as u32)?;
+    /// assert_eq!(table.as_slice()?, [0, 1, 2, 10, 11, 12]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_fn(shape: Shape, value: impl Fn(usize, usize) -> T + Sync) -> Result<Self> {
+        let (count, columns) = (shape.element_count_of(T::TYPE)?, shape.columns.max(1));
+        let array = Array::from_fn(count, |index| value(index / columns, index % columns))?;
+        Ok(Self::internal(array, shape, DataLayout::RowMajor))
+    }
+
     /// Creates a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
     ///
     /// Mutable memory is written in place; immutable memory is copied by the first write. On an error the array is

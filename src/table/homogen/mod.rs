@@ -49,7 +49,7 @@ use crate::window::Geometry;
 pub struct HomogenNumericTable<T: Element = f32> {
     id: TableId,
     /// Invariant: if allocated and not lent, the array holds every value of the `geometry`.
-    memory: Memory<T>,
+    memory: Memory<Array<T>>,
     status: MemoryStatus,
     shape: Shape,
     placement: Placement,

@@ -10,9 +10,9 @@ mod columns;
 mod computed;
 mod lying;
 mod own_writer;
-mod ramp;
+pub(crate) mod ramp;
 mod seam;
-mod stacked;
+pub(crate) mod stacked;
 mod tiling;
 mod view;
 

@@ -1,0 +1,155 @@
+//! Blocks of rows of the other kinds of tables, through one reused descriptor.
+
+use std::hint::black_box;
+
+use numeric_table::convert::cast;
+use numeric_table::prelude::*;
+use numeric_table::{AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable};
+
+use crate::measure::Bench;
+
+const COLUMNS: usize = 16;
+const IN_RANGE: &str = "the block is in range";
+
+type Boxed = Box<dyn NumericTable>;
+
+pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
+    for rows in [1, 256, 8192] {
+        read::<f64>(bench, "soa/f32", rows, soa)?;
+    }
+    read::<f32>(bench, "soa/f32", 256, soa)?;
+    read::<f64>(bench, "soa/mixed", 256, soa_of_four_types)?;
+    written::<f64>(bench, "soa_written/f32", 256, soa)?;
+    for rows in [1, 256] {
+        read::<f32>(bench, "merged/2_tables/f32", rows, |bench| merged(bench, 2))?;
+        read::<f64>(bench, "merged/2_tables/f32", rows, |bench| merged(bench, 2))?;
+        read::<f32>(bench, "row_merged/1024_tables/f32", rows, |bench| row_merged(bench, 1024))?;
+    }
+    read::<f32>(bench, "merged/16_tables/f32", 256, |bench| merged(bench, 16))?;
+    read::<f32>(bench, "row_merged/16_tables/f32", 256, |bench| row_merged(bench, 16))?;
+    read::<f64>(bench, "row_merged/16_tables/f32", 256, |bench| row_merged(bench, 16))
+}
+
+/// The value at a row and a column, which every table of this file has there.
+fn value(row: usize, column: usize) -> f64 {
+    ((row * COLUMNS + column) * 7 % 251) as f64 * 0.99
+}
+
+fn column<T: Element>(rows: usize, column: usize) -> Result<Array<T>, Error> {
+    Array::from_fn(rows, |row| cast::<f64, T>(value(row, column)))
+}
+
+fn part(rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Result<Boxed, Error> {
+    let shape = Shape { rows: rows.len(), columns: columns.len() };
+    let place = |row: usize, column: usize| value(rows.start + row, columns.start + column) as f32;
+    Ok(Box::new(HomogenNumericTable::from_fn(shape, place)?))
+}
+
+fn soa(bench: &Bench) -> Result<Boxed, Error> {
+    let rows = bench.values() / COLUMNS;
+    let columns = (0..COLUMNS).map(|index| Ok(("", column::<f32>(rows, index)?)));
+    Ok(Box::new(SoaNumericTable::from_columns(columns.collect::<Result<Vec<_>, Error>>()?)?))
+}
+
+fn soa_of_four_types(bench: &Bench) -> Result<Boxed, Error> {
+    let rows = bench.values() / COLUMNS;
+    let columns: [AnyArray; 4] = [
+        column::<f32>(rows, 0)?.into(),
+        column::<f64>(rows, 1)?.into(),
+        column::<i32>(rows, 2)?.into(),
+        column::<i16>(rows, 3)?.into(),
+    ];
+    Ok(Box::new(SoaNumericTable::from_columns(columns.map(|column| ("", column)))?))
+}
+
+fn merged(bench: &Bench, tables: usize) -> Result<Boxed, Error> {
+    let (rows, width) = (bench.values() / COLUMNS, COLUMNS / tables);
+    let parts = (0..tables).map(|index| part(0..rows, index * width..(index + 1) * width));
+    Ok(Box::new(MergedNumericTable::new(parts.collect::<Result<Vec<_>, _>>()?)?))
+}
+
+fn row_merged(bench: &Bench, tables: usize) -> Result<Boxed, Error> {
+    let height = bench.values() / COLUMNS / tables;
+    let parts = (0..tables).map(|index| part(index * height..(index + 1) * height, 0..COLUMNS));
+    Ok(Box::new(RowMergedNumericTable::new(parts.collect::<Result<Vec<_>, _>>()?)?))
+}
+
+fn walk<U: Element>(
+    table: &mut dyn NumericTable,
+    rows: usize,
+    mode: ReadWriteMode,
+    look: &mut dyn FnMut(&mut BlockDescriptor<U>),
+) {
+    let mut block = BlockDescriptor::<U>::new();
+    for first in (0..table.row_count()).step_by(rows) {
+        table.get_block_of_rows(first, rows, mode, &mut block).expect(IN_RANGE);
+        look(&mut block);
+        table.release_block_of_rows(&mut block).expect(IN_RANGE);
+    }
+}
+
+fn name<U: Element>(kind: &str, rows: usize) -> String {
+    format!("kinds/{kind}_to_{}/{rows}_rows", U::TYPE)
+}
+
+/// Reads a table in blocks of so many rows.
+fn read<U: Element>(
+    bench: &mut Bench,
+    kind: &str,
+    rows: usize,
+    make: impl Fn(&Bench) -> Result<Boxed, Error>,
+) -> Result<(), Error> {
+    let job = name::<U>(kind, rows);
+    if !bench.wants(&job) {
+        return Ok(());
+    }
+    let mut table = make(bench)?;
+    let types = table.dictionary().iter().map(|feature| feature.element_type).collect::<Vec<_>>();
+    walk::<U>(&mut *table, rows, ReadWriteMode::ReadOnly, &mut |block| {
+        for (row, values) in block.rows().zip(0..) {
+            for (column, &found) in block.row(values).iter().enumerate() {
+                let exact = value(row, column);
+                let stored = match types[column] {
+                    ElementType::F32 => f64::from(exact as f32),
+                    ElementType::F64 => exact,
+                    _ => exact.trunc(),
+                };
+                assert!(found == cast::<f64, U>(stored), "{job}: row {row}, column {column}");
+            }
+        }
+    });
+    let mut ours = || {
+        walk::<U>(&mut *table, rows, ReadWriteMode::ReadOnly, &mut |block| {
+            black_box(block.as_slice());
+        });
+    };
+    bench.compare(&job, 1, &mut [("ours", &mut ours)]);
+    Ok(())
+}
+
+/// Changes one value of each block, and writes it back.
+fn written<U: Element>(
+    bench: &mut Bench,
+    kind: &str,
+    rows: usize,
+    make: impl Fn(&Bench) -> Result<Boxed, Error>,
+) -> Result<(), Error> {
+    let job = name::<U>(kind, rows);
+    if !bench.wants(&job) {
+        return Ok(());
+    }
+    let mut table = make(bench)?;
+    let mut pass = 0.0;
+    let mut ours = || {
+        pass = 1.0 - pass;
+        walk::<U>(&mut *table, rows, ReadWriteMode::ReadWrite, &mut |block| {
+            block.as_mut_slice().expect("it is writable")[0] = cast::<f64, U>(pass);
+        });
+    };
+    ours();
+    bench.compare(&job, 1, &mut [("ours", &mut ours)]);
+    let first = table.value::<f64>(rows, 0)?;
+    assert!(first == 0.0 || first == 1.0, "{job}");
+    assert_eq!(table.value::<f32>(rows + 1, 2)?, value(rows + 1, 2) as f32, "{job}");
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! Tables that are another table, borrowed: so that a borrowed one can be part of a merged one.
+
+use super::NumericTable;
+
+/// The methods of [`NumericTable`] that read, passed on to `$table`.
+macro_rules! forwards_reading {
+    ($self:ident, $table:expr) => {
+        fn shape(&$self) -> crate::base::shape::Shape {
+            $table.shape()
+        }
+
+        fn dictionary(&$self) -> &crate::dictionary::DataDictionary {
+            $table.dictionary()
+        }
+
+        fn id(&$self) -> crate::table::TableId {
+            $table.id()
+        }
+
+        fn uniform_type(&$self) -> Option<crate::base::element::ElementType> {
+            $table.uniform_type()
+        }
+
+        fn data_layout(&$self) -> crate::table::DataLayout {
+            $table.data_layout()
+        }
+
+        fn data_memory_status(&$self) -> crate::table::MemoryStatus {
+            $table.data_memory_status()
+        }
+
+        fn piece(&$self, row: usize, column: usize) -> Result<Option<crate::table::Piece<'_>>, crate::Error> {
+            $table.piece(row, column)
+        }
+
+        fn slice_of(
+            &$self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+        ) -> Result<Option<crate::window::AnySlice<'_>>, crate::Error> {
+            $table.slice_of(region, element)
+        }
+
+        fn array_of(
+            &$self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+        ) -> Result<Option<(crate::array::AnyArrayRef<'_>, std::ops::Range<usize>)>, crate::Error> {
+            $table.array_of(region, element)
+        }
+
+        fn read_region(
+            &$self,
+            region: &crate::table::Region,
+            target: crate::table::Target<'_>,
+        ) -> Result<(), crate::Error> {
+            $table.read_region(region, target)
+        }
+    };
+}
+
+/// The methods of [`NumericTable`] that write, passed on to `$table`; not `resize`.
+macro_rules! forwards_writing {
+    ($self:ident, $table:expr) => {
+        fn set_dictionary(&mut $self, dictionary: crate::dictionary::DataDictionary) -> Result<(), crate::Error> {
+            $table.set_dictionary(dictionary)
+        }
+
+        fn reset_dictionary(&mut $self) -> Result<(), crate::Error> {
+            $table.reset_dictionary()
+        }
+
+        fn pieces_mut(&mut $self) -> Result<Vec<crate::table::PieceMut<'_>>, crate::Error> {
+            $table.pieces_mut()
+        }
+
+        fn piece_mut(
+            &mut $self,
+            row: usize,
+            column: usize,
+        ) -> Result<Option<crate::table::PieceMut<'_>>, crate::Error> {
+            $table.piece_mut(row, column)
+        }
+
+        fn slice_of_mut(
+            &mut $self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+        ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::Error> {
+            $table.slice_of_mut(region, element)
+        }
+
+        fn write_region(
+            &mut $self,
+            region: &crate::table::Region,
+            values: crate::window::AnySlice<'_>,
+            rule: crate::convert::WriteRule,
+        ) -> Result<(), crate::Error> {
+            $table.write_region(region, values, rule)
+        }
+
+        fn check_writable(&mut $self) -> Result<(), crate::Error> {
+            $table.check_writable()
+        }
+
+        fn lend_region(
+            &mut $self,
+            region: &crate::table::Region,
+            in_place: Option<crate::base::element::ElementType>,
+            lease: &mut crate::table::Lease,
+        ) -> Result<bool, crate::Error> {
+            $table.lend_region(region, in_place, lease)
+        }
+
+        fn write_lent(
+            &mut $self,
+            lease: &mut crate::table::Lease,
+            values: crate::window::AnySlice<'_>,
+            rule: crate::convert::WriteRule,
+        ) -> Result<(), crate::Error> {
+            $table.write_lent(lease, values, rule)
+        }
+
+        fn take_back(&mut $self, lease: &mut crate::table::Lease) -> Result<(), crate::Error> {
+            $table.take_back(lease)
+        }
+    };
+}
+pub(super) use {forwards_reading, forwards_writing};
+
+/// Returns a table that *is* a borrowed one, for writing and reading: what is written through it is in the borrowed
+/// table. Nothing is copied; it can be part of a [`MergedNumericTable`](crate::MergedNumericTable) for as long as the
+/// borrow lasts. Its size cannot be changed.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{MergedNumericTable, prelude::*, table::by_mut};
+/// let mut lengths = HomogenNumericTable::from_rows(&[[1.5_f32], [2.5]])?;
+/// let mut counts = HomogenNumericTable::from_rows(&[[7_u8], [8]])?;
+/// let mut table = MergedNumericTable::new([by_mut(&mut lengths), by_mut(&mut counts)])?;
+/// table.set_value(1, 1, 9.0)?;
+/// drop(table); // which ends the borrow
+/// assert_eq!(counts.as_slice()?, [7, 9]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTable + 't> {
+    Box::new(Mutable(table))
+}
+
+/// Returns a table that *is* a borrowed one, for reading: writing is refused. Nothing is copied.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{RowMergedNumericTable, prelude::*, table::by_ref};
+/// let (head, tail) = (HomogenNumericTable::from_rows(&[[1_u8, 2]])?, HomogenNumericTable::from_rows(&[[3_u8, 4]])?);
+/// let mut table = RowMergedNumericTable::new([by_ref(&head), by_ref(&tail), by_ref(&head)])?;
+/// assert_eq!(table.rows::<u8>(..)?[..], [1, 2, 3, 4, 1, 2]);
+/// assert!(matches!(table.set_value(0, 0, 9_u8), Err(Error::ReadOnlyTable)));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn by_ref<'t>(table: &'t (dyn NumericTable + 't)) -> Box<dyn NumericTable + 't> {
+    Box::new(Shared(table))
+}
+
+struct Shared<'t>(&'t (dyn NumericTable + 't));
+
+impl NumericTable for Shared<'_> {
+    forwards_reading!(self, self.0);
+}
+
+struct Mutable<'t>(&'t mut (dyn NumericTable + 't));
+
+impl NumericTable for Mutable<'_> {
+    forwards_reading!(self, self.0);
+    forwards_writing!(self, self.0);
+}

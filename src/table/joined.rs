@@ -1,0 +1,380 @@
+//! Several tables as one: what tables side by side and tables end to end have in common.
+//!
+//! The public types are in `merged`. A region that lies in one of the tables is passed on to it; one that lies in
+//! several is read and written over their pieces or, if a table has no pieces there, read table by table.
+//! Invariant: the tables have the same number of columns (end to end) or rows (side by side) when they are joined, and
+//! end to end the same element type in each column. Nobody can reach a table to change its size while it is joined; a
+//! kind of table whose size changes by itself gets errors, and nothing is read past its end.
+//! Semantics: DAAL `MergedNumericTable` and `RowMergedNumericTable`, which resize the tables that they are given.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::numeric_table::describe;
+use super::tiling::{self, RegionMut};
+use super::{DataLayout, Lease, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
+use crate::array::AnyArrayRef;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::convert::kernel::OldValues;
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::dictionary::DataDictionary;
+use crate::window::{AnySlice, AnySliceMut};
+
+/// A table that is part of another one.
+pub(super) type Member<'t> = Box<dyn NumericTable + 't>;
+
+/// The direction in which tables are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    /// End to end.
+    Rows,
+    /// Side by side.
+    Columns,
+}
+
+impl Axis {
+    fn along(self, region: &Region) -> Range<usize> {
+        match self {
+            Self::Rows => region.rows.clone(),
+            Self::Columns => region.columns.clone(),
+        }
+    }
+
+    /// Replaces the range of a region along this axis.
+    fn with(self, region: &Region, along: Range<usize>) -> Region {
+        match self {
+            Self::Rows => Region { rows: along, ..region.clone() },
+            Self::Columns => Region { columns: along, ..region.clone() },
+        }
+    }
+}
+
+/// Tables that are joined along an axis.
+pub(super) struct Joined<'t> {
+    axis: Axis,
+    id: TableId,
+    tables: Vec<Member<'t>>,
+    /// Where each table ends along the axis.
+    ends: Vec<usize>,
+    shape: Shape,
+    /// Invariant: describes `shape.columns` columns of the element types of the tables.
+    dictionary: DataDictionary,
+    uniform_type: Option<ElementType>,
+    layout: DataLayout,
+    /// The table that lent memory last: the first that is asked to take memory back.
+    last_lender: usize,
+}
+
+impl<'t> Joined<'t> {
+    /// Joins one table.
+    pub(super) fn of(axis: Axis, first: Member<'t>) -> Self {
+        let (shape, dictionary, layout) = (first.shape(), first.dictionary().clone(), first.data_layout());
+        let ends = match axis {
+            Axis::Rows => vec![shape.rows],
+            Axis::Columns => vec![shape.columns],
+        };
+        let uniform_type = first.uniform_type();
+        let (id, tables, last_lender) = (TableId::new(), vec![first], 0);
+        Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender }
+    }
+
+    /// Adds a table at the end of the axis.
+    ///
+    /// # Errors
+    /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`] or
+    /// [`Error::SizeOverflow`]. The joined tables are unchanged.
+    pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
+        let (shape, dictionary) = match self.grown_by(&*table) {
+            Ok(grown) => grown,
+            Err(error) => return Err(Refused::new(table, error)),
+        };
+        (self.shape, self.dictionary) = (shape, dictionary);
+        self.uniform_type = self.dictionary.uniform_type();
+        if table.data_layout() != self.layout {
+            self.layout = DataLayout::RowMajor;
+        }
+        self.ends.push(match self.axis {
+            Axis::Rows => shape.rows,
+            Axis::Columns => shape.columns,
+        });
+        self.tables.push(table);
+        Ok(())
+    }
+
+    /// Returns the shape and the dictionary with one table more.
+    fn grown_by(&self, table: &dyn NumericTable) -> Result<(Shape, DataDictionary)> {
+        let (mine, theirs, index) = (self.shape, table.shape(), self.tables.len());
+        let too_many = |shape| Error::SizeOverflow { shape, element: None };
+        match self.axis {
+            Axis::Rows => {
+                if mine.columns != theirs.columns {
+                    return Err(Error::UnequalColumns { table: index, expected: mine.columns, found: theirs.columns });
+                }
+                self.check_types(index, table.dictionary())?;
+                let rows = mine.rows.checked_add(theirs.rows);
+                let shape = Shape { rows: rows.ok_or_else(|| too_many(Shape { rows: usize::MAX, ..mine }))?, ..mine };
+                Ok((shape, self.dictionary.clone()))
+            }
+            Axis::Columns => {
+                if mine.rows != theirs.rows {
+                    return Err(Error::UnequalRows { table: index, expected: mine.rows, found: theirs.rows });
+                }
+                let columns = mine.columns.checked_add(theirs.columns);
+                let columns = columns.ok_or_else(|| too_many(Shape { columns: usize::MAX, ..mine }))?;
+                Ok((Shape { columns, ..mine }, self.dictionary.joined(table.dictionary())?))
+            }
+        }
+    }
+
+    fn check_types(&self, table: usize, dictionary: &DataDictionary) -> Result<()> {
+        if let (Some(mine), Some(theirs)) = (self.uniform_type, dictionary.uniform_type())
+            && mine == theirs
+        {
+            return Ok(());
+        }
+        let types = self.dictionary.iter().zip(dictionary.iter()).enumerate();
+        let mut types = types.map(|(column, (mine, theirs))| (column, mine.element_type, theirs.element_type));
+        match types.find(|(_, expected, found)| expected != found) {
+            Some((column, expected, found)) => Err(Error::UnequalTypes { table, column, expected, found }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn tables(&self) -> &[Member<'t>] {
+        &self.tables
+    }
+
+    pub(super) fn into_tables(self) -> Vec<Member<'t>> {
+        self.tables
+    }
+
+    /// Returns the table that has a row (end to end) or a column (side by side). O(log tables).
+    fn table_at(&self, at: usize) -> Option<usize> {
+        let table = self.ends.partition_point(|&end| end <= at);
+        (table < self.tables.len()).then_some(table)
+    }
+
+    fn start_of(&self, table: usize) -> usize {
+        table.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// Returns how far a table is moved down and to the right.
+    fn offset_of(&self, table: usize) -> (usize, usize) {
+        match self.axis {
+            Axis::Rows => (self.start_of(table), 0),
+            Axis::Columns => (0, self.start_of(table)),
+        }
+    }
+
+    /// Turns an error of one of the tables into an error of the joined ones.
+    fn moved(&self, table: usize) -> impl Fn(Error) -> Error + use<'t> {
+        let (rows, columns) = self.offset_of(table);
+        move |error| error.moved(rows, columns)
+    }
+
+    /// Returns the one table that has all of a region, and the region there.
+    fn only_table_of(&self, region: &Region) -> Option<(usize, Region)> {
+        let along = self.axis.along(region);
+        let table = self.table_at(along.start)?;
+        let start = self.start_of(table);
+        (along.start <= along.end && along.end <= self.ends[table])
+            .then(|| (table, self.axis.with(region, along.start - start..along.end - start)))
+    }
+
+    /// Returns the tables that have values of a region; for each, the region there and its place in the whole region.
+    fn tables_of(&self, region: &Region) -> impl Iterator<Item = (usize, Region, Region)> + use<'_, 't> {
+        let (whole, axis) = (region.clone(), self.axis);
+        let along = axis.along(region);
+        let first = self.table_at(along.start).unwrap_or(self.tables.len());
+        (first..self.tables.len())
+            .map(|table| (table, self.start_of(table), self.ends[table]))
+            .take_while({
+                let end = along.end;
+                move |&(_, start, _)| start < end
+            })
+            .filter_map(move |(table, start, end)| {
+                let common = along.start.max(start)..along.end.min(end);
+                if common.is_empty() {
+                    return None;
+                }
+                let there = axis.with(&whole, common.start - start..common.end - start);
+                let shape = whole.shape();
+                let place = Region { rows: 0..shape.rows, columns: 0..shape.columns };
+                let place = axis.with(&place, common.start - along.start..common.end - along.start);
+                Some((table, there, place))
+            })
+    }
+
+    /// Reads a region table by table.
+    fn read_each(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        if region.shape().is_empty() {
+            return Ok(());
+        }
+        let Target { mut values, policy, old } = target;
+        if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
+            let read = |target: Target<'_>| self.read_each(region, target);
+            let copy = tiling::new_array(region, values.element_type(), policy, &read)?;
+            values.copy_from_slice(copy.as_slice());
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        for (table, there, place) in self.tables_of(region) {
+            let target = Target { values: values.cut(place.rows, place.columns), policy, old: OldValues::Lost };
+            let read = self.tables[table].read_region(&there, target).map_err(self.moved(table));
+            outcome = tiling::earlier(outcome, read);
+        }
+        outcome
+    }
+
+    /// Returns the pieces of the tables that have values of a region: other tables are not asked, so that memory which
+    /// they share is not copied.
+    fn pieces_of(&mut self, region: &Region) -> Result<Vec<PieceMut<'_>>> {
+        let wanted = self.tables_of(region).map(|(table, ..)| table);
+        let (first, count) = wanted.fold((usize::MAX, 0), |(first, _), table| (first.min(table), table + 1));
+        let offsets = (0..count).map(|table| self.offset_of(table)).collect::<Vec<_>>();
+        let mut pieces = Vec::new();
+        for (table, (rows, columns)) in self.tables.iter_mut().zip(offsets).skip(first) {
+            let moved = table.pieces_mut().map_err(|error| error.moved(rows, columns))?;
+            pieces.extend(moved.into_iter().map(|piece| piece.moved(rows, columns)));
+        }
+        Ok(pieces)
+    }
+
+    fn whole(&self) -> Region {
+        Region::whole(self.shape)
+    }
+}
+
+impl NumericTable for Joined<'_> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn uniform_type(&self) -> Option<ElementType> {
+        self.uniform_type
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        self.layout
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.dictionary.check_types(&dictionary)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        let at = if self.axis == Axis::Rows { row } else { column };
+        let Some(table) = self.table_at(at) else { return Ok(None) };
+        let (rows, columns) = self.offset_of(table);
+        let piece = self.tables[table].piece(row - rows, column - columns).map_err(self.moved(table))?;
+        Ok(piece.map(|piece| piece.moved(rows, columns)))
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        self.pieces_of(&self.whole())
+    }
+
+    fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
+        let at = if self.axis == Axis::Rows { row } else { column };
+        let Some(table) = self.table_at(at) else { return Ok(None) };
+        let (moved, (rows, columns)) = (self.moved(table), self.offset_of(table));
+        let piece = self.tables[table].piece_mut(row - rows, column - columns).map_err(moved)?;
+        Ok(piece.map(|piece| piece.moved(rows, columns)))
+    }
+
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        self.tables[table].slice_of(&there, element).map_err(self.moved(table))
+    }
+
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        let moved = self.moved(table);
+        self.tables[table].slice_of_mut(&there, element).map_err(moved)
+    }
+
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        self.tables[table].array_of(&there, element).map_err(self.moved(table))
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        target.check(region, self.shape)?;
+        if let Some((table, there)) = self.only_table_of(region) {
+            return self.tables[table].read_region(&there, target).map_err(self.moved(table));
+        }
+        match tiling::parts(&|row, column| self.piece(row, column), region) {
+            Ok(parts) => tiling::read_parts(&parts, region, target),
+            Err(Error::NotInMemory { .. }) => self.read_each(region, target), // a table computes its values
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape)?;
+        tiling::new_values(region, values)?;
+        if let Some((table, there)) = self.only_table_of(region) {
+            let moved = self.moved(table);
+            return self.tables[table].write_region(&there, values, rule).map_err(moved);
+        }
+        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        if region.shape().is_empty() {
+            return Ok(());
+        }
+        RegionMut::of_pieces(self.pieces_of(region)?, region)?.write_checked(values, rule)
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        for table in 0..self.tables.len() {
+            let moved = self.moved(table);
+            self.tables[table].check_writable().map_err(moved)?;
+        }
+        Ok(())
+    }
+
+    /// A block that is written in place is lent by the table that it lies in.
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape)?;
+        if in_place.is_none() {
+            for (table, ..) in self.tables_of(region).collect::<Vec<_>>() {
+                let moved = self.moved(table);
+                self.tables[table].check_writable().map_err(moved)?;
+            }
+            lease.reset(region);
+            return Ok(false);
+        }
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(false) };
+        let moved = self.moved(table);
+        self.last_lender = table;
+        self.tables[table].lend_region(&there, in_place, lease).map_err(moved)
+    }
+
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() {
+            return Ok(());
+        }
+        let (before, from) = self.tables.split_at_mut(self.last_lender);
+        let mut others = from.iter_mut().chain(before);
+        if others.any(|table| table.take_back(lease).is_ok()) { Ok(()) } else { Err(Error::WrongTable) }
+    }
+}
+
+impl fmt::Debug for Joined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("Joined", self, f)
+    }
+}

@@ -1,0 +1,56 @@
+//! What a call refuses, given back.
+
+use std::fmt;
+
+use crate::base::error::Error;
+
+/// What was given to a call that failed, with the error: nothing is lost.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table::{MergedNumericTable, table::Refused};
+/// let mut table = MergedNumericTable::new([Box::new(HomogenNumericTable::from_rows(&[[1.5_f64], [2.5]])?) as _])?;
+/// let Refused { given, error } = table.push(Box::new(HomogenNumericTable::<u8>::default())).unwrap_err();
+/// assert_eq!((given.row_count(), error.to_string().as_str()), (0, "table 1 has 0 rows, and the first has 2"));
+///
+/// let three_rows = Box::new(HomogenNumericTable::full(Shape { rows: 3, columns: 1 }, 1.0_f32)?);
+/// let error = table.push(three_rows).map_err(Refused::into_error).unwrap_err();
+/// assert!(matches!(error, Error::UnequalRows { table: 1, expected: 2, found: 3 }));
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Refused<G> {
+    /// What was given.
+    pub given: G,
+    /// Why it was refused.
+    pub error: Box<Error>,
+}
+
+impl<G> Refused<G> {
+    pub(super) fn new(given: G, error: Error) -> Self {
+        Self { given, error: Box::new(error) }
+    }
+
+    /// Returns the error, and drops what was given.
+    pub fn into_error(self) -> Error {
+        *self.error
+    }
+}
+
+impl<G> fmt::Debug for Refused<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<G> fmt::Display for Refused<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<G> std::error::Error for Refused<G> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}

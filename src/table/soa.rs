@@ -1,0 +1,502 @@
+//! The structure of arrays: one array for each column, each of its own element type.
+//!
+//! Invariant: an array that is set and not lent has as many values as the table has rows, and the element type that the
+//! dictionary says. Rows are gathered from the columns by the code in `tiling`, in bands that stay in the first-level
+//! cache.
+//! Semantics: DAAL `SOANumericTable`. Unlike there, nothing is cached about columns that are replaced, and a column
+//! without values is an error and no null pointer.
+
+use std::fmt;
+
+use super::lease::Memory;
+use super::numeric_table::describe;
+use super::{
+    AllocationFlag, DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId,
+    TableKind,
+};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::dictionary::{DataDictionary, Feature};
+
+/// A table with one array for each column, each of its own element type: what data frames, Arrow and mixed CSV files
+/// are made of.
+///
+/// ```text
+///  "length" ── Array<f32>   5.1  4.9  6.2
+///  "count"  ── Array<u16>     3    1    2      row 1 as f64: 4.9 1.0 0.2
+///  "share"  ── Array<f64>   0.4  0.2  0.1
+/// ```
+///
+/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is a
+/// converted copy, gathered from the columns in bands that stay in the first-level cache. Cloning shares the arrays,
+/// O(columns); the first write to a column copies that column, if it is shared.
+///
+/// Source: DAAL `SOANumericTable`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{SoaNumericTable, prelude::*};
+/// let mut table = SoaNumericTable::new();
+/// table.push_column("length", vec![5.1_f32, 4.9, 6.2])?;
+/// table.push_column("count", vec![3_u16, 1, 2])?;
+/// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
+/// assert_eq!(table.column_as::<u16>(1)?, [3, 1, 2]);
+/// assert_eq!(table.rows::<f32>(1..)?[..], [4.9, 1.0, 6.2, 2.0]);
+///
+/// table.update_rows::<f64, _>(.., |block| {
+///     (0..block.row_count()).for_each(|row| block.row_mut(row)[1] += 1.0);
+///     Ok(())
+/// })?;
+/// assert_eq!(table.column_as::<u16>(1)?, [4, 2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SoaNumericTable {
+    id: TableId,
+    /// `None` as long as the column has no values.
+    columns: Vec<Option<Memory<AnyArray>>>,
+    row_count: usize,
+    /// Invariant: describes `columns`.
+    dictionary: DataDictionary,
+    status: MemoryStatus,
+}
+
+impl SoaNumericTable {
+    /// Creates a table without columns and rows. The first column that is pushed decides the number of rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// assert_eq!(SoaNumericTable::new().shape(), Shape { rows: 0, columns: 0 });
+    /// ```
+    pub fn new() -> Self {
+        Self::without_values(DataDictionary::from_features([]), 0, Vec::new(), MemoryStatus::UserAllocated)
+    }
+
+    fn without_values(
+        dictionary: DataDictionary,
+        row_count: usize,
+        columns: Vec<Option<Memory<AnyArray>>>,
+        status: MemoryStatus,
+    ) -> Self {
+        Self { id: TableId::new(), columns, row_count, dictionary, status }
+    }
+
+    /// Creates a table of the columns that a dictionary describes: of zeros, or without values, which
+    /// [`set_column`](Self::set_column) supplies later. A column without values cannot be read:
+    /// [`Error::ColumnNotSet`].
+    ///
+    /// Source: DAAL `create(dictionary, rows, flag)`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let features = [Feature::new(ElementType::F64).named("x"), Feature::new(ElementType::U8).named("kind")];
+    /// let mut table = SoaNumericTable::with_dictionary(features.into_iter().collect(), 2, AllocationFlag::DoAllocate)?;
+    /// table.column_as_mut::<u8>(1)?[1] = 7;
+    /// assert_eq!(table.rows::<i32>(..)?[..], [0, 0, 0, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn with_dictionary(dictionary: DataDictionary, row_count: usize, allocation: AllocationFlag) -> Result<Self> {
+        let (allocates, count) = (allocation == AllocationFlag::DoAllocate, dictionary.len());
+        let mut columns = Vec::new();
+        let bytes = count.saturating_mul(size_of::<Option<Memory<AnyArray>>>());
+        columns.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        for feature in dictionary.iter() {
+            columns.push(match allocates {
+                true => Some(Memory::new(AnyArray::zeros(feature.element_type, row_count)?)),
+                false => None,
+            });
+        }
+        let status = if allocates { MemoryStatus::InternallyAllocated } else { MemoryStatus::NotAllocated };
+        Ok(Self::without_values(dictionary, row_count, columns, status))
+    }
+
+    /// Creates a table of named columns.
+    ///
+    /// # Errors
+    /// [`Error::UnequalRows`] for the first column that is longer or shorter than the first one;
+    /// [`Error::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([
+    ///     ("length", AnyArray::from(vec![5.1_f32, 4.9])),
+    ///     ("count", AnyArray::from(vec![3_u16, 1])),
+    /// ])?;
+    /// assert_eq!(table.dictionary().index_of("count"), Some(1));
+    /// let unequal = [("a", vec![1, 2]), ("b", vec![3])];
+    /// let error = SoaNumericTable::from_columns(unequal).unwrap_err();
+    /// assert!(matches!(error, Error::UnequalRows { table: 1, expected: 2, found: 1 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_columns<N: Into<String>, A: Into<AnyArray>>(columns: impl IntoIterator<Item = (N, A)>) -> Result<Self> {
+        let mut table = Self::new();
+        for (name, array) in columns {
+            table.push_column(name, array).map_err(Refused::into_error)?;
+        }
+        Ok(table)
+    }
+
+    /// Adds a column after the last one. To a table without columns and rows it gives its number of rows.
+    ///
+    /// # Errors
+    /// The array, with [`Error::UnequalRows`] if it has not one value for each row, or [`Error::OutOfMemory`]. The table
+    /// is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*, table::Refused};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
+    /// let Refused { given, error } = table.push_column("b", vec![0.5, 1.5, 2.5]).unwrap_err();
+    /// assert_eq!(given.len(), 3); // nothing is lost
+    /// assert_eq!(error.to_string(), "table 1 has 3 rows, and the first has 2");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn push_column(
+        &mut self,
+        name: impl Into<String>,
+        array: impl Into<AnyArray>,
+    ) -> Result<(), Refused<AnyArray>> {
+        let array = array.into();
+        let feature = Feature::new(array.element_type()).named(name);
+        self.push_feature(feature, array)
+    }
+
+    /// Like [`push_column`](Self::push_column), with all that is known of the column. Its element type becomes that of
+    /// the array.
+    ///
+    /// # Errors
+    /// Those of [`push_column`](Self::push_column).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_feature(Feature::new(ElementType::U8).named("species").categorical(3), vec![0_u8, 2, 1])?;
+    /// assert_eq!(table.category_count(0)?, Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn push_feature(&mut self, feature: Feature, array: impl Into<AnyArray>) -> Result<(), Refused<AnyArray>> {
+        let array = array.into();
+        let feature = Feature { element_type: array.element_type(), ..feature };
+        let (index, is_first) = (self.columns.len(), self.columns.is_empty() && self.row_count == 0);
+        let refused = |error, given| Err(Refused::new(given, error));
+        if !is_first && array.len() != self.row_count {
+            let (expected, found) = (self.row_count, array.len());
+            return refused(Error::UnequalRows { table: index, expected, found }, array);
+        }
+        let bytes = size_of::<Option<Memory<AnyArray>>>();
+        if self.columns.try_reserve(1).is_err() {
+            return refused(Error::OutOfMemory { bytes }, array);
+        }
+        self.dictionary = match self.dictionary.joined(&DataDictionary::uniform(feature, 1)) {
+            Ok(dictionary) => dictionary,
+            Err(error) => return refused(error, array),
+        };
+        if is_first {
+            self.row_count = array.len();
+        }
+        self.columns.push(Some(Memory::new(array)));
+        Ok(())
+    }
+
+    /// Replaces the values of a column, or supplies them for the first time. The element type of the column becomes
+    /// that of the array. Returns the old values, if there were any; while they are lent to a writable block, `None`.
+    ///
+    /// Source: DAAL `setArray`.
+    ///
+    /// # Errors
+    /// The array, with [`Error::ColumnOutOfRange`], [`Error::UnequalRows`] or [`Error::OutOfMemory`]. The table is
+    /// unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1.5_f32, 2.5])])?;
+    /// let old = table.set_column(0, vec![7_i64, 8])?.unwrap();
+    /// assert_eq!(old.downcast::<f32>().unwrap()[..], [1.5, 2.5]);
+    /// assert_eq!((table.column_type(0)?, table.column_as::<i64>(0)?), (ElementType::I64, &[7, 8][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_column(
+        &mut self,
+        column: usize,
+        array: impl Into<AnyArray>,
+    ) -> Result<Option<AnyArray>, Refused<AnyArray>> {
+        let array = array.into();
+        match self.dictionary_with(column, &array) {
+            Ok(dictionary) => self.dictionary = dictionary,
+            Err(error) => return Err(Refused::new(array, error)),
+        }
+        let old = self.columns[column].replace(Memory::new(array));
+        if self.status == MemoryStatus::NotAllocated && self.columns.iter().all(Option::is_some) {
+            self.status = MemoryStatus::UserAllocated;
+        }
+        Ok(old.and_then(|memory| memory.array().ok().cloned()))
+    }
+
+    /// Returns the dictionary with another array in the place of a column's.
+    fn dictionary_with(&self, column: usize, array: &AnyArray) -> Result<DataDictionary> {
+        let feature = self.dictionary.feature(column)?;
+        if array.len() != self.row_count {
+            let (expected, found) = (self.row_count, array.len());
+            return Err(Error::UnequalRows { table: column, expected, found });
+        }
+        let mut dictionary = self.dictionary.clone();
+        if feature.element_type != array.element_type() {
+            let feature = Feature { element_type: array.element_type(), ..feature.clone() };
+            dictionary.set_feature(column, feature)?;
+        }
+        Ok(dictionary)
+    }
+
+    /// Takes a column out of the table, with all that is known of it. Those after it move up by one.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2]), ("b", vec![3, 4])])?;
+    /// let (feature, array) = table.take_column(0)?;
+    /// assert_eq!((feature.name.as_deref(), array.len()), (Some("a"), 2));
+    /// assert_eq!(table.rows::<i32>(..)?[..], [3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn take_column(&mut self, column: usize) -> Result<(Feature, AnyArray)> {
+        let feature = self.dictionary.feature(column)?.clone();
+        let array = self.array(column)?.clone();
+        let rest = self.dictionary.iter().enumerate().filter(|&(index, _)| index != column);
+        self.dictionary = rest.map(|(_, feature)| feature.clone()).collect();
+        self.columns.remove(column);
+        Ok((feature, array))
+    }
+
+    /// Returns all columns, with what is known of them.
+    ///
+    /// # Errors
+    /// [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has a column.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::SoaNumericTable;
+    /// let table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
+    /// let columns = table.into_columns()?;
+    /// assert_eq!((columns[0].0.name.as_deref(), columns[0].1.len()), (Some("a"), 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn into_columns(self) -> Result<Vec<(Feature, AnyArray)>> {
+        let columns = self.dictionary.iter().enumerate();
+        columns.map(|(column, feature)| Ok((feature.clone(), self.array(column)?.clone()))).collect()
+    }
+
+    /// Borrows the array of a column, of which a clone is a share.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let values = Array::from(vec![1_u8, 2]);
+    /// let table = SoaNumericTable::from_columns([("a", values.clone())])?;
+    /// assert!(table.array(0)?.downcast_ref::<u8>().unwrap().shares_memory_with(&values));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn array(&self, column: usize) -> Result<&AnyArray> {
+        self.check_column(column)?;
+        self.columns[column].as_ref().ok_or(Error::ColumnNotSet { column })?.array()
+    }
+
+    /// Borrows the values of a column.
+    ///
+    /// # Errors
+    /// Those of [`array`](Self::array); [`Error::ElementTypeMismatch`] if it has another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
+    /// assert_eq!(table.column_as::<u8>(0)?, [1, 2]);
+    /// assert!(table.column_as::<i8>(0).is_err()); // `column` converts
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn column_as<T: Element>(&self, column: usize) -> Result<&[T]> {
+        let array = self.array(column)?;
+        let values = array.downcast_ref::<T>().map(Array::as_slice);
+        values.ok_or_else(|| Error::element_type_mismatch(T::TYPE, array.element_type()))
+    }
+
+    /// Borrows the values of a column for writing. Shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// Those of [`column_as`](Self::column_as); [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
+    /// let before = table.clone();
+    /// table.column_as_mut::<u8>(0)?.fill(9);
+    /// assert_eq!((table.column_as::<u8>(0)?, before.column_as::<u8>(0)?), (&[9, 9][..], &[1, 2][..]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn column_as_mut<T: Element>(&mut self, column: usize) -> Result<&mut [T]> {
+        let array = self.array_mut(column)?;
+        let found = array.element_type();
+        let array = array.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?;
+        array.need_mutable_data()
+    }
+
+    fn array_mut(&mut self, column: usize) -> Result<&mut AnyArray> {
+        self.check_column(column)?;
+        self.columns[column].as_mut().ok_or(Error::ColumnNotSet { column })?.array_mut()
+    }
+
+    fn check_column(&self, column: usize) -> Result<()> {
+        let column_count = self.columns.len();
+        if column < column_count { Ok(()) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+    }
+}
+
+impl Default for SoaNumericTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shares the arrays: O(columns). The first write to a column through either table copies it.
+impl Clone for SoaNumericTable {
+    fn clone(&self) -> Self {
+        let columns = self.columns.iter().map(|column| column.as_ref().map(Memory::share)).collect();
+        Self::without_values(self.dictionary.clone(), self.row_count, columns, self.status)
+    }
+}
+
+impl fmt::Debug for SoaNumericTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("SoaNumericTable", self, f)
+    }
+}
+
+impl NumericTable for SoaNumericTable {
+    fn shape(&self) -> Shape {
+        Shape { rows: self.row_count, columns: self.columns.len() }
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn kind(&self) -> TableKind {
+        TableKind::STRUCTURE_OF_ARRAYS
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        DataLayout::ColumnMajor
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        self.status
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.dictionary.check_types(&dictionary)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    /// Fewer rows share the memory; more are zero, and copy the columns.
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        let (mut resized, count) = (Vec::new(), self.columns.len());
+        let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
+        resized.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        for (column, memory) in self.columns.iter().enumerate() {
+            resized.push(match memory {
+                Some(_) => Some(self.array(column)?.resized(rows)?),
+                None => None,
+            });
+        }
+        for (memory, array) in self.columns.iter_mut().zip(resized) {
+            *memory = array.map(Memory::new);
+        }
+        self.row_count = rows;
+        Ok(())
+    }
+
+    fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        match self.array(column) {
+            Ok(array) => Ok(Some(Piece::of_column(column, array.as_ref()))),
+            Err(Error::ColumnOutOfRange { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        self.check_writable()?; // before any column is copied
+        let columns = self.columns.iter_mut().enumerate();
+        let pieces = columns.map(|(column, memory)| {
+            let array = memory.as_mut().ok_or(Error::ColumnNotSet { column })?.array_mut()?;
+            Ok(PieceMut::of_column(column, array.need_mutable_data()?))
+        });
+        pieces.collect()
+    }
+
+    fn piece_mut(&mut self, _: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
+        if column >= self.columns.len() {
+            return Ok(None);
+        }
+        Ok(Some(PieceMut::of_column(column, self.array_mut(column)?.need_mutable_data()?)))
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
+    }
+
+    /// A block of one column that is written in place is lent the array of the column.
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape())?;
+        if in_place.is_none() {
+            region.columns.clone().try_for_each(|column| self.array(column).map(drop))?;
+            lease.reset(region);
+            return Ok(false);
+        }
+        let column = region.columns.start;
+        if region.columns.len() != 1 || in_place != Some(self.array(column)?.element_type()) {
+            return Ok(false);
+        }
+        let array = self.array_mut(column)?;
+        if !array.has_mutable_data() && !array.is_empty() {
+            array.need_mutable_data()?;
+        }
+        let Some(memory) = &mut self.columns[column] else { return Ok(false) }; // never: it has an array
+        memory.lend(region, Some(region.rows.clone()), lease)?;
+        Ok(true)
+    }
+
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() {
+            return Ok(());
+        }
+        let column = self.columns.get_mut(lease.region().columns.start).and_then(Option::as_mut);
+        column.ok_or(Error::WrongTable)?.take_back(lease)
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+}

@@ -1,0 +1,172 @@
+//! Tables side by side and end to end.
+
+use numeric_table::table::{Refused, TableKind, by_mut, by_ref};
+use numeric_table::{MergedNumericTable, RowMergedNumericTable, prelude::*};
+use test_support::tables::{assert_error, shape};
+
+use super::Boxed;
+
+fn square(value: &mut f64) {
+    *value *= *value;
+}
+
+/// The peer's case: 5 x 5 of `r + c / 10` beside 5 x 6 of `r + .5 + c / 10`, row 3 squared through the merged table.
+#[test]
+fn what_is_written_side_by_side_is_in_the_tables() {
+    let of = |columns: usize, add: f64| {
+        HomogenNumericTable::from_fn(shape(5, columns), |row, column| row as f64 + add + column as f64 / 10.0).unwrap()
+    };
+    let (mut left, mut right) = (of(5, 0.0), of(6, 0.5));
+    let mut table = MergedNumericTable::new([by_mut(&mut left), by_mut(&mut right)]).unwrap();
+    assert_eq!(table.shape(), shape(5, 11));
+    let mut block = BlockDescriptor::<f64>::new();
+    table.get_block_of_rows(3, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    block.as_mut_slice().unwrap().iter_mut().for_each(square);
+    table.release_block_of_rows(&mut block).unwrap();
+    let rounded = |table: &Table<f64>| {
+        table.rows::<f64>(3..4).unwrap().iter().map(|value| (value * 100.0).round() / 100.0).collect::<Vec<_>>()
+    };
+    drop(table);
+    assert_eq!(rounded(&left), [9.0, 9.61, 10.24, 10.89, 11.56]);
+    assert_eq!(rounded(&right), [12.25, 12.96, 13.69, 14.44, 15.21, 16.0]);
+}
+
+/// The peer's case: 5 x 5 over 6 x 5, column 2 squared in all 11 rows. (There it writes past the end of a buffer.)
+#[test]
+fn a_column_end_to_end_is_written_in_all_tables() {
+    let of = |rows: usize, add: f64| {
+        HomogenNumericTable::from_fn(shape(rows, 5), |row, column| row as f64 + add + column as f64 / 10.0).unwrap()
+    };
+    let (upper, lower) = (of(5, 0.0), of(6, 0.5));
+    let expected = [&upper, &lower].map(|part| part.column::<f64>(2, ..).unwrap().to_vec()).concat();
+    let mut table = RowMergedNumericTable::new([Box::new(upper) as Boxed, Box::new(lower)]).unwrap();
+    let mut block = BlockDescriptor::<f64>::new();
+    table.get_block_of_column_values(2, 0, 11, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    block.as_mut_slice().unwrap().iter_mut().for_each(square);
+    table.release_block_of_column_values(&mut block).unwrap();
+    let expected = expected.iter().map(|value| value * value).collect::<Vec<_>>();
+    assert_eq!(table.column::<f64>(2, ..).unwrap()[..], expected);
+    let tables = table.into_tables();
+    assert_eq!(tables[1].column::<f64>(2, 4..).unwrap()[..], expected[9..]);
+    assert_eq!(tables[0].value::<f64>(3, 1).unwrap(), 3.1); // and nothing else
+}
+
+#[test]
+fn tables_that_do_not_fit_are_returned_and_unchanged() {
+    let five = || Box::new(HomogenNumericTable::full(shape(5, 2), 1.5_f32).unwrap()) as Boxed;
+    let three = || Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f32).unwrap()) as Boxed;
+    let mut table = MergedNumericTable::from(five());
+    let Refused { given, error } = table.push(three()).unwrap_err();
+    assert!(matches!(*error, Error::UnequalRows { table: 1, expected: 5, found: 3 }));
+    assert_eq!((given.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
+    assert_eq!(table.tables()[0].row_count(), 5); // the peer has cut it to 3
+
+    let mut table = RowMergedNumericTable::from(five());
+    table.push(three()).unwrap();
+    let narrow = Box::new(HomogenNumericTable::full(shape(3, 1), 2.5_f32).unwrap());
+    assert_error!(
+        table.push(narrow).map_err(Refused::into_error),
+        Error::UnequalColumns { table: 2, expected: 2, found: 1 }
+    );
+    let wide = Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f64).unwrap());
+    assert_error!(
+        table.push(wide).map_err(Refused::into_error),
+        Error::UnequalTypes { table: 2, column: 0, expected: ElementType::F32, found: ElementType::F64 }
+    );
+    assert_eq!(table.shape(), shape(8, 2));
+
+    assert_error!(MergedNumericTable::new([]), Error::NoTables);
+    assert_error!(RowMergedNumericTable::new([]), Error::NoTables);
+    let endless = || Box::new(HomogenNumericTable::<u8>::full(shape(usize::MAX, 0), 0).unwrap()) as Boxed;
+    assert_error!(RowMergedNumericTable::new([endless(), endless()]), Error::SizeOverflow { .. });
+    let endless = || Box::new(HomogenNumericTable::<u8>::full(shape(0, usize::MAX), 0).unwrap()) as Boxed;
+    assert_error!(MergedNumericTable::new([endless(), endless()]), Error::SizeOverflow { .. });
+    let other = Box::new(HomogenNumericTable::<i8>::full(shape(0, 1), 0).unwrap()) as Boxed;
+    assert!(
+        MergedNumericTable::new([
+            Box::new(HomogenNumericTable::<u8>::full(shape(0, usize::MAX / 2), 0).unwrap()),
+            other
+        ])
+        .is_err()
+    );
+}
+
+#[test]
+fn dictionaries_are_joined_and_the_tables_keep_theirs() {
+    let named = |name: &str, element: ElementType| Feature::new(element).named(name);
+    let mut left = HomogenNumericTable::from_rows(&[[1_u8, 2]]).unwrap();
+    left.set_dictionary(["a", "b"].map(|name| named(name, ElementType::U8)).into_iter().collect()).unwrap();
+    let mut right = HomogenNumericTable::from_rows(&[[0.5_f32]]).unwrap();
+    right.set_dictionary(DataDictionary::uniform(named("c", ElementType::F32).categorical(4), 1)).unwrap();
+    let mut table = MergedNumericTable::new([by_ref(&left), by_ref(&right), by_ref(&left)]).unwrap();
+    let names = table.dictionary().iter().map(|feature| feature.name.clone().unwrap()).collect::<Vec<_>>();
+    assert_eq!(names, ["a", "b", "c", "a", "b"]);
+    assert_eq!(
+        (table.category_count(2).unwrap(), table.uniform_type(), table.kind()),
+        (Some(4), None, TableKind::MERGED)
+    );
+    table.reset_dictionary().unwrap();
+    assert_eq!((table.dictionary().index_of("a"), table.tables()[0].dictionary().index_of("a")), (None, Some(0)));
+}
+
+#[test]
+fn a_block_in_one_table_is_that_tables_memory_and_a_lease_locks_only_that() {
+    let part = |value: i32| Box::new(HomogenNumericTable::full(shape(4, 2), value).unwrap()) as Boxed;
+    let mut table = RowMergedNumericTable::new([part(1), part(2), part(3)]).unwrap();
+    assert!(table.rows::<i32>(4..8).unwrap().is_zero_copy() && !table.rows::<i32>(3..5).unwrap().is_zero_copy());
+    let (mut first, mut second) = (BlockDescriptor::<i32>::new(), BlockDescriptor::<i32>::new());
+    table.get_block_of_rows(5, 2, ReadWriteMode::ReadWrite, &mut first).unwrap();
+    table.get_block_of_rows(9, 1, ReadWriteMode::ReadWrite, &mut second).unwrap();
+    assert!(first.is_zero_copy() && second.is_zero_copy());
+    assert_error!(table.rows::<i32>(..), Error::BlockOutstanding { rows } if rows == (5..7));
+    assert_eq!(table.rows::<f64>(1..3).unwrap()[..], [1.0; 4]);
+    first.as_mut_slice().unwrap()[0] = 20;
+    second.as_mut_slice().unwrap()[1] = 30;
+    table.release_block_of_rows(&mut first).unwrap(); // not in the order in which they were taken
+    table.release_block_of_rows(&mut second).unwrap();
+    assert_eq!(table.rows::<i32>(5..10).unwrap()[..], [20, 2, 2, 2, 2, 2, 3, 3, 3, 30]);
+}
+
+/// A write in some of the tables copies the memory of those only, and a refused one of none.
+#[test]
+fn memory_that_is_not_written_stays_shared() {
+    let parts = [1_i16, 2, 3].map(|value| HomogenNumericTable::full(shape(2, 2), value).unwrap());
+    let mut table = RowMergedNumericTable::new(parts.iter().map(|part| Box::new(part.clone()) as Boxed)).unwrap();
+    let shares = |table: &RowMergedNumericTable<'_>| {
+        [0, 1, 2].map(|index| {
+            let part = table.tables()[index].downcast_ref::<Table<i16>>().unwrap();
+            part.array().unwrap().shares_memory_with(parts[index].array().unwrap())
+        })
+    };
+    let refused = table.update_rows::<f64, _>(1..3, |block| {
+        block.iter_mut().for_each(|value| *value = 1e9);
+        Ok(())
+    });
+    assert_error!(refused, Error::ValueNotRepresentable { row: 1, column: 0, .. });
+    assert_eq!(shares(&table), [true; 3]);
+    table
+        .update_rows::<f64, _>(1..3, |block| {
+            block.fill(9.0);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(shares(&table), [false, false, true]);
+    assert_eq!(table.rows::<i16>(..).unwrap()[..], [1, 1, 9, 9, 9, 9, 2, 2, 3, 3, 3, 3]);
+    assert_eq!(parts[0].as_slice().unwrap(), [1; 4]);
+}
+
+#[test]
+fn a_row_among_very_many_tables_is_found() {
+    let part = |index: usize| Box::new(HomogenNumericTable::from_rows(&[[index as i32, 7]]).unwrap()) as Boxed;
+    let mut table = RowMergedNumericTable::new((0..5_000).map(part)).unwrap();
+    for row in [0, 1, 2_499, 4_998, 4_999] {
+        assert_eq!(table.rows::<f64>(row..row + 1).unwrap()[..], [row as f64, 7.0]);
+    }
+    table
+        .update_column::<i64, _>(0, .., |block| {
+            block.iter_mut().for_each(|value| *value *= 2);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(table.column::<i32>(0, 4_997..).unwrap()[..], [9_994, 9_996, 9_998]);
+}

@@ -1,0 +1,121 @@
+//! Kinds of tables: one suite that all of them pass, and what each has of its own.
+
+mod conformance;
+mod merged;
+mod soa;
+
+use numeric_table::prelude::*;
+use numeric_table::table::{by_mut, by_ref};
+use numeric_table::{AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, bf16, f16};
+use test_support::SmallNumber;
+use test_support::tables::{number, numbered, shape};
+
+use super::custom::{ramp::Ramp, stacked::Stacked};
+use conformance::{COLUMNS, ROWS, conformance};
+
+type Boxed = Box<dyn NumericTable>;
+
+/// Some columns of the table that the suite asks for, of one type: homogeneous.
+fn part<T: SmallNumber>(rows: std::ops::Range<usize>, columns: std::ops::Range<usize>, layout: DataLayout) -> Boxed {
+    let size = shape(rows.len(), columns.len());
+    let place = |row: usize, column: usize| number::<T>(COLUMNS, rows.start + row, columns.start + column);
+    let values: Vec<T> = match layout {
+        DataLayout::RowMajor => {
+            (0..size.rows * size.columns).map(|i| place(i / size.columns, i % size.columns)).collect()
+        }
+        _ => (0..size.rows * size.columns).map(|i| place(i % size.rows, i / size.rows)).collect(),
+    };
+    Box::new(HomogenNumericTable::from_array_in(values, size, layout).unwrap())
+}
+
+/// A column of the table that the suite asks for.
+fn column<T: SmallNumber>(column: usize) -> AnyArray {
+    AnyArray::from((0..ROWS).map(|row| number::<T>(COLUMNS, row, column)).collect::<Vec<T>>())
+}
+
+fn structure_of_arrays() -> SoaNumericTable {
+    let mut table = SoaNumericTable::new();
+    for (name, array) in [
+        ("a", column::<f32>(0)),
+        ("b", column::<u8>(1)),
+        ("c", column::<f64>(2)),
+        ("d", column::<i16>(3)),
+        ("e", column::<f16>(4)),
+    ] {
+        table.push_column(name, array).unwrap();
+    }
+    table
+}
+
+fn merged() -> MergedNumericTable<'static> {
+    let soa = SoaNumericTable::from_columns([("c", column::<u64>(2)), ("d", column::<f32>(3))]).unwrap();
+    MergedNumericTable::new([
+        part::<f32>(0..ROWS, 0..2, DataLayout::RowMajor),
+        Box::new(soa),
+        part::<i8>(0..ROWS, 5..5, DataLayout::RowMajor), // no columns
+        part::<bf16>(0..ROWS, 4..5, DataLayout::ColumnMajor),
+    ])
+    .unwrap()
+}
+
+fn row_merged() -> RowMergedNumericTable<'static> {
+    RowMergedNumericTable::new([
+        part::<i32>(0..3, 0..COLUMNS, DataLayout::RowMajor),
+        part::<i32>(3..3, 0..COLUMNS, DataLayout::RowMajor), // no rows
+        part::<i32>(3..4, 0..COLUMNS, DataLayout::ColumnMajor),
+        part::<i32>(4..ROWS, 0..COLUMNS, DataLayout::ColumnMajor),
+    ])
+    .unwrap()
+}
+
+/// Tables end to end, of tables side by side, of a structure of arrays and a table of the user's own.
+fn nested() -> RowMergedNumericTable<'static> {
+    let rows = |first: u8| [0, 1].map(|column| u8::small(first + column));
+    let number_of = |row: usize| (row * COLUMNS + 1) as u8;
+    let head = HomogenNumericTable::from_rows(&[rows(number_of(0)), rows(number_of(1))]).unwrap();
+    let tail = HomogenNumericTable::from_rows(&[rows(number_of(2)), rows(number_of(3))]).unwrap();
+    let mut soa = SoaNumericTable::new();
+    for index in 2..COLUMNS {
+        soa.push_column("", column::<i64>(index)).unwrap();
+    }
+    soa.resize(4).unwrap();
+    let upper = MergedNumericTable::new([Box::new(Stacked::new(head, tail)) as Boxed, Box::new(soa)]).unwrap();
+    let lower = MergedNumericTable::new([
+        part::<u8>(4..ROWS, 0..2, DataLayout::ColumnMajor),
+        part::<i64>(4..ROWS, 2..COLUMNS, DataLayout::RowMajor),
+    ])
+    .unwrap();
+    RowMergedNumericTable::new([Box::new(upper) as Boxed, Box::new(lower)]).unwrap()
+}
+
+fn homogeneous(layout: DataLayout) -> Boxed {
+    Box::new(numbered::<i16>(ROWS, COLUMNS, layout))
+}
+
+conformance!(homogeneous_by_rows, || homogeneous(DataLayout::RowMajor));
+conformance!(homogeneous_by_columns, || homogeneous(DataLayout::ColumnMajor));
+conformance!(structure_of_arrays_of_five_types, || Box::new(structure_of_arrays()) as Boxed);
+conformance!(side_by_side, || Box::new(merged()) as Boxed);
+conformance!(end_to_end, || Box::new(row_merged()) as Boxed);
+conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
+conformance!(borrowed, || by_mut(Box::leak(Box::new(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor)))));
+conformance!(of_the_user, || {
+    let rows = |rows: std::ops::Range<usize>| {
+        let place = |row: usize, column: usize| number::<u8>(COLUMNS, rows.start + row, column);
+        HomogenNumericTable::from_fn(shape(rows.len(), COLUMNS), place).unwrap()
+    };
+    Box::new(Stacked::new(rows(0..2), rows(2..ROWS))) as Boxed
+});
+
+#[test]
+fn a_table_that_computes_its_values_is_read_as_a_part_of_others() {
+    let ramp = Ramp::new(shape(3, 2)); // 0, 1 | 2, 3 | 4, 5
+    let values = HomogenNumericTable::from_rows(&[[0.5_f32], [1.5], [2.5]]).unwrap();
+    let side_by_side = MergedNumericTable::new([by_ref(&values), by_ref(&ramp), by_ref(&values)]).unwrap();
+    assert_eq!(side_by_side.rows::<f64>(1..).unwrap()[..], [1.5, 2.0, 3.0, 1.5, 2.5, 4.0, 5.0, 2.5]);
+    assert_eq!(side_by_side.column::<i32>(2, ..).unwrap()[..], [1, 3, 5]);
+    let end_to_end = RowMergedNumericTable::new([by_ref(&ramp), by_ref(&ramp)]).unwrap();
+    assert_eq!(end_to_end.rows::<u8>(2..5).unwrap()[..], [4, 5, 0, 1, 2, 3]);
+    let mut block = BlockDescriptor::<i8>::with_policy(ConversionPolicy::Exact);
+    assert_eq!(end_to_end.read_rows(1..4, &mut block).unwrap(), [2, 3, 4, 5, 0, 1]);
+}

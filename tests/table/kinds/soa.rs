@@ -1,0 +1,163 @@
+//! The structure of arrays.
+
+use numeric_table::table::{Refused, TableKind};
+use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+use test_support::tables::{assert_error, shape};
+
+/// The peer's case: 4 columns x 10, `i32`, `f32`, `f64`, `i32`.
+fn peers_table() -> SoaNumericTable {
+    let count = |f: fn(usize) -> f64| (0..10).map(f).collect::<Vec<_>>();
+    SoaNumericTable::from_columns([
+        ("a", AnyArray::from((0..10).map(|row| row % 5 + 1).collect::<Vec<i32>>())),
+        ("b", AnyArray::from((0..10).map(|row| (31 + row) as f32 / 10.0).collect::<Vec<_>>())),
+        ("c", AnyArray::from(count(|row| (10 + 2 * row) as f64 / 10.0))),
+        ("d", AnyArray::from((1..=10).map(|row| -10 * row).collect::<Vec<i32>>())),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn columns_of_three_types_are_read_as_rows_of_another() {
+    let table = peers_table();
+    assert_eq!((table.kind(), table.uniform_type()), (TableKind::STRUCTURE_OF_ARRAYS, None));
+    let f = |value: f32| f64::from(value);
+    let expected = [1.0, f(3.1), 1.0, -10.0, 2.0, f(3.2), 1.2, -20.0, 3.0, f(3.3), 1.4, -30.0];
+    assert_eq!(table.rows::<f64>(0..3).unwrap()[..], expected);
+    assert_eq!(table.column::<i32>(2, 7..).unwrap()[..], [2, 2, 2]);
+    assert!(table.column::<f32>(1, 2..5).unwrap().is_zero_copy());
+}
+
+/// The peer keeps offsets of arrays that are gone (F1), and calls null when all types have changed (F2).
+#[test]
+fn a_replaced_column_of_another_type_is_read_at_once() {
+    let mut table = SoaNumericTable::from_columns([("a", vec![1.0_f32, 2.0]), ("b", vec![3.0, 4.0])]).unwrap();
+    assert_eq!(table.rows::<f32>(..).unwrap()[..], [1.0, 3.0, 2.0, 4.0]);
+    table.set_column(1, vec![30.0_f64, 40.0]).unwrap();
+    assert_eq!(table.rows::<f32>(..).unwrap()[..], [1.0, 30.0, 2.0, 40.0]);
+    assert_eq!((table.column_type(1).unwrap(), table.dictionary().index_of("b")), (ElementType::F64, Some(1)));
+    for column in 0..2 {
+        table.set_column(column, vec![5_i32, 6]).unwrap();
+    }
+    assert_eq!(table.rows::<i32>(..).unwrap()[..], [5, 5, 6, 6]);
+    assert_eq!(table.uniform_type(), Some(ElementType::I32));
+}
+
+/// The peer reads through null (F3).
+#[test]
+fn a_column_without_values_is_an_error_that_names_it() {
+    let features = [ElementType::F32, ElementType::U8].map(Feature::new);
+    let dictionary = features.into_iter().collect::<DataDictionary>();
+    let mut table = SoaNumericTable::with_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
+    assert_eq!((table.data_memory_status(), table.shape()), (MemoryStatus::NotAllocated, shape(2, 2)));
+    assert!(table.set_column(0, vec![1.5_f32, 2.5]).unwrap().is_none());
+    assert_error!(table.rows::<f64>(..), Error::ColumnNotSet { column: 1 });
+    assert_error!(table.rows_mut::<f64>(..), Error::ColumnNotSet { column: 1 });
+    assert_error!(table.fill(1), Error::ColumnNotSet { column: 1 });
+    assert_error!(table.take_column(1), Error::ColumnNotSet { column: 1 });
+    assert_eq!(table.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
+    let refused = table.set_column(1, vec![1_u8]).map_err(Refused::into_error);
+    assert_error!(refused, Error::UnequalRows { table: 1, expected: 2, found: 1 });
+    assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
+    table.set_column(1, vec![1_u8, 2]).unwrap();
+    assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.5, 1.0, 2.5, 2.0]);
+    assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
+    assert_error!(table.set_column(2, vec![1_u8, 2]).map_err(Refused::into_error), Error::ColumnOutOfRange { .. });
+}
+
+#[test]
+fn columns_are_shared_until_one_is_written() {
+    let values = Array::from(vec![1_i32, 2, 3]);
+    let mut table = SoaNumericTable::from_columns([("a", values.clone()), ("b", values.clone())]).unwrap();
+    let clone = table.clone();
+    table.set_value(1, 1, 20).unwrap();
+    assert_eq!(table.rows::<i32>(..).unwrap()[..], [1, 1, 2, 20, 3, 3]);
+    assert_eq!(clone.rows::<i32>(..).unwrap()[..], [1, 1, 2, 2, 3, 3]);
+    assert_eq!(values[..], [1, 2, 3]);
+    let array = |table: &SoaNumericTable, column| table.array(column).unwrap().downcast_ref::<i32>().unwrap().clone();
+    assert!(array(&table, 0).shares_memory_with(&values) && !array(&table, 1).shares_memory_with(&values));
+    table
+        .update_rows::<f64, _>(.., |block| {
+            block.iter_mut().for_each(|value| *value += 1.0);
+            Ok(())
+        })
+        .unwrap();
+    assert!(!array(&table, 0).shares_memory_with(&values));
+    assert_eq!(table.column_as::<i32>(0).unwrap(), [2, 3, 4]);
+}
+
+#[test]
+fn a_column_that_is_lent_is_out_and_comes_back_to_its_table_only() {
+    let mut table = SoaNumericTable::from_columns([("a", vec![1_i32, 2]), ("b", vec![3, 4])]).unwrap();
+    let mut block = BlockDescriptor::<i32>::new();
+    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    assert!(block.is_zero_copy());
+    assert_error!(table.column_as::<i32>(1), Error::BlockOutstanding { .. });
+    assert_error!(table.resize(5), Error::BlockOutstanding { .. });
+    assert_error!(table.take_column(1), Error::BlockOutstanding { .. });
+    assert_eq!(table.column_as::<i32>(0).unwrap(), [1, 2]);
+    let waiting = table.clone();
+    block.as_mut_slice().unwrap()[1] = 40;
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(
+        (table.column_as::<i32>(1).unwrap(), waiting.column_as::<i32>(1).unwrap()),
+        (&[3, 40][..], &[3, 40][..])
+    );
+
+    // A column that is replaced, or leaves, while its values are lent.
+    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    assert!(table.set_column(1, vec![7_i32, 8]).unwrap().is_none());
+    assert_error!(table.release_block_of_column_values(&mut block), Error::WrongTable);
+    block.discard();
+    assert_eq!(table.column_as::<i32>(1).unwrap(), [7, 8]);
+    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    table.take_column(0).unwrap(); // the lent one is the first now
+    assert_error!(table.release_block_of_column_values(&mut block), Error::WrongTable);
+    block.discard();
+    assert_eq!(table.column_as::<i32>(0).unwrap(), [7, 8]);
+}
+
+#[test]
+fn a_dictionary_too_large_for_memory_is_an_error() {
+    let dictionary = DataDictionary::uniform(Feature::new(ElementType::U8), usize::MAX);
+    let refused = SoaNumericTable::with_dictionary(dictionary, 0, AllocationFlag::DoNotAllocate);
+    assert_error!(refused, Error::OutOfMemory { .. });
+    let dictionary = DataDictionary::uniform(Feature::new(ElementType::U8), 1);
+    let refused = SoaNumericTable::with_dictionary(dictionary.clone(), usize::MAX, AllocationFlag::DoAllocate);
+    assert!(matches!(refused, Err(Error::OutOfMemory { .. } | Error::SizeOverflow { .. })), "{refused:?}");
+    let mut table = SoaNumericTable::with_dictionary(dictionary, 3, AllocationFlag::DoAllocate).unwrap();
+    assert!(table.resize(usize::MAX).is_err());
+    assert_eq!(table.rows::<u8>(..).unwrap()[..], [0, 0, 0]);
+}
+
+#[test]
+fn rows_that_were_cut_off_reappear_as_zeros() {
+    let mut table = peers_table();
+    table.resize(2).unwrap();
+    table.resize(4).unwrap();
+    assert_eq!(table.rows::<i32>(1..).unwrap()[..], [2, 3, 1, -20, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_error!(table.rows::<i32>(4..5), Error::RowsOutOfRange { row_count: 4, .. });
+}
+
+#[test]
+fn a_large_table_of_several_types_is_read_and_written_by_several_threads() {
+    const ROWS: usize = 300_000;
+    let whole = |row: usize| (row % 251) as u8;
+    let mut table = SoaNumericTable::from_columns([
+        ("a", AnyArray::from((0..ROWS).map(|row| f32::from(whole(row))).collect::<Vec<_>>())),
+        ("b", AnyArray::from((0..ROWS).map(whole).collect::<Vec<_>>())),
+        ("c", AnyArray::from((0..ROWS).map(|row| i64::from(whole(row))).collect::<Vec<_>>())),
+    ])
+    .unwrap();
+    let rows = table.rows::<f64>(..).unwrap().to_vec();
+    assert!(rows.chunks(3).enumerate().all(|(row, values)| values.iter().all(|&value| value == f64::from(whole(row)))));
+    table
+        .update_rows::<f64, _>(.., |block| {
+            block.iter_mut().for_each(|value| *value = 250.0 - *value);
+            Ok(())
+        })
+        .unwrap();
+    for column in 0..3 {
+        let values = table.column::<u8>(column, ..).unwrap();
+        assert!(values.iter().enumerate().all(|(row, &value)| value == 250 - whole(row)));
+    }
+}
