@@ -174,7 +174,7 @@ pub enum Error {
     /// Tables are joined, and there are none.
     #[error("there are no tables to join")]
     NoTables,
-    /// Tables or columns that stand side by side do not have as many rows.
+    /// Tables that are joined side by side do not have as many rows.
     #[error("table {table} has {found} rows, and the first has {expected}")]
     UnequalRows {
         /// The index of the table.

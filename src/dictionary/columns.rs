@@ -4,8 +4,6 @@
 //! the number of its indices there, never 0. So there are no more features than columns, and a feature that only one
 //! column has can be replaced in place.
 
-use std::sync::Arc;
-
 use super::feature::{Feature, FeatureView};
 use super::{DataDictionary, Features};
 use crate::base::element::ElementType;
@@ -111,37 +109,48 @@ impl Columns {
     }
 }
 
-/// Returns the features of two dictionaries, one after the other.
-pub(super) fn joined(first: &DataDictionary, second: &DataDictionary) -> Result<DataDictionary> {
-    if first.is_empty() || second.is_empty() {
-        return Ok(if first.is_empty() { second } else { first }.clone());
+impl Columns {
+    /// Adds the features of another dictionary at the end. On an error nothing has changed.
+    pub(super) fn append(&mut self, other: &DataDictionary) -> Result<()> {
+        let before = (self.features.len(), self.of_column.len());
+        let result = self.try_append(other);
+        if result.is_err() {
+            self.features.truncate(before.0);
+            self.of_column.truncate(before.1);
+        }
+        result
     }
-    let count = first.len().saturating_add(second.len());
-    if let (Features::Equal(mine, _), Features::Equal(theirs, _)) = (&first.features, &second.features)
-        && mine == theirs
-    {
-        return Ok(DataDictionary { features: Features::Equal(Arc::clone(mine), count) });
-    }
-    let mut new = Columns::default();
-    reserve(&mut new.of_column, count)?;
-    for dictionary in [first, second] {
-        match &dictionary.features {
+
+    fn try_append(&mut self, other: &DataDictionary) -> Result<()> {
+        let bytes = other.len().saturating_mul(size_of::<u32>());
+        self.of_column.try_reserve(other.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        match &other.features {
             Features::Equal(feature, count) => {
-                let index = new.push(feature.try_clone()?)?;
-                new.features[index as usize].columns = *count;
-                new.of_column.resize(new.of_column.len() + count, index);
+                let last = self.of_column.last().copied();
+                let index = match last.filter(|&last| self.features[last as usize].feature == **feature) {
+                    Some(last) => last,
+                    None => self.push_for(feature.try_clone()?, 0)?,
+                };
+                self.features[index as usize].columns += count;
+                self.of_column.resize(self.of_column.len() + count, index);
             }
             Features::Each(columns) => {
-                let before = new.features.len() as u32; // `push` has checked that it is one
+                let before = self.features.len();
                 for &Shared { ref feature, columns } in &columns.features {
-                    let index = new.push(feature.try_clone()?)?;
-                    new.features[index as usize].columns = columns;
+                    self.push_for(feature.try_clone()?, columns)?;
                 }
-                new.of_column.extend(columns.of_column.iter().map(|index| before + index));
+                self.of_column.extend(columns.of_column.iter().map(|index| before as u32 + index)); // `push_for` has checked
             }
         }
+        Ok(())
     }
-    Ok(DataDictionary { features: Features::Each(Arc::new(new)) })
+
+    /// Stores a feature of so many columns, and returns its index.
+    fn push_for(&mut self, feature: Feature, columns: usize) -> Result<u32> {
+        let index = self.push(feature)?;
+        self.features[index as usize].columns = columns;
+        Ok(index)
+    }
 }
 
 /// Builds a dictionary column by column.

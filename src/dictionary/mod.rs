@@ -251,12 +251,37 @@ impl DataDictionary {
         Err(Error::MixedElementTypes { column, first, found })
     }
 
-    /// Returns the features of this dictionary and then those of another. O(columns), O(1) if all are equal.
+    /// Adds the features of another dictionary at the end. O(added columns) if this dictionary is not shared, O(1) if
+    /// all features are equal.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub(crate) fn joined(&self, other: &Self) -> Result<Self> {
-        columns::joined(self, other)
+    /// [`Error::OutOfMemory`]. Nothing has changed.
+    pub(crate) fn append(&mut self, other: &Self) -> Result<()> {
+        if other.is_empty() {
+            return Ok(());
+        }
+        if self.is_empty() {
+            *self = other.clone();
+            return Ok(());
+        }
+        let mut new = match &mut self.features {
+            Features::Equal(mine, count) => {
+                if let Features::Equal(theirs, others) = &other.features
+                    && mine == theirs
+                {
+                    *count = count.checked_add(*others).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+                    return Ok(());
+                }
+                Columns::equal(mine, *count)?
+            }
+            Features::Each(columns) => match Arc::get_mut(columns) {
+                Some(columns) => return columns.append(other),
+                None => columns.try_clone()?,
+            },
+        };
+        new.append(other)?;
+        self.features = Features::Each(Arc::new(new));
+        Ok(())
     }
 
     /// Checks that another dictionary has as many columns, of the same element types.

@@ -12,12 +12,12 @@ use std::ops::Range;
 
 use super::numeric_table::describe;
 use super::tiling::{self, RegionMut};
-use super::{DataLayout, Lease, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
+use super::{DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
+use crate::convert::WriteRule;
 use crate::convert::kernel::OldValues;
-use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -67,16 +67,20 @@ pub(super) struct Joined<'t> {
 }
 
 impl<'t> Joined<'t> {
-    /// Joins one table.
-    pub(super) fn of(axis: Axis, first: Member<'t>) -> Self {
+    /// Begins with one table.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] if its dictionary does not describe its columns.
+    pub(super) fn of(axis: Axis, first: Member<'t>) -> Result<Self> {
+        check_count(&*first)?;
         let (shape, dictionary, layout) = (first.shape(), first.dictionary().clone(), first.data_layout());
         let ends = match axis {
             Axis::Rows => vec![shape.rows],
             Axis::Columns => vec![shape.columns],
         };
-        let uniform_type = first.uniform_type();
+        let uniform_type = dictionary.uniform_type();
         let (id, tables, last_lender) = (TableId::new(), vec![first], 0);
-        Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender }
+        Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender })
     }
 
     /// Adds a table at the end of the axis.
@@ -85,12 +89,21 @@ impl<'t> Joined<'t> {
     /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`] or
     /// [`Error::SizeOverflow`]. The joined tables are unchanged.
     pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
-        let (shape, dictionary) = match self.grown_by(&*table) {
-            Ok(grown) => grown,
+        let shape = match self.shape_with(&*table) {
+            Ok(shape) => shape,
             Err(error) => return Err(Refused::new(table, error)),
         };
-        (self.shape, self.dictionary) = (shape, dictionary);
-        self.uniform_type = self.dictionary.uniform_type();
+        if self.axis == Axis::Columns
+            && let Err(error) = self.dictionary.append(table.dictionary())
+        {
+            return Err(Refused::new(table, error));
+        }
+        if self.shape.columns == 0 {
+            self.uniform_type = self.dictionary.uniform_type();
+        } else if table.shape().columns > 0 && self.uniform_type != table.dictionary().uniform_type() {
+            self.uniform_type = None;
+        }
+        self.shape = shape;
         if table.data_layout() != self.layout {
             self.layout = DataLayout::RowMajor;
         }
@@ -102,8 +115,9 @@ impl<'t> Joined<'t> {
         Ok(())
     }
 
-    /// Returns the shape and the dictionary with one table more.
-    fn grown_by(&self, table: &dyn NumericTable) -> Result<(Shape, DataDictionary)> {
+    /// Returns the shape with one table more.
+    fn shape_with(&self, table: &dyn NumericTable) -> Result<Shape> {
+        check_count(table)?;
         let (mine, theirs, index) = (self.shape, table.shape(), self.tables.len());
         let too_many = |shape| Error::SizeOverflow { shape, element: None };
         match self.axis {
@@ -113,8 +127,7 @@ impl<'t> Joined<'t> {
                 }
                 self.check_types(index, table.dictionary())?;
                 let rows = mine.rows.checked_add(theirs.rows);
-                let shape = Shape { rows: rows.ok_or_else(|| too_many(Shape { rows: usize::MAX, ..mine }))?, ..mine };
-                Ok((shape, self.dictionary.clone()))
+                Ok(Shape { rows: rows.ok_or_else(|| too_many(Shape { rows: usize::MAX, ..mine }))?, ..mine })
             }
             Axis::Columns => {
                 if mine.rows != theirs.rows {
@@ -122,7 +135,7 @@ impl<'t> Joined<'t> {
                 }
                 let columns = mine.columns.checked_add(theirs.columns);
                 let columns = columns.ok_or_else(|| too_many(Shape { columns: usize::MAX, ..mine }))?;
-                Ok((Shape { columns, ..mine }, self.dictionary.joined(table.dictionary())?))
+                Ok(Shape { columns, ..mine })
             }
         }
     }
@@ -165,6 +178,11 @@ impl<'t> Joined<'t> {
             Axis::Rows => (self.start_of(table), 0),
             Axis::Columns => (0, self.start_of(table)),
         }
+    }
+
+    /// Returns all of a table, in its own rows and columns.
+    fn extent_of(&self, table: usize) -> Region {
+        self.axis.with(&Region::whole(self.shape), 0..self.ends[table] - self.start_of(table))
     }
 
     /// Turns an error of one of the tables into an error of the joined ones.
@@ -212,7 +230,7 @@ impl<'t> Joined<'t> {
             return Ok(());
         }
         let Target { mut values, policy, old } = target;
-        if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
+        if old == OldValues::Kept {
             let read = |target: Target<'_>| self.read_each(region, target);
             let copy = tiling::new_array(region, values.element_type(), policy, &read)?;
             values.copy_from_slice(copy.as_slice());
@@ -228,22 +246,44 @@ impl<'t> Joined<'t> {
     }
 
     /// Returns the pieces of the tables that have values of a region: other tables are not asked, so that memory which
-    /// they share is not copied.
+    /// they share is not copied. If one of them cannot be written, no memory is copied.
     fn pieces_of(&mut self, region: &Region) -> Result<Vec<PieceMut<'_>>> {
-        let wanted = self.tables_of(region).map(|(table, ..)| table);
-        let (first, count) = wanted.fold((usize::MAX, 0), |(first, _), table| (first.min(table), table + 1));
-        let offsets = (0..count).map(|table| self.offset_of(table)).collect::<Vec<_>>();
+        let wanted = self.tables_of(region).map(|(table, ..)| table).collect::<Vec<_>>();
+        self.check_tables(&wanted)?;
+        let places = wanted.iter().map(|&table| (self.offset_of(table), self.extent_of(table))).collect::<Vec<_>>();
         let mut pieces = Vec::new();
-        for (table, (rows, columns)) in self.tables.iter_mut().zip(offsets).skip(first) {
-            let moved = table.pieces_mut().map_err(|error| error.moved(rows, columns))?;
-            pieces.extend(moved.into_iter().map(|piece| piece.moved(rows, columns)));
+        let mut places = wanted.iter().zip(places).peekable();
+        for (index, table) in self.tables.iter_mut().enumerate() {
+            let Some((_, ((rows, columns), extent))) = places.next_if(|&(&wanted, _)| wanted == index) else {
+                continue;
+            };
+            let of_table = table.pieces_mut().map_err(|error| error.moved(rows, columns))?;
+            let inside = of_table.into_iter().filter_map(|piece| piece.within(&extent));
+            pieces.extend(inside.map(|piece| piece.moved(rows, columns)));
         }
         Ok(pieces)
+    }
+
+    fn check_tables(&mut self, tables: &[usize]) -> Result<()> {
+        tables.iter().try_for_each(|&table| {
+            let moved = self.moved(table);
+            self.tables[table].check_writable().map_err(moved)
+        })
     }
 
     fn whole(&self) -> Region {
         Region::whole(self.shape)
     }
+}
+
+/// Checks that a table's dictionary describes as many columns as it has: a kind of somebody's own may be wrong there.
+fn check_count(table: &dyn NumericTable) -> Result<()> {
+    let (features, columns) = (table.dictionary().len(), table.shape().columns);
+    if features == columns {
+        return Ok(());
+    }
+    let element = table.dictionary().uniform_type().unwrap_or(ElementType::F32);
+    Err(Error::DictionaryMismatch { features, columns, element, found: None })
 }
 
 impl NumericTable for Joined<'_> {
@@ -278,6 +318,7 @@ impl NumericTable for Joined<'_> {
         let Some(table) = self.table_at(at) else { return Ok(None) };
         let (rows, columns) = self.offset_of(table);
         let piece = self.tables[table].piece(row - rows, column - columns).map_err(self.moved(table))?;
+        let piece = piece.and_then(|piece| piece.within(&self.extent_of(table)));
         Ok(piece.map(|piece| piece.moved(rows, columns)))
     }
 
@@ -288,9 +329,9 @@ impl NumericTable for Joined<'_> {
     fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
         let at = if self.axis == Axis::Rows { row } else { column };
         let Some(table) = self.table_at(at) else { return Ok(None) };
-        let (moved, (rows, columns)) = (self.moved(table), self.offset_of(table));
+        let (moved, (rows, columns), extent) = (self.moved(table), self.offset_of(table), self.extent_of(table));
         let piece = self.tables[table].piece_mut(row - rows, column - columns).map_err(moved)?;
-        Ok(piece.map(|piece| piece.moved(rows, columns)))
+        Ok(piece.and_then(|piece| piece.within(&extent)).map(|piece| piece.moved(rows, columns)))
     }
 
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
@@ -339,21 +380,15 @@ impl NumericTable for Joined<'_> {
     }
 
     fn check_writable(&mut self) -> Result<()> {
-        for table in 0..self.tables.len() {
-            let moved = self.moved(table);
-            self.tables[table].check_writable().map_err(moved)?;
-        }
-        Ok(())
+        self.check_tables(&(0..self.tables.len()).collect::<Vec<_>>())
     }
 
     /// A block that is written in place is lent by the table that it lies in.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape)?;
         if in_place.is_none() {
-            for (table, ..) in self.tables_of(region).collect::<Vec<_>>() {
-                let moved = self.moved(table);
-                self.tables[table].check_writable().map_err(moved)?;
-            }
+            let tables = self.tables_of(region).map(|(table, ..)| table).collect::<Vec<_>>();
+            self.check_tables(&tables)?;
             lease.reset(region);
             return Ok(false);
         }
@@ -363,13 +398,24 @@ impl NumericTable for Joined<'_> {
         self.tables[table].lend_region(&there, in_place, lease).map_err(moved)
     }
 
+    fn data_memory_status(&self) -> MemoryStatus {
+        let mut all = self.tables.iter().map(|table| table.data_memory_status());
+        let first = all.next().unwrap_or(MemoryStatus::UserAllocated);
+        all.fold(first, |mine, theirs| match (mine, theirs) {
+            (MemoryStatus::NotAllocated, _) | (_, MemoryStatus::NotAllocated) => MemoryStatus::NotAllocated,
+            _ if mine == theirs => mine,
+            _ => MemoryStatus::UserAllocated,
+        })
+    }
+
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         if lease.is_empty() {
             return Ok(());
         }
         let (before, from) = self.tables.split_at_mut(self.last_lender);
         let mut others = from.iter_mut().chain(before);
-        if others.any(|table| table.take_back(lease).is_ok()) { Ok(()) } else { Err(Error::WrongTable) }
+        let is_back = others.any(|table| table.take_back(lease).is_ok() && lease.is_empty());
+        if is_back { Ok(()) } else { Err(Error::WrongTable) }
     }
 }
 

@@ -25,9 +25,11 @@ use crate::base::error::{Error, Result};
 /// that of the tables when they were joined; [`set_dictionary`](NumericTable::set_dictionary) changes this table's
 /// only.
 ///
-/// A block of rows is a converted copy, unless its columns are all in one table; it is read in bands of rows that fit
-/// the first-level cache. Finding the table of a column takes O(log tables). It is saved as what it shows, a homogeneous
-/// table, for which all columns need one element type.
+/// A block of rows is a converted copy, unless its columns are all in one table. Finding the table of a column takes
+/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. A table that is
+/// written in a way of its own, without [pieces](NumericTable::pieces_mut), is written where a region lies in it alone.
+/// Its size cannot be changed. It is saved as what it shows, a homogeneous table, for which all columns need one element
+/// type.
 ///
 /// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
 ///
@@ -60,8 +62,10 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 /// [`set_dictionary`](NumericTable::set_dictionary) changes this table's only.
 ///
 /// A block of rows that lies in one table is what that table makes of it: its own memory, if it is of the type that is
-/// asked for and contiguous there. Finding the table of a row takes O(log tables). It is saved as what it shows, a
-/// homogeneous table.
+/// asked for and contiguous there. Finding the table of a row takes O(log tables). A block that is written in place locks
+/// the table that it lies in; a copy locks nothing. A table that is written in a way of its own, without
+/// [pieces](NumericTable::pieces_mut), is written where a region lies in it alone. Its size cannot be changed. It is
+/// saved as what it shows, a homogeneous table.
 ///
 /// Source: DAAL `RowMergedNumericTable`, which describes all columns as the first table does, whatever the others hold.
 ///
@@ -84,11 +88,12 @@ macro_rules! joined_tables {
             /// Joins tables. O(columns) for each.
             ///
             /// # Errors
-            #[doc = concat!("[`Error::NoTables`]; ", $errors, "; [`Error::SizeOverflow`].")]
+            #[doc = concat!("[`Error::NoTables`]; ", $errors, "; [`Error::DictionaryMismatch`] of a kind of table whose")]
+            #[doc = "dictionary does not describe its columns; [`Error::SizeOverflow`], [`Error::OutOfMemory`]."]
             /// The tables are dropped with the error; [`push`](Self::push) returns what it refuses.
             pub fn new(tables: impl IntoIterator<Item = Box<dyn NumericTable + 't>>) -> Result<Self> {
                 let mut tables = tables.into_iter();
-                let mut joined = Self::from(tables.next().ok_or(Error::NoTables)?);
+                let mut joined = Self(Joined::of($axis, tables.next().ok_or(Error::NoTables)?)?);
                 tables.try_for_each(|table| joined.push(table).map_err(Refused::into_error))?;
                 Ok(joined)
             }
@@ -96,7 +101,8 @@ macro_rules! joined_tables {
             /// Adds a table after the last one. O(columns).
             ///
             /// # Errors
-            #[doc = concat!($errors, "; [`Error::SizeOverflow`].")]
+            #[doc = concat!($errors, "; [`Error::DictionaryMismatch`] of a kind of table whose dictionary does not")]
+            /// describe its columns; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
             /// The table is returned with the error, and this one is unchanged.
             pub fn push(
                 &mut self,
@@ -106,6 +112,16 @@ macro_rules! joined_tables {
             }
 
             /// Returns the tables, in order.
+            ///
+            /// # Examples
+            /// ```
+            /// # use numeric_table::{prelude::*, table::by_ref};
+            /// let part = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+            #[doc = concat!("let mut table = numeric_table::", $name, "::new([by_ref(&part)])?;")]
+            /// table.push(by_ref(&part)).unwrap();
+            /// assert_eq!((table.tables().len(), table.into_tables()[1].shape()), (2, part.shape()));
+            /// # Ok::<(), Error>(())
+            /// ```
             pub fn tables(&self) -> &[Box<dyn NumericTable + 't>] {
                 self.0.tables()
             }
@@ -113,13 +129,6 @@ macro_rules! joined_tables {
             /// Returns the tables, in order, as they are now.
             pub fn into_tables(self) -> Vec<Box<dyn NumericTable + 't>> {
                 self.0.into_tables()
-            }
-        }
-
-        impl<'t> From<Box<dyn NumericTable + 't>> for $Table<'t> {
-            /// Begins with one table; others follow by `push`.
-            fn from(table: Box<dyn NumericTable + 't>) -> Self {
-                Self(Joined::of($axis, table))
             }
         }
 

@@ -307,7 +307,10 @@ pub trait NumericTable: Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn reset_dictionary(&mut self) -> Result<()> {
-        let plain = self.dictionary().iter().map(|feature| Feature::new(feature.element_type)).collect();
+        let plain = match self.dictionary().uniform_type() {
+            Some(element) => DataDictionary::uniform(Feature::new(element), self.dictionary().len()),
+            None => self.dictionary().iter().map(|feature| Feature::new(feature.element_type)).collect(),
+        };
         self.set_dictionary(plain)
     }
 

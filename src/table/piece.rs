@@ -74,6 +74,19 @@ impl<'t> Piece<'t> {
         Self { array, ..Self::new(row, column, values) }
     }
 
+    /// Cuts the piece to what lies in a region of the table: a piece may show more than its table has. `None` if nothing
+    /// does.
+    pub(super) fn within(self, extent: &Region) -> Option<Self> {
+        let region = self.region.common(extent);
+        if region == self.region {
+            return Some(self);
+        }
+        let place = self.region.place_of(&region).filter(|place| !place.shape().is_empty())?;
+        let (offset, _) = self.window.geometry().cut(&place.rows, &place.columns);
+        let array = self.array.map(|(array, first)| (array, first + offset));
+        Some(Self { region, window: self.window.cut(place.rows, place.columns), array })
+    }
+
     /// Creates the piece of a column that is an array of its own.
     pub(super) fn of_column(column: usize, array: AnyArrayRef<'t>) -> Self {
         let values = array.as_slice();
@@ -209,6 +222,16 @@ impl<'t> PieceMut<'t> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new<T: Element>(row: usize, column: usize, values: TableViewMut<'t, T>) -> Self {
         Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
+    }
+
+    /// Cuts the piece to what lies in a region of the table, as [`Piece::within`] does.
+    pub(super) fn within(self, extent: &Region) -> Option<Self> {
+        let region = self.region.common(extent);
+        if region == self.region {
+            return Some(self);
+        }
+        let place = self.region.place_of(&region).filter(|place| !place.shape().is_empty())?;
+        Some(Self { region, window: self.window.cut(place.rows, place.columns) })
     }
 
     /// Creates the piece of a column that is an array of its own.

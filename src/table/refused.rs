@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::base::error::Error;
 
-/// What was given to a call that failed, with the error: nothing is lost.
+/// What was given to a call that failed, with the error: nothing is lost. `map_err(Refused::into_error)` leaves the
+/// error.
 ///
 /// # Examples
 /// ```

@@ -1,8 +1,7 @@
 //! The structure of arrays: one array for each column, each of its own element type.
 //!
 //! Invariant: an array that is set and not lent has as many values as the table has rows, and the element type that the
-//! dictionary says. Rows are gathered from the columns by the code in `tiling`, in bands that stay in the first-level
-//! cache.
+//! dictionary says. Rows are gathered from the columns by the code in `tiling`, in bands of rows.
 //! Semantics: DAAL `SOANumericTable`. Unlike there, nothing is cached about columns that are replaced, and a column
 //! without values is an error and no null pointer.
 
@@ -17,7 +16,10 @@ use super::{
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
+use crate::convert::WriteRule;
+use crate::convert::kernel;
 use crate::dictionary::{DataDictionary, Feature};
+use crate::window::AnySlice;
 
 /// A table with one array for each column, each of its own element type: what data frames, Arrow and mixed CSV files
 /// are made of.
@@ -29,8 +31,11 @@ use crate::dictionary::{DataDictionary, Feature};
 /// ```
 ///
 /// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is a
-/// converted copy, gathered from the columns in bands that stay in the first-level cache. Cloning shares the arrays,
-/// O(columns); the first write to a column copies that column, if it is shared.
+/// converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write to
+/// a column copies that column, if it is shared. A writable block of one column in its own type is lent the column, which
+/// nobody else can use meanwhile; any other block is a copy, and locks nothing.
+///
+/// It is saved as a homogeneous table, for which all columns need one element type.
 ///
 /// Source: DAAL `SOANumericTable`.
 ///
@@ -58,7 +63,8 @@ pub struct SoaNumericTable {
     row_count: usize,
     /// Invariant: describes `columns`.
     dictionary: DataDictionary,
-    status: MemoryStatus,
+    /// Who has allocated the columns that are set.
+    owner: MemoryStatus,
 }
 
 impl SoaNumericTable {
@@ -77,9 +83,9 @@ impl SoaNumericTable {
         dictionary: DataDictionary,
         row_count: usize,
         columns: Vec<Option<Memory<AnyArray>>>,
-        status: MemoryStatus,
+        owner: MemoryStatus,
     ) -> Self {
-        Self { id: TableId::new(), columns, row_count, dictionary, status }
+        Self { id: TableId::new(), columns, row_count, dictionary, owner }
     }
 
     /// Creates a table of the columns that a dictionary describes: of zeros, or without values, which
@@ -102,6 +108,7 @@ impl SoaNumericTable {
     /// ```
     pub fn with_dictionary(dictionary: DataDictionary, row_count: usize, allocation: AllocationFlag) -> Result<Self> {
         let (allocates, count) = (allocation == AllocationFlag::DoAllocate, dictionary.len());
+        Shape { rows: row_count, columns: count }.element_count()?;
         let mut columns = Vec::new();
         let bytes = count.saturating_mul(size_of::<Option<Memory<AnyArray>>>());
         columns.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
@@ -111,14 +118,14 @@ impl SoaNumericTable {
                 false => None,
             });
         }
-        let status = if allocates { MemoryStatus::InternallyAllocated } else { MemoryStatus::NotAllocated };
-        Ok(Self::without_values(dictionary, row_count, columns, status))
+        let owner = if allocates { MemoryStatus::InternallyAllocated } else { MemoryStatus::UserAllocated };
+        Ok(Self::without_values(dictionary, row_count, columns, owner))
     }
 
     /// Creates a table of named columns.
     ///
     /// # Errors
-    /// [`Error::UnequalRows`] for the first column that is longer or shorter than the first one;
+    /// [`Error::LengthMismatch`] for the first column that is longer or shorter than the first one;
     /// [`Error::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
     ///
     /// # Examples
@@ -131,7 +138,7 @@ impl SoaNumericTable {
     /// assert_eq!(table.dictionary().index_of("count"), Some(1));
     /// let unequal = [("a", vec![1, 2]), ("b", vec![3])];
     /// let error = SoaNumericTable::from_columns(unequal).unwrap_err();
-    /// assert!(matches!(error, Error::UnequalRows { table: 1, expected: 2, found: 1 }));
+    /// assert!(matches!(error, Error::LengthMismatch { expected: 2, found: 1 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_columns<N: Into<String>, A: Into<AnyArray>>(columns: impl IntoIterator<Item = (N, A)>) -> Result<Self> {
@@ -142,10 +149,11 @@ impl SoaNumericTable {
         Ok(table)
     }
 
-    /// Adds a column after the last one. To a table without columns and rows it gives its number of rows.
+    /// Adds a column after the last one. The first column of a table without rows sets the number of rows. Amortised
+    /// O(1), besides what the name takes, unless the dictionary is shared.
     ///
     /// # Errors
-    /// The array, with [`Error::UnequalRows`] if it has not one value for each row, or [`Error::OutOfMemory`]. The table
+    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row, or [`Error::OutOfMemory`]. The table
     /// is unchanged.
     ///
     /// # Examples
@@ -154,7 +162,7 @@ impl SoaNumericTable {
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
     /// let Refused { given, error } = table.push_column("b", vec![0.5, 1.5, 2.5]).unwrap_err();
     /// assert_eq!(given.len(), 3); // nothing is lost
-    /// assert_eq!(error.to_string(), "table 1 has 3 rows, and the first has 2");
+    /// assert_eq!(error.to_string(), "lengths differ: 3 values were given for 2");
     /// # Ok::<(), Error>(())
     /// ```
     pub fn push_column(
@@ -184,24 +192,24 @@ impl SoaNumericTable {
     pub fn push_feature(&mut self, feature: Feature, array: impl Into<AnyArray>) -> Result<(), Refused<AnyArray>> {
         let array = array.into();
         let feature = Feature { element_type: array.element_type(), ..feature };
-        let (index, is_first) = (self.columns.len(), self.columns.is_empty() && self.row_count == 0);
+        let is_first = self.columns.is_empty() && self.row_count == 0;
         let refused = |error, given| Err(Refused::new(given, error));
         if !is_first && array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
-            return refused(Error::UnequalRows { table: index, expected, found }, array);
+            return refused(Error::LengthMismatch { expected, found }, array);
         }
         let bytes = size_of::<Option<Memory<AnyArray>>>();
         if self.columns.try_reserve(1).is_err() {
             return refused(Error::OutOfMemory { bytes }, array);
         }
-        self.dictionary = match self.dictionary.joined(&DataDictionary::uniform(feature, 1)) {
-            Ok(dictionary) => dictionary,
-            Err(error) => return refused(error, array),
-        };
+        if let Err(error) = self.dictionary.append(&DataDictionary::uniform(feature, 1)) {
+            return refused(error, array);
+        }
         if is_first {
             self.row_count = array.len();
         }
         self.columns.push(Some(Memory::new(array)));
+        self.owner = MemoryStatus::UserAllocated;
         Ok(())
     }
 
@@ -211,7 +219,7 @@ impl SoaNumericTable {
     /// Source: DAAL `setArray`.
     ///
     /// # Errors
-    /// The array, with [`Error::ColumnOutOfRange`], [`Error::UnequalRows`] or [`Error::OutOfMemory`]. The table is
+    /// The array, with [`Error::ColumnOutOfRange`], [`Error::LengthMismatch`] or [`Error::OutOfMemory`]. The table is
     /// unchanged.
     ///
     /// # Examples
@@ -234,9 +242,7 @@ impl SoaNumericTable {
             Err(error) => return Err(Refused::new(array, error)),
         }
         let old = self.columns[column].replace(Memory::new(array));
-        if self.status == MemoryStatus::NotAllocated && self.columns.iter().all(Option::is_some) {
-            self.status = MemoryStatus::UserAllocated;
-        }
+        self.owner = MemoryStatus::UserAllocated;
         Ok(old.and_then(|memory| memory.array().ok().cloned()))
     }
 
@@ -245,7 +251,7 @@ impl SoaNumericTable {
         let feature = self.dictionary.feature(column)?;
         if array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
-            return Err(Error::UnequalRows { table: column, expected, found });
+            return Err(Error::LengthMismatch { expected, found });
         }
         let mut dictionary = self.dictionary.clone();
         if feature.element_type != array.element_type() {
@@ -281,7 +287,7 @@ impl SoaNumericTable {
     /// Returns all columns, with what is known of them.
     ///
     /// # Errors
-    /// [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has a column.
+    /// The table, with [`Error::ColumnNotSet`], or [`Error::BlockOutstanding`] while a writable block has a column.
     ///
     /// # Examples
     /// ```
@@ -289,11 +295,15 @@ impl SoaNumericTable {
     /// let table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
     /// let columns = table.into_columns()?;
     /// assert_eq!((columns[0].0.name.as_deref(), columns[0].1.len()), (Some("a"), 2));
-    /// # Ok::<(), numeric_table::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn into_columns(self) -> Result<Vec<(Feature, AnyArray)>> {
+    pub fn into_columns(self) -> Result<Vec<(Feature, AnyArray)>, Refused<Self>> {
         let columns = self.dictionary.iter().enumerate();
-        columns.map(|(column, feature)| Ok((feature.clone(), self.array(column)?.clone()))).collect()
+        let all = columns.map(|(column, feature)| Ok((feature.clone(), self.array(column)?.clone()))).collect();
+        match all {
+            Ok(all) => Ok(all), // the table is dropped, and its shares with it
+            Err(error) => Err(Refused::new(self, error)),
+        }
     }
 
     /// Borrows the array of a column, of which a clone is a share.
@@ -375,7 +385,7 @@ impl Default for SoaNumericTable {
 impl Clone for SoaNumericTable {
     fn clone(&self) -> Self {
         let columns = self.columns.iter().map(|column| column.as_ref().map(Memory::share)).collect();
-        Self::without_values(self.dictionary.clone(), self.row_count, columns, self.status)
+        Self::without_values(self.dictionary.clone(), self.row_count, columns, self.owner)
     }
 }
 
@@ -407,7 +417,7 @@ impl NumericTable for SoaNumericTable {
     }
 
     fn data_memory_status(&self) -> MemoryStatus {
-        self.status
+        if self.columns.iter().any(Option::is_none) { MemoryStatus::NotAllocated } else { self.owner }
     }
 
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
@@ -416,21 +426,24 @@ impl NumericTable for SoaNumericTable {
         Ok(())
     }
 
-    /// Fewer rows share the memory; more are zero, and copy the columns.
+    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns, and allocate those that have no
+    /// values yet.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let (mut resized, count) = (Vec::new(), self.columns.len());
-        let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
+        Shape { rows, columns: count }.element_count()?;
+        let bytes = count.saturating_mul(size_of::<Option<Memory<AnyArray>>>());
         resized.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
         for (column, memory) in self.columns.iter().enumerate() {
-            resized.push(match memory {
-                Some(_) => Some(self.array(column)?.resized(rows)?),
-                None => None,
-            });
+            let array = match memory {
+                Some(_) => self.array(column)?.resized(rows)?,
+                None => AnyArray::zeros(self.column_type(column)?, rows)?,
+            };
+            resized.push(Some(Memory::new(array)));
         }
-        for (memory, array) in self.columns.iter_mut().zip(resized) {
-            *memory = array.map(Memory::new);
+        if rows > self.row_count || self.columns.iter().all(Option::is_none) {
+            self.owner = MemoryStatus::InternallyAllocated;
         }
-        self.row_count = rows;
+        (self.columns, self.row_count) = (resized, rows);
         Ok(())
     }
 
@@ -484,12 +497,30 @@ impl NumericTable for SoaNumericTable {
         Ok(true)
     }
 
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        let region = lease.region().clone();
+        if lease.is_empty() {
+            return self.write_region(&region, values, rule);
+        }
+        for memory in self.columns.iter().flatten() {
+            if let Ok(array) = memory.lent(lease) {
+                let window = PieceMut::of_column(region.columns.start, array.need_mutable_data()?);
+                let window = window.into_window_of(&region).ok_or(Error::WrongTable)?;
+                return kernel::write(window, values, rule, region.origin());
+            }
+        }
+        Err(Error::WrongTable)
+    }
+
+    /// Finds the column that has lent the memory, wherever it is by now.
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         if lease.is_empty() {
             return Ok(());
         }
-        let column = self.columns.get_mut(lease.region().columns.start).and_then(Option::as_mut);
-        column.ok_or(Error::WrongTable)?.take_back(lease)
+        let expected = lease.region().columns.start.min(self.columns.len());
+        let (before, from) = self.columns.split_at_mut(expected);
+        let mut columns = from.iter_mut().chain(before).flatten();
+        if columns.any(|memory| memory.take_back(lease).is_ok()) { Ok(()) } else { Err(Error::WrongTable) }
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -98,8 +98,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::new(shape, AllocationFlag::DoAllocate)
     }
 
-    /// Creates a row-major table of the values that a function returns for each row and column, in no particular order:
-    /// by several threads from 4 MiB on.
+    /// Creates a row-major table of the values that a function returns for each row and column, in no particular order,
+    /// large ones by several threads (feature `rayon`).
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].

@@ -1,10 +1,10 @@
 //! Tables side by side and end to end.
 
-use numeric_table::table::{Refused, TableKind, by_mut, by_ref};
-use numeric_table::{MergedNumericTable, RowMergedNumericTable, prelude::*};
+use numeric_table::table::{Piece, PieceMut, Refused, Region, TableId, TableKind, Target, by_mut, by_ref};
+use numeric_table::{AnySliceMut, MergedNumericTable, RowMergedNumericTable, prelude::*};
 use test_support::tables::{assert_error, shape};
 
-use super::Boxed;
+use super::{Boxed, Ramp};
 
 fn square(value: &mut f64) {
     *value *= *value;
@@ -55,13 +55,13 @@ fn a_column_end_to_end_is_written_in_all_tables() {
 fn tables_that_do_not_fit_are_returned_and_unchanged() {
     let five = || Box::new(HomogenNumericTable::full(shape(5, 2), 1.5_f32).unwrap()) as Boxed;
     let three = || Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f32).unwrap()) as Boxed;
-    let mut table = MergedNumericTable::from(five());
+    let mut table = MergedNumericTable::new([five()]).unwrap();
     let Refused { given, error } = table.push(three()).unwrap_err();
     assert!(matches!(*error, Error::UnequalRows { table: 1, expected: 5, found: 3 }));
     assert_eq!((given.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
     assert_eq!(table.tables()[0].row_count(), 5); // the peer has cut it to 3
 
-    let mut table = RowMergedNumericTable::from(five());
+    let mut table = RowMergedNumericTable::new([five()]).unwrap();
     table.push(three()).unwrap();
     let narrow = Box::new(HomogenNumericTable::full(shape(3, 1), 2.5_f32).unwrap());
     assert_error!(
@@ -169,4 +169,112 @@ fn a_row_among_very_many_tables_is_found() {
         })
         .unwrap();
     assert_eq!(table.column::<i32>(0, 4_997..).unwrap()[..], [9_994, 9_996, 9_998]);
+}
+
+/// A table whose piece shows more rows and columns than it has.
+struct Wide(HomogenNumericTable<f64>, Shape);
+
+impl NumericTable for Wide {
+    fn shape(&self) -> Shape {
+        self.1
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        static TWO: std::sync::LazyLock<DataDictionary> =
+            std::sync::LazyLock::new(|| DataDictionary::uniform(Feature::new(ElementType::F64), 2));
+        &TWO
+    }
+
+    fn id(&self) -> TableId {
+        self.0.id()
+    }
+
+    fn piece(&self, row: usize, column: usize) -> numeric_table::Result<Option<Piece<'_>>> {
+        self.0.piece(row, column)
+    }
+
+    fn pieces_mut(&mut self) -> numeric_table::Result<Vec<PieceMut<'_>>> {
+        self.0.pieces_mut()
+    }
+}
+
+#[test]
+fn a_piece_beyond_its_table_shows_nothing_of_the_next() {
+    let wide = || {
+        let all = HomogenNumericTable::from_fn(shape(5, 4), |row, column| (10 * row + column) as f64).unwrap();
+        Box::new(Wide(all, shape(3, 2))) as Boxed
+    };
+    let part = || Box::new(HomogenNumericTable::full(shape(3, 2), -1.0_f64).unwrap()) as Boxed;
+    let mut table = RowMergedNumericTable::new([wide(), part()]).unwrap();
+    assert_eq!(table.rows::<f64>(2..5).unwrap()[..], [20.0, 21.0, -1.0, -1.0, -1.0, -1.0]);
+    let copy = (&table as &dyn NumericTable).convert::<f64>().unwrap();
+    assert_eq!(copy.as_slice().unwrap()[..8], [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, -1.0, -1.0]);
+    table.fill(7.0).unwrap();
+    let mut rows = table.rows_mut::<f32>(1..5).unwrap();
+    rows.fill(8.0);
+    rows.release().unwrap();
+    let tables = table.into_tables();
+    assert_eq!(tables[0].rows::<f64>(..).unwrap()[..], [7.0, 7.0, 8.0, 8.0, 8.0, 8.0]);
+    assert_eq!(tables[1].rows::<f64>(..).unwrap()[..], [8.0, 8.0, 8.0, 8.0, 7.0, 7.0]);
+
+    let mut table = MergedNumericTable::new([wide(), part()]).unwrap();
+    assert_eq!(table.rows::<f64>(1..2).unwrap()[..], [10.0, 11.0, -1.0, -1.0]);
+    table
+        .update_rows::<f32, _>(.., |block| {
+            block.fill(7.0);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(table.rows::<f64>(..).unwrap()[..], [7.0; 12]);
+    assert_eq!(table.into_tables()[1].rows::<f64>(..).unwrap()[..], [7.0; 6]);
+}
+
+/// One of the tables cannot be written, or has no memory: nothing is read or written in part, and none is copied.
+#[test]
+fn a_call_that_one_table_refuses_leaves_the_others_alone() {
+    let (left, right) = (
+        HomogenNumericTable::full(shape(2, 2), 1_i32).unwrap(),
+        HomogenNumericTable::full(shape(2, 1), 2_i32).unwrap(),
+    );
+    let mut table =
+        MergedNumericTable::new([Box::new(left.clone()) as Box<dyn NumericTable + '_>, by_ref(&right)]).unwrap();
+    let is_shared = |table: &MergedNumericTable<'_>| {
+        let array =
+            table.tables()[0].array_of(&Region { rows: 0..2, columns: 0..2 }, ElementType::I32).unwrap().unwrap().0;
+        array.downcast::<i32>().unwrap().shares_memory_with(left.array().unwrap())
+    };
+    assert_error!(
+        table.update_rows::<i32, _>(.., |block| {
+            block.fill(9);
+            Ok(())
+        }),
+        Error::ReadOnlyTable
+    );
+    assert_error!(table.fill(9), Error::ReadOnlyTable);
+    assert!(table.row_blocks_mut::<i32>(1).is_err() && table.rows_mut::<f64>(..).is_err());
+    assert!(is_shared(&table));
+    assert_eq!(table.rows::<i32>(..).unwrap()[..], [1, 1, 2, 1, 1, 2]);
+
+    let ramp = Ramp::new(shape(2, 2));
+    let empty = HomogenNumericTable::<f32>::new(shape(2, 1), AllocationFlag::DoNotAllocate).unwrap();
+    let table = MergedNumericTable::new([by_ref(&ramp), by_ref(&empty)]).unwrap();
+    let mut values = [7.0_f64; 6];
+    let whole = Region { rows: 0..2, columns: 0..3 };
+    let target = Target::new(AnySliceMut::new(&mut values), shape(2, 3), ConversionPolicy::Saturate).unwrap();
+    assert_error!(table.read_region(&whole, target), Error::NotAllocated);
+    assert_eq!(values, [7.0; 6]);
+    assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
+}
+
+#[test]
+fn endless_shapes_without_values_are_described_at_once() {
+    let wide = HomogenNumericTable::<u8>::full(shape(0, usize::MAX), 0).unwrap();
+    let mut table = MergedNumericTable::new([Box::new(wide) as Boxed]).unwrap();
+    table.reset_dictionary().unwrap();
+    assert_eq!(table.rows::<f64>(..).unwrap().len(), 0);
+    let tall = || Box::new(HomogenNumericTable::<u8>::full(shape(usize::MAX / 2, 0), 0).unwrap()) as Boxed;
+    let mut table = RowMergedNumericTable::new([tall(), tall()]).unwrap();
+    assert_eq!(table.rows::<f64>(5..).unwrap().len(), 0);
+    table.fill(1).unwrap();
+    table.update_rows::<f64, _>(.., |_| Ok(())).unwrap();
 }

@@ -56,7 +56,7 @@ fn a_column_without_values_is_an_error_that_names_it() {
     assert_error!(table.take_column(1), Error::ColumnNotSet { column: 1 });
     assert_eq!(table.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
     let refused = table.set_column(1, vec![1_u8]).map_err(Refused::into_error);
-    assert_error!(refused, Error::UnequalRows { table: 1, expected: 2, found: 1 });
+    assert_error!(refused, Error::LengthMismatch { expected: 2, found: 1 });
     assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
     table.set_column(1, vec![1_u8, 2]).unwrap();
     assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.5, 1.0, 2.5, 2.0]);
@@ -111,9 +111,41 @@ fn a_column_that_is_lent_is_out_and_comes_back_to_its_table_only() {
     assert_eq!(table.column_as::<i32>(1).unwrap(), [7, 8]);
     table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
     table.take_column(0).unwrap(); // the lent one is the first now
-    assert_error!(table.release_block_of_column_values(&mut block), Error::WrongTable);
-    block.discard();
-    assert_eq!(table.column_as::<i32>(0).unwrap(), [7, 8]);
+    block.as_mut_slice().unwrap()[0] = 70;
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(table.column_as::<i32>(0).unwrap(), [70, 8]);
+}
+
+/// The peer reads all columns as the last type that one shared feature had (F4).
+#[test]
+fn columns_of_one_shared_feature_may_become_of_different_types() {
+    let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
+    let mut table = SoaNumericTable::with_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
+    table.set_column(0, vec![1.5_f32]).unwrap();
+    table.set_column(1, vec![2_i32]).unwrap();
+    table.set_column(2, vec![3.5_f32]).unwrap();
+    assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.5, 2.0, 3.5]);
+    assert_eq!([0, 1, 2].map(|column| table.column_type(column).unwrap().name()), ["f32", "i32", "f32"]);
+}
+
+#[test]
+fn the_status_says_who_has_allocated_what_there_is() {
+    let dictionary = || DataDictionary::uniform(Feature::new(ElementType::F32), 2);
+    let mut table = SoaNumericTable::with_dictionary(dictionary(), 2, AllocationFlag::DoAllocate).unwrap();
+    assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+    table.set_column(0, vec![1.5_f32, 2.5]).unwrap();
+    assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
+    table.resize(3).unwrap();
+    assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+    let mut table = SoaNumericTable::with_dictionary(dictionary(), 2, AllocationFlag::DoNotAllocate).unwrap();
+    table.resize(3).unwrap();
+    assert_eq!(table.rows::<f32>(..).unwrap()[..], [0.0; 6]);
+    assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
+    let none = DataDictionary::from_features([]);
+    let mut table = SoaNumericTable::with_dictionary(none, 2, AllocationFlag::DoNotAllocate).unwrap();
+    table.push_column("a", vec![1_u8, 2]).unwrap();
+    let copy = (&table as &dyn NumericTable).convert::<u8>().unwrap();
+    assert_eq!(copy.as_slice().unwrap(), [1, 2]);
 }
 
 #[test]
@@ -139,7 +171,7 @@ fn rows_that_were_cut_off_reappear_as_zeros() {
 }
 
 #[test]
-fn a_large_table_of_several_types_is_read_and_written_by_several_threads() {
+fn a_large_table_of_several_types_is_read_and_written_whole() {
     const ROWS: usize = 300_000;
     let whole = |row: usize| (row % 251) as u8;
     let mut table = SoaNumericTable::from_columns([
