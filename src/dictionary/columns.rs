@@ -139,7 +139,8 @@ impl Columns {
                 for &Shared { ref feature, columns } in &columns.features {
                     self.push_for(feature.try_clone()?, columns)?;
                 }
-                self.of_column.extend(columns.of_column.iter().map(|index| before as u32 + index)); // `push_for` has checked
+                // `push_for` has checked that all indices are of 32 bits.
+                self.of_column.extend(columns.of_column.iter().map(|index| before as u32 + index));
             }
         }
         Ok(())

@@ -26,10 +26,10 @@ use crate::base::error::{Error, Result};
 /// only.
 ///
 /// A block of rows is a converted copy, unless its columns are all in one table. Finding the table of a column takes
-/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. A table that is
-/// written in a way of its own, without [pieces](NumericTable::pieces_mut), is written where a region lies in it alone.
-/// Its size cannot be changed. It is saved as what it shows, a homogeneous table, for which all columns need one element
-/// type.
+/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. A table that
+/// is written in a way of its own, without [pieces](NumericTable::pieces_mut), is written where a region lies in it
+/// alone. Its size cannot be changed. It is saved as what it shows, a homogeneous table, for which all columns need one
+/// element type.
 ///
 /// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
 ///
@@ -62,8 +62,8 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 /// [`set_dictionary`](NumericTable::set_dictionary) changes this table's only.
 ///
 /// A block of rows that lies in one table is what that table makes of it: its own memory, if it is of the type that is
-/// asked for and contiguous there. Finding the table of a row takes O(log tables). A block that is written in place locks
-/// the table that it lies in; a copy locks nothing. A table that is written in a way of its own, without
+/// asked for and contiguous there. Finding the table of a row takes O(log tables). A block that is written in place
+/// locks the table that it lies in; a copy locks nothing. A table that is written in a way of its own, without
 /// [pieces](NumericTable::pieces_mut), is written where a region lies in it alone. Its size cannot be changed. It is
 /// saved as what it shows, a homogeneous table.
 ///

@@ -30,10 +30,10 @@ use crate::window::AnySlice;
 ///  "share"  ── Array<f64>   0.4  0.2  0.1
 /// ```
 ///
-/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is a
-/// converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write to
-/// a column copies that column, if it is shared. A writable block of one column in its own type is lent the column, which
-/// nobody else can use meanwhile; any other block is a copy, and locks nothing.
+/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is
+/// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write
+/// to a column copies that column, if it is shared. A writable block of one column in its own type is lent the column,
+/// which nobody else can use meanwhile; any other block is a copy, and locks nothing.
 ///
 /// It is saved as a homogeneous table, for which all columns need one element type.
 ///
@@ -153,8 +153,8 @@ impl SoaNumericTable {
     /// O(1), besides what the name takes, unless the dictionary is shared.
     ///
     /// # Errors
-    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row, or [`Error::OutOfMemory`]. The table
-    /// is unchanged.
+    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row, or [`Error::OutOfMemory`]. The
+    /// table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -426,8 +426,8 @@ impl NumericTable for SoaNumericTable {
         Ok(())
     }
 
-    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns, and allocate those that have no
-    /// values yet.
+    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns, and allocate those that have
+    /// no values yet.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let (mut resized, count) = (Vec::new(), self.columns.len());
         Shape { rows, columns: count }.element_count()?;

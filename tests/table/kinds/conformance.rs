@@ -247,7 +247,8 @@ pub(super) fn keeps_everything_when_a_value_is_refused(make: &dyn Fn() -> Boxed)
         assert_eq!(values_of::<f64>(&*table), before);
         let mut block = table.rows_mut::<f64>(..).unwrap();
         put(&mut block);
-        assert_error!(block.release(), Error::ValueNotRepresentable { row, column, .. } if row == ROWS - 1 && column == bad);
+        let refused = block.release();
+        assert_error!(refused, Error::ValueNotRepresentable { row, column, .. } if row == ROWS - 1 && column == bad);
         assert_eq!(values_of::<f64>(&*table), before);
         let mut block = BlockDescriptor::<f64>::new();
         table.get_block_of_rows(0, ROWS, ReadWriteMode::ReadWrite, &mut block).unwrap();
@@ -255,7 +256,8 @@ pub(super) fn keeps_everything_when_a_value_is_refused(make: &dyn Fn() -> Boxed)
         assert_error!(table.release_block_of_rows(&mut block), Error::ValueNotRepresentable { .. });
         block.discard();
         assert_eq!(values_of::<f64>(&*table), before);
-        assert_error!(table.set_value(ROWS - 1, bad, 1e300), Error::ValueNotRepresentable { row, column, .. } if row == ROWS - 1 && column == bad);
+        let refused = table.set_value(ROWS - 1, bad, 1e300);
+        assert_error!(refused, Error::ValueNotRepresentable { row, column, .. } if row == ROWS - 1 && column == bad);
         assert_error!(table.fill(1e300), Error::ValueNotRepresentable { row: 0, .. });
         assert_eq!(values_of::<f64>(&*table), before);
     }
