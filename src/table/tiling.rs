@@ -121,20 +121,75 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
 }
 
-fn read_band(mut parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
+/// Reads rows of a region, whose parts have all of its values.
+fn read_band(mut parts: &[Part<'_>], band: &Region, values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
     let row_bytes = values.columns() * values.element_type().size_in_bytes();
-    let mut outcome = Ok(());
+    let mut reader = BandReader { band, values, policy, columns: Vec::new(), run: Region::default(), outcome: Ok(()) };
     for_each_in_band(&mut parts, band, row_bytes, |parts, index, common| {
         let Part { region, window } = &parts[index];
-        let (Some(source), Some(place)) = (region.place_of(common), band.place_of(common)) else { return };
-        let target = values.cut(place.rows, place.columns);
-        let window = window.cut(source.rows, source.columns);
-        let read = kernel::read_rows(window, target, policy, common.origin(), OldValues::Lost);
-        if read.is_err() {
-            outcome = earlier(std::mem::replace(&mut outcome, Ok(())), read);
+        if let Some(source) = region.place_of(common) {
+            reader.add(window.cut(source.rows, source.columns), common);
         }
     });
-    outcome
+    reader.read_run();
+    reader.outcome
+}
+
+/// Reads the parts of a band. Columns of one type beside each other that lie apart in memory are read together.
+struct BandReader<'b, 't, 'v> {
+    band: &'b Region,
+    values: AnyRows<'v>,
+    policy: ConversionPolicy,
+    /// Columns that wait to be read: contiguous, and of one type.
+    columns: Vec<AnyWindow<'t>>,
+    /// The region that they are.
+    run: Region,
+    outcome: Result<()>,
+}
+
+impl<'t> BandReader<'_, 't, '_> {
+    fn add(&mut self, window: AnyWindow<'t>, region: &Region) {
+        let is_column = window.columns() == 1 && window.as_slice().is_some();
+        let goes_on = self.columns.last().is_some_and(|last| {
+            last.element_type() == window.element_type()
+                && self.run.rows == region.rows
+                && self.run.columns.end == region.columns.start
+        });
+        if !is_column || !goes_on {
+            self.read_run();
+        }
+        match is_column {
+            true if goes_on => self.run.columns.end = region.columns.end,
+            true => self.run = region.clone(),
+            false => return self.read(window, region),
+        }
+        self.columns.push(window);
+    }
+
+    /// Reads the columns that wait.
+    fn read_run(&mut self) {
+        let columns = std::mem::take(&mut self.columns);
+        if columns.len() > 1
+            && let Some(place) = self.band.place_of(&self.run)
+            && kernel::read_columns(&columns, self.values.cut(place.rows, place.columns), self.policy)
+        {
+            return;
+        }
+        // One column; or a value is refused, and this names it.
+        for (window, column) in columns.into_iter().zip(self.run.columns.clone()) {
+            let region = Region { rows: self.run.rows.clone(), columns: column..column + 1 };
+            self.read(window, &region);
+        }
+    }
+
+    fn read(&mut self, window: AnyWindow<'_>, region: &Region) {
+        let Some(place) = self.band.place_of(region) else { return };
+        let target = self.values.cut(place.rows, place.columns);
+        let read = kernel::read_rows(window, target, self.policy, region.origin(), OldValues::Lost);
+        if read.is_err() {
+            self.outcome = earlier(std::mem::replace(&mut self.outcome, Ok(())), read);
+        }
+    }
 }
 
 /// Calls `work` for the intersection of each part with each band of a region: with the parts, the part's index, and the
