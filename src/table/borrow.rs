@@ -29,7 +29,7 @@ macro_rules! forwards_reading {
             $table.data_memory_status()
         }
 
-        fn piece(&$self, row: usize, column: usize) -> Result<Option<crate::table::Piece<'_>>, crate::Error> {
+        fn piece(&$self, row: usize, column: usize) -> Result<Option<crate::table::Piece<'_>>, crate::base::error::Error> {
             $table.piece(row, column)
         }
 
@@ -37,7 +37,7 @@ macro_rules! forwards_reading {
             &$self,
             region: &crate::table::Region,
             element: crate::base::element::ElementType,
-        ) -> Result<Option<crate::window::AnySlice<'_>>, crate::Error> {
+        ) -> Result<Option<crate::window::AnySlice<'_>>, crate::base::error::Error> {
             $table.slice_of(region, element)
         }
 
@@ -45,7 +45,7 @@ macro_rules! forwards_reading {
             &$self,
             region: &crate::table::Region,
             element: crate::base::element::ElementType,
-        ) -> Result<Option<(crate::array::AnyArrayRef<'_>, std::ops::Range<usize>)>, crate::Error> {
+        ) -> Result<Option<(crate::array::AnyArrayRef<'_>, std::ops::Range<usize>)>, crate::base::error::Error> {
             $table.array_of(region, element)
         }
 
@@ -53,7 +53,7 @@ macro_rules! forwards_reading {
             &$self,
             region: &crate::table::Region,
             target: crate::table::Target<'_>,
-        ) -> Result<(), crate::Error> {
+        ) -> Result<(), crate::base::error::Error> {
             $table.read_region(region, target)
         }
     };
@@ -62,15 +62,15 @@ macro_rules! forwards_reading {
 /// The methods of [`NumericTable`] that write, passed on to `$table`; not `resize`.
 macro_rules! forwards_writing {
     ($self:ident, $table:expr) => {
-        fn set_dictionary(&mut $self, dictionary: crate::dictionary::DataDictionary) -> Result<(), crate::Error> {
+        fn set_dictionary(&mut $self, dictionary: crate::dictionary::DataDictionary) -> Result<(), crate::base::error::Error> {
             $table.set_dictionary(dictionary)
         }
 
-        fn reset_dictionary(&mut $self) -> Result<(), crate::Error> {
+        fn reset_dictionary(&mut $self) -> Result<(), crate::base::error::Error> {
             $table.reset_dictionary()
         }
 
-        fn pieces_mut(&mut $self) -> Result<Vec<crate::table::PieceMut<'_>>, crate::Error> {
+        fn pieces_mut(&mut $self) -> Result<Vec<crate::table::PieceMut<'_>>, crate::base::error::Error> {
             $table.pieces_mut()
         }
 
@@ -78,7 +78,7 @@ macro_rules! forwards_writing {
             &mut $self,
             row: usize,
             column: usize,
-        ) -> Result<Option<crate::table::PieceMut<'_>>, crate::Error> {
+        ) -> Result<Option<crate::table::PieceMut<'_>>, crate::base::error::Error> {
             $table.piece_mut(row, column)
         }
 
@@ -86,7 +86,7 @@ macro_rules! forwards_writing {
             &mut $self,
             region: &crate::table::Region,
             element: crate::base::element::ElementType,
-        ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::Error> {
+        ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::base::error::Error> {
             $table.slice_of_mut(region, element)
         }
 
@@ -95,11 +95,11 @@ macro_rules! forwards_writing {
             region: &crate::table::Region,
             values: crate::window::AnySlice<'_>,
             rule: crate::convert::WriteRule,
-        ) -> Result<(), crate::Error> {
+        ) -> Result<(), crate::base::error::Error> {
             $table.write_region(region, values, rule)
         }
 
-        fn check_writable(&mut $self) -> Result<(), crate::Error> {
+        fn check_writable(&mut $self) -> Result<(), crate::base::error::Error> {
             $table.check_writable()
         }
 
@@ -108,7 +108,7 @@ macro_rules! forwards_writing {
             region: &crate::table::Region,
             in_place: Option<crate::base::element::ElementType>,
             lease: &mut crate::table::Lease,
-        ) -> Result<bool, crate::Error> {
+        ) -> Result<bool, crate::base::error::Error> {
             $table.lend_region(region, in_place, lease)
         }
 
@@ -117,11 +117,11 @@ macro_rules! forwards_writing {
             lease: &mut crate::table::Lease,
             values: crate::window::AnySlice<'_>,
             rule: crate::convert::WriteRule,
-        ) -> Result<(), crate::Error> {
+        ) -> Result<(), crate::base::error::Error> {
             $table.write_lent(lease, values, rule)
         }
 
-        fn take_back(&mut $self, lease: &mut crate::table::Lease) -> Result<(), crate::Error> {
+        fn take_back(&mut $self, lease: &mut crate::table::Lease) -> Result<(), crate::base::error::Error> {
             $table.take_back(lease)
         }
     };
