@@ -189,11 +189,6 @@ impl AnyArray {
         })
     }
 
-    /// Returns whether the values can be written without a copy.
-    pub(crate) fn has_mutable_data(&self) -> bool {
-        match_element!(self.element, T => self.downcast_ref::<T>().is_some_and(Array::has_mutable_data))
-    }
-
     /// Allocates zeros.
     ///
     /// # Errors

@@ -284,16 +284,25 @@ impl DataDictionary {
         Ok(())
     }
 
+    /// Checks that a dictionary describes so many columns, of a table of that type if it has only one.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`].
+    pub(crate) fn check_count(&self, columns: usize, element: Option<ElementType>) -> Result<()> {
+        if self.len() == columns {
+            return Ok(());
+        }
+        let element = element.unwrap_or(ElementType::F32);
+        Err(Error::DictionaryMismatch { features: self.len(), columns, element, found: None })
+    }
+
     /// Checks that another dictionary has as many columns, of the same element types.
     ///
     /// # Errors
     /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
     pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
         let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
-        if features != columns {
-            let element = element.unwrap_or(ElementType::F32);
-            return Err(Error::DictionaryMismatch { features, columns, element, found: None });
-        }
+        new.check_count(columns, element)?;
         if element.is_some() && element == new.uniform_type() {
             return Ok(());
         }

@@ -7,10 +7,8 @@
 //! kind of table whose size changes by itself gets errors, and nothing is read past its end.
 //! Semantics: DAAL `MergedNumericTable` and `RowMergedNumericTable`, which resize the tables that they are given.
 
-use std::fmt;
 use std::ops::Range;
 
-use super::numeric_table::describe;
 use super::tiling::{self, RegionMut};
 use super::{DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
 use crate::array::AnyArrayRef;
@@ -39,6 +37,18 @@ impl Axis {
             Self::Rows => region.rows.clone(),
             Self::Columns => region.columns.clone(),
         }
+    }
+
+    fn at(self, row: usize, column: usize) -> usize {
+        match self {
+            Self::Rows => row,
+            Self::Columns => column,
+        }
+    }
+
+    /// Returns where a table ends along this axis.
+    fn end_of(self, shape: Shape) -> usize {
+        self.at(shape.rows, shape.columns)
     }
 
     /// Replaces the range of a region along this axis.
@@ -74,11 +84,7 @@ impl<'t> Joined<'t> {
     pub(super) fn of(axis: Axis, first: Member<'t>) -> Result<Self> {
         check_count(&*first)?;
         let (shape, dictionary, layout) = (first.shape(), first.dictionary().clone(), first.data_layout());
-        let ends = match axis {
-            Axis::Rows => vec![shape.rows],
-            Axis::Columns => vec![shape.columns],
-        };
-        let uniform_type = dictionary.uniform_type();
+        let (ends, uniform_type) = (vec![axis.end_of(shape)], dictionary.uniform_type());
         let (id, tables, last_lender) = (TableId::new(), vec![first], 0);
         Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender })
     }
@@ -107,10 +113,7 @@ impl<'t> Joined<'t> {
         if table.data_layout() != self.layout {
             self.layout = DataLayout::RowMajor;
         }
-        self.ends.push(match self.axis {
-            Axis::Rows => shape.rows,
-            Axis::Columns => shape.columns,
-        });
+        self.ends.push(self.axis.end_of(shape));
         self.tables.push(table);
         Ok(())
     }
@@ -217,9 +220,8 @@ impl<'t> Joined<'t> {
                     return None;
                 }
                 let there = axis.with(&whole, common.start - start..common.end - start);
-                let shape = whole.shape();
-                let place = Region { rows: 0..shape.rows, columns: 0..shape.columns };
-                let place = axis.with(&place, common.start - along.start..common.end - along.start);
+                let place =
+                    axis.with(&Region::whole(whole.shape()), common.start - along.start..common.end - along.start);
                 Some((table, there, place))
             })
     }
@@ -270,20 +272,11 @@ impl<'t> Joined<'t> {
             self.tables[table].check_writable().map_err(moved)
         })
     }
-
-    fn whole(&self) -> Region {
-        Region::whole(self.shape)
-    }
 }
 
 /// Checks that a table's dictionary describes as many columns as it has: a kind of somebody's own may be wrong there.
 fn check_count(table: &dyn NumericTable) -> Result<()> {
-    let (features, columns) = (table.dictionary().len(), table.shape().columns);
-    if features == columns {
-        return Ok(());
-    }
-    let element = table.dictionary().uniform_type().unwrap_or(ElementType::F32);
-    Err(Error::DictionaryMismatch { features, columns, element, found: None })
+    table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())
 }
 
 impl NumericTable for Joined<'_> {
@@ -314,8 +307,7 @@ impl NumericTable for Joined<'_> {
     }
 
     fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
-        let at = if self.axis == Axis::Rows { row } else { column };
-        let Some(table) = self.table_at(at) else { return Ok(None) };
+        let Some(table) = self.table_at(self.axis.at(row, column)) else { return Ok(None) };
         let (rows, columns) = self.offset_of(table);
         let piece = self.tables[table].piece(row - rows, column - columns).map_err(self.moved(table))?;
         let piece = piece.and_then(|piece| piece.within(&self.extent_of(table)));
@@ -323,12 +315,11 @@ impl NumericTable for Joined<'_> {
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        self.pieces_of(&self.whole())
+        self.pieces_of(&Region::whole(self.shape))
     }
 
     fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
-        let at = if self.axis == Axis::Rows { row } else { column };
-        let Some(table) = self.table_at(at) else { return Ok(None) };
+        let Some(table) = self.table_at(self.axis.at(row, column)) else { return Ok(None) };
         let (moved, (rows, columns), extent) = (self.moved(table), self.offset_of(table), self.extent_of(table));
         let piece = self.tables[table].piece_mut(row - rows, column - columns).map_err(moved)?;
         Ok(piece.and_then(|piece| piece.within(&extent)).map(|piece| piece.moved(rows, columns)))
@@ -416,11 +407,5 @@ impl NumericTable for Joined<'_> {
         let mut others = from.iter_mut().chain(before);
         let is_back = others.any(|table| table.take_back(lease).is_ok() && lease.is_empty());
         if is_back { Ok(()) } else { Err(Error::WrongTable) }
-    }
-}
-
-impl fmt::Debug for Joined<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe("Joined", self, f)
     }
 }

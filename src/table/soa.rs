@@ -488,10 +488,7 @@ impl NumericTable for SoaNumericTable {
         if region.columns.len() != 1 || in_place != Some(self.array(column)?.element_type()) {
             return Ok(false);
         }
-        let array = self.array_mut(column)?;
-        if !array.has_mutable_data() && !array.is_empty() {
-            array.need_mutable_data()?;
-        }
+        self.array_mut(column)?.need_mutable_data()?;
         let Some(memory) = &mut self.columns[column] else { return Ok(false) }; // never: it has an array
         memory.lend(region, Some(region.rows.clone()), lease)?;
         Ok(true)

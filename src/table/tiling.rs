@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::piece::{Piece, PieceMut};
 use super::{NumericTable, Region, Target};
-use crate::array::{AnyArray, Array};
+use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
 
 /// Bytes of a band of parts beside each other: half of a small first-level cache.
 const BAND_BYTES: usize = 16 << 10;
@@ -251,11 +251,9 @@ pub(super) fn new_array(
     read: &dyn Fn(Target<'_>) -> Result<()>,
 ) -> Result<AnyArray> {
     let shape = region.shape();
-    match_element!(element_type, U => {
-        let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
-        read(Target::new(AnySliceMut::new(array.mutable_data()?), shape, policy)?.over())?;
-        Ok(AnyArray::new(array))
-    })
+    let mut array = AnyArray::zeros(element_type, shape.element_count_of(element_type)?)?;
+    read(Target::new(array.need_mutable_data()?, shape, policy)?.over())?;
+    Ok(array)
 }
 
 /// Checks that row-major values may be written into a region that is not inside one piece.
