@@ -2,7 +2,7 @@
 //!
 //! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header with a
 //! magic number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
-//! element type and the table as `serde.rs` writes it. Version 1 has no kind: its tables are homogeneous. It can always
+//! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no kind: its tables are homogeneous. It can always
 //! be read. Decoding borrows: it allocates nothing before lengths, types and the shape have been checked against the
 //! actual number of bytes. Table files have a different format: see [`crate::format`].
 
@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::array::{append_copy, vector_with_room};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
+use crate::serde::content::FoundTable;
 use crate::serde::take_refusal;
+use crate::table::content::{self, Content, Form, Stored, with_stored_kinds};
 use crate::table::{HomogenNumericTable, NumericTable, TableKind};
 
 /// The largest length in an archive: a larger one is refused before it is used in a sum.
@@ -46,14 +48,16 @@ struct ArchiveHeader {
     element_type: ElementType,
 }
 
-/// The content of an archive by the kind of its table. A new kind needs a variant here and an arm in
-/// [`ArchiveContent::open`]; the compiler then lists the code that has to handle the variant.
+/// The content of an archive by the kind of its table. A new kind needs an entry in the list of
+/// `crate::table::content`, and none here.
 enum ArchiveContent {
     Homogeneous {
         element_type: ElementType,
         /// The position of the table in the archive.
         start: usize,
     },
+    /// A table of a kind with this name, which consists of arrays. It begins with the name.
+    Arrays(&'static str),
 }
 
 impl ArchiveContent {
@@ -68,10 +72,95 @@ impl ArchiveContent {
                 let (element_type, consumed) = decode(bytes, start)?;
                 Ok(Self::Homogeneous { element_type, start: start + consumed })
             }
-            _ => Err(TableKind::unknown(kind, KIND_NAME_AT as u64)),
+            _ => match content::stored_kind(kind) {
+                Some(kind) => Ok(Self::Arrays(kind)),
+                None => Err(TableKind::unknown(kind, KIND_NAME_AT as u64)),
+            },
         }
     }
 }
+
+impl ArchiveContent {
+    /// Returns the error for an archive that should hold another kind of table.
+    fn is_no(&self, expected: TableKind) -> Error {
+        let found = match self {
+            Self::Homogeneous { .. } => HOMOGENEOUS,
+            Self::Arrays(kind) => kind,
+        };
+        Error::TableKindMismatch { expected: expected.name(), found, path: None }
+    }
+}
+
+/// The beginning of any other archive. What follows begins with the name of the kind.
+#[derive(Serialize)]
+struct ArraysHeader {
+    magic: u64,
+    version: u32,
+}
+
+/// Writes the archive of a table that consists of arrays.
+fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
+    let sizes = content.values.iter().map(|values| values.len().saturating_mul(values.element_type().size_in_bytes()));
+    let mut archive = Archive(vector_with_room(sizes.fold(256, usize::saturating_add))?);
+    let header = ArraysHeader { magic: MAGIC, version: VERSION };
+    let written = bincode::serde::encode_into_writer((header, content), &mut archive, CODEC);
+    written.map_err(|error| Error::format(0, error.to_string()))?;
+    Ok(archive.0)
+}
+
+/// Reads what an archive of a table that consists of arrays holds; nothing but its length has been checked.
+fn read_arrays(bytes: &[u8]) -> Result<FoundTable<'_>> {
+    let (table, consumed) = decode(bytes, KIND_AT)?;
+    check_end(bytes, KIND_AT + consumed)?;
+    Ok(table)
+}
+
+/// Checks that nothing follows the table.
+fn check_end(bytes: &[u8], end: usize) -> Result<()> {
+    match bytes.len() - end {
+        0 => Ok(()),
+        rest => Err(Error::format(end as u64, format!("bytes after the table: {rest}"))),
+    }
+}
+
+macro_rules! stored_kinds {
+    ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
+        impl $Kind {
+            /// Writes the table to an archive in memory: what it consists of, and its dictionary. One copy of the
+            /// values.
+            ///
+            /// # Errors
+            /// Those of a table that cannot be read; [`Error::OutOfMemory`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*};")]
+            #[doc = concat!("let table = ", $example, ";")]
+            #[doc = concat!("let back = ", $name, "::from_bytes(&table.to_bytes()?)?;")]
+            /// assert_eq!(back.rows::<f64>(..)?[..], table.rows::<f64>(..)?[..]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn to_bytes(&self) -> Result<Vec<u8>> {
+                write_arrays(&self.content()?)
+            }
+
+            /// Reads a table from an archive. What it holds is checked as what a caller supplies.
+            ///
+            /// # Errors
+            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind of
+            /// table; [`Error::OutOfMemory`].
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+                match ArchiveContent::open(bytes)? {
+                    ArchiveContent::Arrays(kind) if kind == <Self as Stored>::KIND.name() => {
+                        read_arrays(bytes)?.into_content()?.into_kind()
+                    }
+                    other => Err(other.is_no(<Self as Stored>::KIND)),
+                }
+            }
+        }
+    )*};
+}
+with_stored_kinds!(stored_kinds);
 
 /// An archive that is being written. The values arrive as one slice, which several threads copy.
 struct Archive(Vec<u8>);
@@ -118,7 +207,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// checks neither the format nor the type.
     ///
     /// # Errors
-    /// [`Error::Format`] with what is wrong; [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
+    /// [`Error::Format`] with what is wrong; [`Error::ElementTypeMismatch`]; [`Error::TableKindMismatch`];
+    /// [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -129,7 +219,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let ArchiveContent::Homogeneous { element_type, start } = ArchiveContent::open(bytes)?;
+        let (element_type, start) = match ArchiveContent::open(bytes)? {
+            ArchiveContent::Homogeneous { element_type, start } => (element_type, start),
+            other => return Err(other.is_no(TableKind::HOMOGENEOUS)),
+        };
         if element_type != T::TYPE {
             return Err(Error::element_type_mismatch(T::TYPE, element_type));
         }
@@ -138,11 +231,7 @@ impl<T: Element> HomogenNumericTable<T> {
 
     fn from_bytes_after_header(bytes: &[u8], start: usize) -> Result<Self> {
         let (table, consumed): (Self, usize) = decode(bytes, start)?;
-        let end = start + consumed;
-        if end < bytes.len() {
-            let reason = format!("bytes after the table: {}", bytes.len() - end);
-            return Err(Error::format(end as u64, reason));
-        }
+        check_end(bytes, start + consumed)?;
         Ok(table)
     }
 }
@@ -150,11 +239,11 @@ impl<T: Element> HomogenNumericTable<T> {
 impl dyn NumericTable + '_ {
     /// Writes a table of any kind to an archive in memory. Source: DAAL `serialize`.
     ///
-    /// A kind without an archive format of its own is written as a homogeneous table of its element type, of which a
-    /// copy is made first unless its values are one array.
+    /// A table that shows other tables, or a kind of one's own, is written as what it shows: as a homogeneous table, of
+    /// which a copy is made first, or as a structure of arrays, of which one column at a time is copied.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::to_bytes`]; [`Error::MixedElementTypes`].
+    /// Those of [`HomogenNumericTable::to_bytes`]; [`Error::ColumnNotSet`].
     ///
     /// # Examples
     /// ```
@@ -165,17 +254,22 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        match_element!(self.one_type()?, T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.to_bytes(),
-            None => self.convert::<T>()?.to_bytes(),
-        })
+        match Content::of(self)? {
+            Form::Arrays(content) => write_arrays(&content),
+            Form::OneType(element) => match_element!(element, T => {
+                match self.downcast_ref::<HomogenNumericTable<T>>() {
+                    Some(table) => table.to_bytes(),
+                    None => self.convert::<T>()?.to_bytes(),
+                }
+            }),
+        }
     }
 }
 
-/// Reads a table of any element type from an archive.
+/// Reads a table from an archive, of the kind and of the element types that the archive has.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::from_bytes`], except that any element type is accepted.
+/// Those of [`HomogenNumericTable::from_bytes`], except that any element type and any kind is accepted.
 ///
 /// # Examples
 /// ```
@@ -186,8 +280,12 @@ impl dyn NumericTable + '_ {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
-    let ArchiveContent::Homogeneous { element_type, start } = ArchiveContent::open(bytes)?;
-    match_element!(element_type, T => Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?)))
+    match ArchiveContent::open(bytes)? {
+        ArchiveContent::Homogeneous { element_type, start } => match_element!(element_type, T => {
+            Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?))
+        }),
+        ArchiveContent::Arrays(_) => read_arrays(bytes)?.into_table(),
+    }
 }
 
 /// Reads and checks magic number and version.

@@ -11,6 +11,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::files::output::Lines;
+use crate::table::content::{Column, Values};
 use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow};
 
@@ -70,7 +71,6 @@ impl<'a> AnyLines<'a> {
     }
 
     /// Returns the shape of the table, whichever way the lines run.
-    #[cfg(feature = "npy")]
     pub(crate) fn table_shape(&self) -> Shape {
         self.shape
     }
@@ -112,6 +112,41 @@ impl<T: Element> Lines<T> for AnyLines<'_> {
             (shape, _) if shape != self.shape => Err(Error::ShapeMismatch { expected: self.shape, found: shape }),
             (_, found) if found != T::TYPE => Err(Error::element_type_mismatch(T::TYPE, found)),
             _ => Ok(()),
+        }
+    }
+}
+
+/// The values of a table that consists of several arrays, one of them.
+impl<T: Element> Lines<T> for Values<'_> {
+    fn shape(&self) -> Shape {
+        Shape { rows: self.len(), columns: 1 }
+    }
+
+    fn as_slice(&self) -> Option<&[T]> {
+        match self {
+            Self::Array(array) => array.as_slice().downcast(),
+            Self::Column(..) => None,
+        }
+    }
+
+    fn read(&self, rows: Range<usize>, target: &mut [T]) -> Result<()> {
+        match self {
+            Self::Array(array) => {
+                let window = AnyWindow::of_rows(array.as_slice(), array.len(), 1).cut(rows, 0..1);
+                kernel::read_over(window, AnySliceMut::new(target), ConversionPolicy::Saturate, Origin::default())
+            }
+            Self::Column(Column { table, column, .. }) => {
+                let region = Region { rows, columns: *column..column + 1 };
+                let target = Target::new(AnySliceMut::new(target), region.shape(), ConversionPolicy::Saturate)?;
+                table.read_region(&region, target.over())
+            }
+        }
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        match self {
+            Self::Array(_) => Ok(()),
+            Self::Column(column) => column.check_unchanged(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 
 use super::Array;
 use crate::base::element::{Element, ElementType, match_element};
@@ -84,6 +85,17 @@ impl<'a> AnyArrayRef<'a> {
     /// ```
     pub const fn element_type(&self) -> ElementType {
         self.element
+    }
+
+    /// Returns a share of a range of the elements.
+    ///
+    /// # Errors
+    /// Those of [`Array::slice`].
+    pub(crate) fn slice(self, range: Range<usize>) -> Result<AnyArray> {
+        match_element!(self.element, T => match self.downcast::<T>() {
+            Some(array) => Ok(AnyArray::new(array.slice(range)?)),
+            None => Ok(AnyArray::default()), // never: `T` is its type
+        })
     }
 
     pub(crate) fn as_slice(self) -> AnySlice<'a> {

@@ -327,6 +327,16 @@ pub enum Error {
         /// The library or format, by its name.
         target: &'static str,
     },
+    /// An archive or a file holds a table of another kind.
+    #[error("{}the table is of kind {found}, not {expected}: `load_any` and `from_bytes_any` read any kind", prefix(path.as_deref()))]
+    TableKindMismatch {
+        /// The name of the kind that was asked for.
+        expected: &'static str,
+        /// The name of the kind that is there.
+        found: &'static str,
+        /// The file, as the caller named it; `None` for an archive.
+        path: Option<PathBuf>,
+    },
     /// An archive or a file is damaged, or is not in a format of this library.
     #[error("{}bad format at byte {offset}: {reason}", prefix(path.as_deref()))]
     Format {

@@ -7,7 +7,7 @@ use super::byte_order::swap_if_big_endian;
 use super::checksum::RunSums;
 use super::position::Sink;
 use super::progress::Meter;
-use super::{PIECE_BYTES, run_length};
+use super::{PIECE_BYTES, run_length, zeroed};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -73,6 +73,25 @@ impl<S: Sink> PayloadWriter<'_, S> {
         };
         let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
         parallel::map(runs, |run| self.write_run(lines, run, position)).into_iter().collect()
+    }
+
+    /// Like [`write`](Self::write), and checks that the values have not become others meanwhile.
+    pub(crate) fn write_unchanged<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
+        let runs = self.write(lines, position)?;
+        lines.check_unchanged()?;
+        Ok(runs)
+    }
+
+    /// Writes zeros to a short range of positions. Returns their checksums.
+    pub(crate) fn write_zeros(&self, range: Range<u64>) -> Result<RunSums> {
+        let zeros = zeroed((range.end - range.start) as usize)?;
+        let mut sums = RunSums::new(self.chunk_size, range.start, zeros.len())?;
+        sums.update(&zeros);
+        self.output.write(&zeros, self.offset + range.start)?;
+        if let Some(meter) = self.meter {
+            meter.add(zeros.len() as u64);
+        }
+        Ok(sums)
     }
 
     /// Writes consecutive values piece by piece, and computes their checksums while they are in the cache.

@@ -39,12 +39,7 @@ pub(super) fn encode(
     dictionary: &DataDictionary,
 ) -> Result<Vec<u8>> {
     let sizes = dictionary.listed().map(|feature| size_of_record(feature.view()));
-    let room = sizes.fold(START_BYTES, usize::saturating_add);
-    if room > HEADER_LIMIT {
-        let reason =
-            format!("the dictionary would take {room} bytes, and the header of a file has room for {HEADER_LIMIT}");
-        return Err(Error::format(PREAMBLE_BYTES as u64, reason));
-    }
+    let room = check_room(sizes.fold(START_BYTES, usize::saturating_add))?;
     let mut bytes = Vec::new();
     let room = KIND_LIMIT + room;
     bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
@@ -60,8 +55,21 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
+/// Returns the size in bytes of a header without the kind's name, if there is room for it.
+///
+/// # Errors
+/// [`Error::Format`].
+pub(super) fn check_room(room: usize) -> Result<usize> {
+    if room > HEADER_LIMIT {
+        let reason =
+            format!("the dictionary would take {room} bytes, and the header of a file has room for {HEADER_LIMIT}");
+        return Err(Error::format(PREAMBLE_BYTES as u64, reason));
+    }
+    Ok(room)
+}
+
 /// Appends a feature: name, feature type, number of categories.
-fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
+pub(super) fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
     let append_option = |bytes: &mut Vec<u8>, number: Option<usize>| {
         bytes.push(number.is_some().into());
         bytes.extend(number.into_iter().flat_map(|number| (number as u64).to_le_bytes()));
@@ -72,7 +80,7 @@ fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
     append_option(bytes, feature.category_count);
 }
 
-fn size_of_record(feature: FeatureView<'_>) -> usize {
+pub(super) fn size_of_record(feature: FeatureView<'_>) -> usize {
     let name = feature.name.map_or(1, |name| 1 + 8 + name.len());
     name + 1 + if feature.category_count.is_some() { 1 + 8 } else { 1 }
 }
@@ -84,10 +92,9 @@ impl HomogeneousHeader {
     /// [`Error::Format`] with the first rule that is broken.
     pub(super) fn decode(bytes: Vec<u8>, start: usize, payload_length: u64) -> Result<Self> {
         let mut fields = Fields { bytes: &bytes, at: start };
-        let (element, layout, rows, columns) = (fields.byte()?, fields.byte()?, fields.number()?, fields.number()?);
+        let element_type = fields.element_type()?;
+        let (layout, rows, columns) = (fields.byte()?, fields.number()?, fields.number()?);
         let (is_uniform, count) = (fields.byte()?, fields.number()?);
-        let element_type = ElementType::from_id(element)
-            .ok_or_else(|| refusal(start, format!("unknown element type: {element}; a newer library may know it")))?;
         let layout = match layout {
             0 => DataLayout::RowMajor,
             1 => DataLayout::ColumnMajor,
@@ -100,7 +107,8 @@ impl HomogeneousHeader {
             ));
         }
         let (is_uniform, features_at) = (is_uniform == 1, fields.at);
-        let mut records = FeatureRecords { fields, left: if is_uniform { 1 } else { count }, element_type };
+        let left = if is_uniform { 1 } else { count };
+        let mut records = FeatureRecords { fields, left, element_type: Some(element_type) };
         for record in records.by_ref() {
             record?;
         }
@@ -127,7 +135,7 @@ impl HomogeneousHeader {
         let columns = self.shape.columns;
         let fields = Fields { bytes: &self.bytes, at: self.features_at };
         let left = if self.is_uniform { 1 } else { columns as u64 };
-        let mut records = FeatureRecords { fields, left, element_type };
+        let mut records = FeatureRecords { fields, left, element_type: Some(element_type) };
         if !self.is_uniform {
             return from_views(records, |error| error);
         }
@@ -138,13 +146,13 @@ impl HomogeneousHeader {
     }
 }
 
-/// An iterator over the features in a header. Items after an error are meaningless.
+/// The features of a header, one after the other.
 #[derive(Clone)]
-struct FeatureRecords<'a> {
-    fields: Fields<'a>,
-    left: u64,
-    /// The element type of all columns.
-    element_type: ElementType,
+pub(super) struct FeatureRecords<'a> {
+    pub(super) fields: Fields<'a>,
+    pub(super) left: u64,
+    /// The type of all columns. `None`: each feature has its own, and begins with it.
+    pub(super) element_type: Option<ElementType>,
 }
 
 impl<'a> Iterator for FeatureRecords<'a> {
@@ -152,15 +160,19 @@ impl<'a> Iterator for FeatureRecords<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        Some(self.fields.feature(self.element_type))
+        let element_type = match self.element_type {
+            Some(element) => Ok(element),
+            None => self.fields.element_type(),
+        };
+        Some(element_type.and_then(|element| self.fields.feature(element)))
     }
 }
 
 /// The rest of a header, from position `at`.
 #[derive(Clone)]
-struct Fields<'a> {
-    bytes: &'a [u8],
-    at: usize,
+pub(super) struct Fields<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
 }
 
 impl<'a> Fields<'a> {
@@ -172,13 +184,36 @@ impl<'a> Fields<'a> {
         Ok(taken)
     }
 
-    fn byte(&mut self) -> Result<u8> {
+    pub(super) fn byte(&mut self) -> Result<u8> {
         Ok(self.take(1)?[0])
     }
 
-    fn number(&mut self) -> Result<u64> {
+    pub(super) fn number(&mut self) -> Result<u64> {
         let bytes = self.take(8)?;
         Ok(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+
+    /// Reads the id of an element type.
+    pub(super) fn element_type(&mut self) -> Result<ElementType> {
+        let start = self.at;
+        let id = self.byte()?;
+        ElementType::from_id(id)
+            .ok_or_else(|| refusal(start, format!("unknown element type: {id}; a newer library may know it")))
+    }
+
+    /// Reads a number of items, and then so many items of at least `size` bytes each.
+    pub(super) fn list<I>(&mut self, size: usize, read: impl Fn(&mut Self) -> Result<I>) -> Result<Vec<I>> {
+        let start = self.at;
+        let (count, room) = (self.number()?, (self.bytes.len() - self.at) / size);
+        let count = usize::try_from(count).ok().filter(|&count| count <= room).ok_or_else(|| ends_early(start))?;
+        let mut items = Vec::new();
+        items
+            .try_reserve_exact(count)
+            .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<I>()) })?;
+        for _ in 0..count {
+            items.push(read(self)?);
+        }
+        Ok(items)
     }
 
     fn optional_number(&mut self) -> Result<Option<u64>> {

@@ -2,9 +2,12 @@
 
 use super::file::TableFile;
 use super::header::HomogeneousHeader;
-use crate::base::element::ElementType;
+use super::values::FileValues;
+use crate::array::Array;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
+use crate::files::progress::Meter;
 use crate::table::DataLayout;
 
 /// An open file whose values have one element type.
@@ -21,6 +24,18 @@ impl HomogeneousFile {
     pub(super) fn new(parts: TableFile, header: &HomogeneousHeader) -> Self {
         let &HomogeneousHeader { element_type, layout, shape, .. } = header;
         Self { parts, element_type, layout, shape }
+    }
+
+    /// Returns the values of the file.
+    pub(super) fn values<'a>(&'a self, meter: Option<&'a Meter>) -> FileValues<'a> {
+        FileValues { file: &self.parts, element_type: self.element_type, position: 0, meter }
+    }
+
+    /// Reads all values, converted if the file holds another type, and compares their checksums.
+    pub(super) fn load<T: Element>(&self, meter: Option<&Meter>) -> Result<Array<T>> {
+        let (array, runs) = self.values(meter).load(self.shape.element_count_of(T::TYPE)?)?;
+        self.parts.check_sums(runs)?;
+        Ok(array)
     }
 
     /// Returns the size in bytes of `rows` rows, which must not be more than the file has.

@@ -1,16 +1,20 @@
 //! The content of a file by the kind of its table: the only place where the name of a kind selects a reader.
 //!
-//! A new kind needs a variant of [`FileContent`], with its own header and its own way to read values, and an arm in
-//! [`FileContent::open`]. The compiler then lists the code that has to handle the variant.
+//! A new kind needs an entry in the list of `crate::table::content`, and none here.
 
 use std::path::Path;
 
+use super::arrays::ArraysHeader;
 use super::file::TableFile;
 use super::header::{HomogeneousHeader, ends_early, refusal};
 use super::homogeneous::HomogeneousFile;
+use super::load::load_stored;
 use super::preamble::PREAMBLE_BYTES;
-use crate::base::error::Result;
-use crate::table::TableKind;
+use super::values::verify;
+use crate::base::error::{Error, Result};
+use crate::files::progress::Meter;
+use crate::table::content::{self, Stored};
+use crate::table::{NumericTable, TableKind};
 
 const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
 
@@ -21,6 +25,8 @@ const NAME_AT: u64 = LENGTH_AT + 1;
 /// An open file, checked in everything but its values, and its header.
 pub(super) enum FileContent {
     Homogeneous(HomogeneousFile, HomogeneousHeader),
+    /// A table of a kind with this name, which consists of arrays.
+    Arrays(&'static str, ArraysHeader, TableFile),
 }
 
 impl FileContent {
@@ -42,7 +48,59 @@ impl FileContent {
                 let header = HomogeneousHeader::decode(header, start, file.payload_length())?;
                 Ok(Self::Homogeneous(HomogeneousFile::new(file, &header), header))
             }
-            _ => Err(TableKind::unknown(kind, NAME_AT)),
+            _ => {
+                let known = content::stored_kind(kind).ok_or_else(|| TableKind::unknown(kind, NAME_AT))?;
+                Ok(Self::Arrays(known, ArraysHeader::decode(header, start, file.payload_length())?, file))
+            }
+        }
+    }
+
+    /// Returns the file of a homogeneous table and its header.
+    ///
+    /// # Errors
+    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch).
+    pub(super) fn homogeneous(self) -> Result<(HomogeneousFile, HomogeneousHeader)> {
+        match self {
+            Self::Homogeneous(file, header) => Ok((file, header)),
+            Self::Arrays(found, _, file) => Err(mismatch(TableKind::HOMOGENEOUS, found, &file)),
+        }
+    }
+
+    /// Loads the table, of whatever kind it is.
+    ///
+    /// # Errors
+    /// Those of reading the file; [`Error::Format`](crate::Error::Format) if what it holds is no table of its kind.
+    pub(super) fn load(self, meter: Option<&Meter>) -> Result<Box<dyn NumericTable>> {
+        match self {
+            Self::Homogeneous(file, header) => load_stored(&file, |element| header.dictionary(element), meter),
+            Self::Arrays(kind, header, file) => {
+                let content = header.load(&file, meter)?;
+                let table = content.into_table(kind).unwrap_or_else(|| Err(TableKind::unknown(kind, NAME_AT)));
+                table.map_err(|error| error.in_file(file.path()))
+            }
+        }
+    }
+
+    /// Loads the table, which must be of a certain kind.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load); [`Error::TableKindMismatch`](crate::Error::TableKindMismatch).
+    pub(super) fn load_kind<K: Stored>(self) -> Result<K> {
+        match self {
+            Self::Arrays(kind, header, file) if kind == K::KIND.name() => {
+                let table = header.load(&file, None)?.into_kind();
+                table.map_err(|error| error.in_file(file.path()))
+            }
+            Self::Arrays(found, _, file) => Err(mismatch(K::KIND, found, &file)),
+            Self::Homogeneous(file, _) => Err(mismatch(K::KIND, HOMOGENEOUS, &file.parts)),
+        }
+    }
+
+    /// Compares all checksums; returns whether there are any.
+    pub(super) fn verify(&self) -> Result<bool> {
+        match self {
+            Self::Homogeneous(file, _) => verify(&file.parts, None),
+            Self::Arrays(.., file) => verify(file, None),
         }
     }
 }
@@ -56,6 +114,10 @@ fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
         refusal(0, format!("the name of the table's kind has {length} bytes, and the header ends after {left} of them"))
     })?;
     Ok((TableKind::check_name(name, NAME_AT)?, 1 + length))
+}
+
+fn mismatch(expected: TableKind, found: &'static str, file: &TableFile) -> Error {
+    Error::TableKindMismatch { expected: expected.name(), found, path: Some(file.path().to_owned()) }
 }
 
 /// Appends the length and the bytes of a kind's name, with which a header begins.

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::homogeneous::HomogeneousFile;
 use super::kind::FileContent;
-use super::values::FileValues;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Result;
 use crate::dictionary::DataDictionary;
 use crate::files::progress::Meter;
+use crate::table::content::with_stored_kinds;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -20,7 +20,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) with `path`; [`Error::Format`](crate::Error::Format) with what is wrong, and
     /// where; [`Error::ElementTypeMismatch`](crate::Error::ElementTypeMismatch);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -33,17 +33,17 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
+        let (file, header) = FileContent::open(path.as_ref())?.homogeneous()?;
         file.check_type(T::TYPE)?;
         load(&file, |element_type| header.dictionary(element_type), None)
     }
 
     /// Loads a table from a file of any element type, converted as by [`convert`](Self::convert). The file is read and
     /// converted piece by piece; its unconverted values are never all in memory. The memory of the result is allocated
-    /// before the checksums are verified.
+    /// before the checksums are verified. A table of another kind is loaded first, and then converted.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that any element type is accepted;
+    /// Those of [`load`](Self::load), except that any element type and any kind of table is accepted;
     /// [`Error::SizeOverflow`](crate::Error::SizeOverflow).
     ///
     /// # Examples
@@ -56,8 +56,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_as(path: impl AsRef<Path>) -> Result<Self> {
-        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
-        load(&file, |element_type| header.dictionary(element_type), None)
+        match FileContent::open(path.as_ref())? {
+            FileContent::Homogeneous(file, header) => load(&file, |element_type| header.dictionary(element_type), None),
+            other => other.load(None)?.convert(),
+        }
     }
 }
 
@@ -68,7 +70,7 @@ pub(super) fn load<T: Element>(
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
     meter: Option<&Meter>,
 ) -> Result<HomogenNumericTable<T>> {
-    let array = FileValues { file, meter }.load()?;
+    let array = file.load(meter)?;
     HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary_of(T::TYPE)?)
 }
 
@@ -81,10 +83,12 @@ pub(super) fn load_stored(
     match_element!(file.element_type, T => Ok(Box::new(load::<T>(file, dictionary_of, meter)?)))
 }
 
-/// Loads a table from a file of any element type, in that type.
+/// Loads a table from a file, of the kind and of the element types that the file has.
+///
+/// Safe with untrusted files: what is no table of its kind is refused.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::load`], except that any element type is accepted.
+/// Those of [`HomogenNumericTable::load`], except that any element type and any kind is accepted.
 ///
 /// # Examples
 /// ```
@@ -97,11 +101,11 @@ pub(super) fn load_stored(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
-    let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
-    load_stored(&file, |element_type| header.dictionary(element_type), None)
+    FileContent::open(path.as_ref())?.load(None)
 }
 
-/// Checks a whole table file without keeping its content in memory: every rule of the format, and every checksum.
+/// Checks a whole table file without keeping its content in memory: every rule of the format, and every checksum; not
+/// what the arrays of a kind of table mean to it, such as the order of the column indices of a sparse table.
 /// Returns whether the file has checksums of its values; if not, damage to the values cannot be detected.
 ///
 /// # Errors
@@ -121,6 +125,24 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
-    let FileContent::Homogeneous(file, _) = FileContent::open(path.as_ref())?;
-    FileValues { file: &file, meter: None }.verify()
+    FileContent::open(path.as_ref())?.verify()
 }
+
+macro_rules! stored_kinds {
+    ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
+        impl $Kind {
+            /// Loads a table from a file. Reads the values once, and verifies their checksums in the same pass; what
+            /// the file holds is checked as what a caller supplies.
+            ///
+            /// Safe with untrusted files, as [`HomogenNumericTable::load`] is.
+            ///
+            /// # Errors
+            /// Those of [`load_any`]; [`Error::TableKindMismatch`](crate::Error::TableKindMismatch) if the file holds
+            /// another kind of table.
+            pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+                FileContent::open(path.as_ref())?.load_kind()
+            }
+        }
+    )*};
+}
+with_stored_kinds!(stored_kinds);

@@ -40,7 +40,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
-        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
+        let (file, header) = FileContent::open(path.as_ref())?.homogeneous()?;
         file.check_type(T::TYPE)?;
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Self::load(path);

@@ -2,8 +2,8 @@
 //!
 //! The format, byte by byte, and the rules for readers are in `README.md` beside this file. The modules:
 //! * `preamble` and `header`: a file's description of itself, decoded from untrusted bytes; `file`: a file that has
-//!   been checked against its preamble; `kind`: the content of a file by kind, and `homogeneous`: the file of a
-//!   homogeneous table; `plan`: the layout of a file to be written;
+//!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
+//!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
 //! * `values`: reading many values;
 //! * `save`, `load`, `map`, `reader`, `writer`: the public interface.
 //!
@@ -12,6 +12,8 @@
 //! Invariant: no memory is allocated or mapped for a size that a file claims before it has been compared with the real
 //! length of the file.
 
+#[forbid(unsafe_code)]
+mod arrays;
 #[forbid(unsafe_code)]
 mod file;
 #[forbid(unsafe_code)]

@@ -1,60 +1,64 @@
 //! A whole table file, laid out and written in one pass.
 
+use super::arrays::ArraysPlan;
 use super::header;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
-use crate::base::element::Element;
+use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
-use crate::base::shape::Shape;
-use crate::dictionary::DataDictionary;
 use crate::files::checksum::{RunSums, merge};
-use crate::files::output::{Lines, Output, PayloadWriter};
+use crate::files::output::{Output, PayloadWriter};
 use crate::files::position::Sink;
 use crate::files::progress::{Hook, Meter};
 use crate::files::zeroed;
-use crate::table::DataLayout;
+use crate::lines::AnyLines;
+use crate::table::NumericTable;
+use crate::table::content::{Content, Form};
 
-/// The content of a file to be written.
-pub(super) struct TableContent<'a, T> {
-    pub(super) lines: &'a dyn Lines<T>,
-    pub(super) layout: DataLayout,
-    pub(super) dictionary: &'a DataDictionary,
+/// The layout of a file. Everything that can be checked before values are read has been checked.
+pub(super) enum FilePlan<'t> {
+    /// A homogeneous table of this type, line by line.
+    Lines { element: ElementType, lines: AnyLines<'t>, header: Vec<u8>, preamble: Preamble },
+    /// Any other.
+    Arrays(ArraysPlan<'t>),
 }
 
-/// The layout of a whole file. Everything that can be checked before values are read has been checked.
-pub(super) struct FilePlan<'a, T> {
-    lines: &'a dyn Lines<T>,
-    header: Vec<u8>,
-    preamble: Preamble,
-}
-
-impl<'a, T: Element> FilePlan<'a, T> {
-    /// Lays out a file.
+impl<'t> FilePlan<'t> {
+    /// Lays out the file of a table.
     ///
     /// # Errors
-    /// [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`], [`Error::DictionaryMismatch`] if a
-    /// user's own kind of table contradicts itself; [`Error::OutOfMemory`].
-    pub(super) fn new(content: &TableContent<'a, T>, chunk_size: u32) -> Result<Self> {
-        let &TableContent { lines, layout, dictionary } = content;
-        let shape = match layout {
-            DataLayout::RowMajor => lines.shape(),
-            DataLayout::ColumnMajor => Shape { rows: lines.shape().columns, columns: lines.shape().rows },
+    /// Those of a table that cannot be read; [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`],
+    /// [`Error::DictionaryMismatch`] if a user's own kind of table contradicts itself; [`Error::OutOfMemory`].
+    pub(super) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32) -> Result<Self> {
+        let element = match Content::of(table)? {
+            Form::Arrays(content) => return Ok(Self::Arrays(ArraysPlan::new(content, chunk_size)?)),
+            Form::OneType(element) => element,
         };
-        let payload_length = (shape.element_count_of(T::TYPE)? * size_of::<T>()) as u64;
-        dictionary.check(shape.columns, T::TYPE)?;
-        let header = header::encode(T::TYPE, layout, shape, dictionary)?;
+        let lines = AnyLines::in_order(table)?;
+        let (shape, dictionary) = (lines.table_shape(), table.dictionary());
+        let payload_length = (shape.element_count_of(element)? * element.size_in_bytes()) as u64;
+        dictionary.check(shape.columns, element)?;
+        let header = header::encode(element, lines.layout(), shape, dictionary)?;
         let preamble = Preamble::new(&header, payload_length, chunk_size)?;
-        Ok(Self { lines, header, preamble })
+        Ok(Self::Lines { element, lines, header, preamble })
     }
 
     /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
     pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
-        let Self { lines, header, preamble } = self;
+        let (preamble, header) = match self {
+            Self::Lines { preamble, header, .. } => (preamble, header),
+            Self::Arrays(plan) => (&plan.preamble, &plan.header),
+        };
         output.reserve(preamble.file_length)?;
         let meter = Meter::start(hook, preamble.payload_length);
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
-        let runs = PayloadWriter { output, offset, chunk_size, meter: Some(&meter) }.write(*lines, 0)?;
+        let payload = PayloadWriter { output, offset, chunk_size, meter: Some(&meter) };
+        let runs = match self {
+            Self::Lines { element, lines, .. } => {
+                match_element!(*element, T => payload.write_unchanged::<T>(lines, 0)?)
+            }
+            Self::Arrays(plan) => plan.write(&payload)?,
+        };
         write_checksums(output, preamble, runs)?;
-        lines.check_unchanged()?;
         write_front(output, preamble, header)
     }
 }

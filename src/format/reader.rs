@@ -6,7 +6,7 @@ use std::path::Path;
 use super::homogeneous::HomogeneousFile;
 use super::kind::FileContent;
 use super::load::{load, load_stored};
-use super::values::FileValues;
+use super::values::verify;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
@@ -75,7 +75,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let FileContent::Homogeneous(file, header) = FileContent::open(path.as_ref())?;
+        let (file, header) = FileContent::open(path.as_ref())?.homogeneous()?;
         let dictionary = header.dictionary(file.element_type)?;
         Ok(Self { file, dictionary, hook: Hook::default() })
     }
@@ -184,7 +184,7 @@ impl TableReader {
     /// ```
     pub fn verify(&self) -> Result<bool> {
         let meter = self.whole_meter();
-        FileValues { file: &self.file, meter: Some(&meter) }.verify()
+        verify(&self.file.parts, Some(&meter))
     }
 
     /// Loads the whole table, as [`HomogenNumericTable::load`] does.
@@ -326,7 +326,7 @@ impl TableReader {
             return Ok(());
         }
         if self.file.layout == DataLayout::RowMajor {
-            return FileValues { file: &self.file, meter }.read(rows.start * columns, target, stored);
+            return self.file.values(meter).read(rows.start * columns, target, stored);
         }
         self.read_of_columns(rows, target, stored, meter)
     }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::plan::{FilePlan, TableContent};
-use crate::base::element::{Element, match_element};
+use super::plan::FilePlan;
+use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::files::options::SaveOptions;
 use crate::files::output::Output;
 use crate::files::replace::replace;
-use crate::lines::AnyLines;
+use crate::table::content::with_stored_kinds;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -66,12 +66,13 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind whose columns have one element type, as [`HomogenNumericTable::save`] does. It is
-    /// saved as a homogeneous table, row-major unless it is one column-major piece of memory.
+    /// Saves a table of any kind, as [`HomogenNumericTable::save`] does. The file has the table's kind. A table that shows
+    /// other tables, or a kind of one's own, is saved as what it shows: if its columns have one element type, as a
+    /// homogeneous table, row-major unless it is one column-major piece of memory; else as a structure of arrays.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::save`]; [`Error::MixedElementTypes`]; [`Error::ShapeMismatch`],
-    /// [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
+    /// Those of [`HomogenNumericTable::save`]; [`Error::ColumnNotSet`]; [`Error::ShapeMismatch`],
+    /// [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
     /// [`Error::SizeOverflow`] if its answers contradict each other.
     ///
     /// # Examples
@@ -104,13 +105,46 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
-        match_element!(self.one_type()?, T => save::<T>(path.as_ref(), self, &options))
+        let path = path.as_ref();
+        let plan = FilePlan::new(self, options.chunk_size()).map_err(|error| error.in_file(path))?;
+        replace(path, &options, |sink| plan.write(&Output { sink, path }, options.hook()))
     }
 }
 
-fn save<T: Element>(path: &Path, table: &(dyn NumericTable + '_), options: &SaveOptions) -> Result<()> {
-    let lines = AnyLines::in_order(table)?;
-    let content = TableContent { lines: &lines, layout: lines.layout(), dictionary: table.dictionary() };
-    let plan = FilePlan::<T>::new(&content, options.chunk_size()).map_err(|error| error.in_file(path))?;
-    replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
+macro_rules! stored_kinds {
+    ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
+        impl $Kind {
+            /// Saves the table as a file: whole or not at all. See [`save_with`](Self::save_with).
+            ///
+            /// # Errors
+            /// Those of [`save_with`](Self::save_with).
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*};")]
+            /// # let folder = tempfile::tempdir()?;
+            /// let path = folder.path().join("table.ntb");
+            #[doc = concat!("let table = ", $example, ";")]
+            /// table.save(&path)?;
+            #[doc = concat!("let back = ", $name, "::load(&path)?;")]
+            /// assert_eq!(back.rows::<f64>(..)?[..], table.rows::<f64>(..)?[..]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+                self.save_with(path, SaveOptions::new())
+            }
+
+            /// Saves the table as a file, with options, as homogeneous tables are saved
+            /// ([`HomogenNumericTable::save_with`]).
+            ///
+            /// # Errors
+            /// Those of a table that cannot be read; [`Error::Io`], [`Error::Format`] if the header is too long,
+            /// [`Error::RenameUnsupported`]. The path holds what it held before.
+            pub fn save_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+                let table: &dyn NumericTable = self;
+                table.save_with(path, options)
+            }
+        }
+    )*};
 }
+with_stored_kinds!(stored_kinds);

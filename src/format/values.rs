@@ -1,10 +1,11 @@
 //! Reading many values: in pieces that stay in the processor's cache while they are read, checked and converted, and in
 //! several runs of pieces in parallel if there are many.
 
-use super::file::Run;
-use super::homogeneous::HomogeneousFile;
+use std::ops::Range;
+
+use super::file::{Run, TableFile};
 use crate::array::Array;
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -15,51 +16,29 @@ use crate::files::stored::Stored;
 use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnySliceMut;
 
-/// The values of a file, and the meter that counts them as they are read.
+/// Values of one type in a file, and the meter that counts them as they are read.
 pub(super) struct FileValues<'a> {
-    pub(super) file: &'a HomogeneousFile,
+    pub(super) file: &'a TableFile,
+    /// The type that the file has.
+    pub(super) element_type: ElementType,
+    /// The position of the first one, relative to the first value of the file.
+    pub(super) position: u64,
     pub(super) meter: Option<&'a Meter>,
 }
 
 impl FileValues<'_> {
-    /// Reads all values, converted if the file holds another type, and compares their checksums.
-    pub(super) fn load<T: Element>(&self) -> Result<Array<T>> {
-        let mut array = Array::<T>::zeros(self.file.shape.element_count_of(T::TYPE)?)?;
-        let runs = self.read_runs(0, array.mutable_data()?, true, &mut Stored::new(self.file.element_type))?;
-        self.file.parts.check_sums(runs)?;
-        Ok(array)
+    /// Reads values from the first one on, converted if the file holds another type. Returns their checksums, which are
+    /// still to be compared.
+    pub(super) fn load<T: Element>(&self, count: usize) -> Result<(Array<T>, Vec<RunSums>)> {
+        let mut array = Array::<T>::zeros(count)?;
+        let runs = self.read_runs(0, array.mutable_data()?, true, &mut Stored::new(self.element_type))?;
+        Ok((array, runs))
     }
 
     /// Reads consecutive values from index `first`, converted if the file holds another type, without verifying
     /// checksums. `stored` is a buffer for the file's values.
     pub(super) fn read<T: Element>(&self, first: usize, target: &mut [T], stored: &mut Stored) -> Result<()> {
         self.read_runs(first, target, false, stored).map(drop)
-    }
-
-    /// Reads all values and compares their checksums, if there are any. Returns whether there are any.
-    pub(super) fn verify(&self) -> Result<bool> {
-        let length = self.file.parts.payload_length();
-        if !self.file.parts.has_checksums() {
-            if let Some(meter) = self.meter {
-                meter.add(length); // nothing to do
-            }
-            return Ok(false);
-        }
-        // A file may be longer than `usize::MAX`: its run length is then that of a file of half that length.
-        let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
-        let starts = (0..length.div_ceil(step)).map(|run| run * step);
-        let runs = parallel::map(starts.collect(), |start| {
-            let end = length.min(start + step);
-            let mut run = self.file.parts.run(start..end, true)?;
-            let mut buffer = zeroed((end - start).min(PIECE_BYTES as u64) as usize)?;
-            for at in (start..end).step_by(PIECE_BYTES) {
-                let piece = &mut buffer[..(end - at).min(PIECE_BYTES as u64) as usize];
-                self.read_piece(&mut run, piece)?;
-            }
-            Ok(run.into_sums())
-        });
-        self.file.parts.check_sums(runs.into_iter().collect::<Result<_>>()?)?;
-        Ok(true)
     }
 
     fn read_runs<T: Element>(
@@ -69,11 +48,11 @@ impl FileValues<'_> {
         are_summed: bool,
         stored: &mut Stored,
     ) -> Result<Vec<RunSums>> {
-        let size = self.file.element_type.size_in_bytes();
+        let size = self.element_type.size_in_bytes();
         let length = (run_length(target.len() * size) / size).max(1);
         let read_run = |index: usize, target: &mut [T], stored: &mut Stored| -> Result<RunSums> {
-            let start = ((first + index * length) * size) as u64;
-            let mut run = self.file.parts.run(start..start + (target.len() * size) as u64, are_summed)?;
+            let start = self.position + ((first + index * length) * size) as u64;
+            let mut run = self.file.run(start..start + (target.len() * size) as u64, are_summed)?;
             for piece in target.chunks_mut(PIECE_BYTES / size) {
                 self.read_converted(&mut run, piece, stored)?;
             }
@@ -84,12 +63,12 @@ impl FileValues<'_> {
         }
         let pieces = target.chunks_mut(length).enumerate().collect();
         let runs =
-            parallel::map(pieces, |(index, target)| read_run(index, target, &mut Stored::new(self.file.element_type)));
+            parallel::map(pieces, |(index, target)| read_run(index, target, &mut Stored::new(self.element_type)));
         runs.into_iter().collect()
     }
 
     fn read_converted<T: Element>(&self, run: &mut Run<'_>, target: &mut [T], stored: &mut Stored) -> Result<()> {
-        if self.file.element_type == T::TYPE {
+        if self.element_type == T::TYPE {
             let bytes = bytemuck::cast_slice_mut(target);
             self.read_piece(run, bytes)?;
             swap_if_big_endian(bytes, size_of::<T>());
@@ -101,10 +80,41 @@ impl FileValues<'_> {
     }
 
     fn read_piece(&self, run: &mut Run<'_>, bytes: &mut [u8]) -> Result<()> {
-        run.read(bytes)?;
-        if let Some(meter) = self.meter {
-            meter.add(bytes.len() as u64);
-        }
-        Ok(())
+        read_piece(run, bytes, self.meter)
     }
+}
+
+/// Reads bytes that no value needs, for their checksums.
+pub(super) fn skip(file: &TableFile, bytes: Range<u64>, meter: Option<&Meter>) -> Result<RunSums> {
+    let mut run = file.run(bytes.clone(), true)?;
+    let mut buffer = zeroed((bytes.end - bytes.start).min(PIECE_BYTES as u64) as usize)?;
+    for at in bytes.clone().step_by(PIECE_BYTES) {
+        read_piece(&mut run, &mut buffer[..(bytes.end - at).min(PIECE_BYTES as u64) as usize], meter)?;
+    }
+    Ok(run.into_sums())
+}
+
+fn read_piece(run: &mut Run<'_>, bytes: &mut [u8], meter: Option<&Meter>) -> Result<()> {
+    run.read(bytes)?;
+    if let Some(meter) = meter {
+        meter.add(bytes.len() as u64);
+    }
+    Ok(())
+}
+
+/// Reads all values of a file and compares their checksums, if there are any. Returns whether there are any.
+pub(super) fn verify(file: &TableFile, meter: Option<&Meter>) -> Result<bool> {
+    let length = file.payload_length();
+    if !file.has_checksums() {
+        if let Some(meter) = meter {
+            meter.add(length); // nothing to do
+        }
+        return Ok(false);
+    }
+    // A file may be longer than `usize::MAX`: its run length is then that of a file of half that length.
+    let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
+    let starts = (0..length.div_ceil(step)).map(|run| run * step);
+    let runs = parallel::map(starts.collect(), |start| skip(file, start..length.min(start + step), meter));
+    file.check_sums(runs.into_iter().collect::<Result<_>>()?)?;
+    Ok(true)
 }

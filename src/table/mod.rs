@@ -21,6 +21,8 @@
 
 #[forbid(unsafe_code)]
 mod borrow;
+#[forbid(unsafe_code)]
+pub(crate) mod content;
 mod downcast;
 #[forbid(unsafe_code)]
 pub(crate) mod homogen;
@@ -62,6 +64,7 @@ pub(crate) use tiling::{RegionMut, copy_of};
 // Exported from the root of the crate only: each has one public path.
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::numeric_table::NumericTable;
+pub(crate) use self::soa::SoaNumericTable;
 pub(crate) use self::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub(crate) use self::view::{TableView, TableViewMut};
 pub(crate) use crate::base::shape::Shape;

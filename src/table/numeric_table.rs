@@ -192,8 +192,9 @@ pub trait NumericTable: Send + Sync {
 
     /// Returns the name of this kind of table, for archives and files.
     ///
-    /// The default is [`TableKind::CUSTOM`]. So far files and archives have only [`TableKind::HOMOGENEOUS`]: every
-    /// table is saved as that.
+    /// The default is [`TableKind::CUSTOM`]. Files and archives keep the kind of the library's own tables, except those
+    /// that show other tables; they, and kinds of one's own, are saved as what they show: a homogeneous table if all
+    /// columns have one type, else a structure of arrays.
     ///
     /// # Examples
     /// ```

@@ -35,7 +35,7 @@ use crate::window::AnySlice;
 /// to a column copies that column, if it is shared. A writable block of one column in its own type is lent the column,
 /// which nobody else can use meanwhile; any other block is a copy, and locks nothing.
 ///
-/// It is saved as a homogeneous table, for which all columns need one element type.
+/// Files and archives hold it as it is, each column in its own type.
 ///
 /// Source: DAAL `SOANumericTable`.
 ///
@@ -147,6 +147,16 @@ impl SoaNumericTable {
             table.push_column(name, array).map_err(Refused::into_error)?;
         }
         Ok(table)
+    }
+
+    /// Creates a table of the library's own arrays, which all need `row_count` values. The features have no names.
+    pub(super) fn of_arrays(arrays: Vec<AnyArray>, row_count: usize) -> Result<Self> {
+        if let Some(array) = arrays.iter().find(|array| array.len() != row_count) {
+            return Err(Error::LengthMismatch { expected: row_count, found: array.len() });
+        }
+        let dictionary = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
+        let columns = arrays.into_iter().map(|array| Some(Memory::new(array))).collect();
+        Ok(Self::without_values(dictionary, row_count, columns, MemoryStatus::InternallyAllocated))
     }
 
     /// Adds a column after the last one. The first column of a table without rows sets the number of rows. Amortised

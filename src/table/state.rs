@@ -172,13 +172,13 @@ impl TableKind {
     /// An array for each column: [`SoaNumericTable`](crate::SoaNumericTable).
     pub const STRUCTURE_OF_ARRAYS: Self = Self("structure-of-arrays");
 
-    /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable).
+    /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable). Not in files.
     pub const MERGED: Self = Self("merged");
 
-    /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable).
+    /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable). Not in files.
     pub const ROW_MERGED: Self = Self("row-merged");
 
-    /// A kind without a name in files: such a table is saved, and read again, as a homogeneous one.
+    /// A kind without a name in files: such a table is saved, and read again, as what it shows.
     pub const CUSTOM: Self = Self("custom");
 
     /// Creates the kind with this name.

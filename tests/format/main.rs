@@ -1,5 +1,6 @@
 //! Tables in files and archives, and as serde sees them.
 
+mod arrays;
 mod damaged_kinds;
 mod golden_files;
 mod in_place;

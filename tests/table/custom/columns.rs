@@ -2,8 +2,8 @@
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, PieceMut, Region, TableId, Target};
-use numeric_table::{AnySlice, AnySliceMut, BasicStatistics};
+use numeric_table::table::{Piece, PieceMut, Region, TableId, TableKind, Target};
+use numeric_table::{AnySlice, AnySliceMut, BasicStatistics, from_bytes_any, load_any};
 
 use test_support::tables::assert_error;
 
@@ -400,27 +400,28 @@ impl Columns {
 }
 
 #[test]
-fn columns_of_different_types_are_not_saved_as_a_table_of_one_type() {
+fn columns_of_different_types_are_saved_as_a_structure_of_arrays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let columns = small();
     let table = columns.to_dyn();
-    macro_rules! assert_mixed {
-        ($($call:expr;)*) => {
-            $(assert_error!(
-                $call,
-                Error::MixedElementTypes { column: 1, first: ElementType::F32, found: ElementType::U8 }
-            );)*
-        };
+    table.save(&path).unwrap();
+    for read in [load_any(&path).unwrap(), from_bytes_any(&table.to_bytes().unwrap()).unwrap()] {
+        assert_eq!(read.kind(), TableKind::STRUCTURE_OF_ARRAYS);
+        assert_eq!(read.dictionary(), table.dictionary());
+        assert_eq!(read.rows::<f64>(..).unwrap()[..], table.rows::<f64>(..).unwrap()[..]);
     }
-    assert_mixed! {
-        table.to_bytes();
-        table.save(&path);
-    }
-    #[cfg(feature = "npy")]
-    assert_mixed! {
-        table.save_npy(&path);
-        table.write_npy(&mut Vec::new());
+}
+
+#[cfg(feature = "npy")]
+#[test]
+fn columns_of_different_types_are_no_array_of_numpy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let columns = small();
+    let table = columns.to_dyn();
+    for result in [table.save_npy(&path), table.write_npy(&mut Vec::new())] {
+        assert_error!(result, Error::MixedElementTypes { column: 1, first: ElementType::F32, found: ElementType::U8 });
     }
     assert!(!path.exists());
 }

@@ -3,7 +3,8 @@
 //! The suite asks for a table of [`ROWS`] x [`COLUMNS`] values that count 1, 2, 3 ... row by row, in any element types.
 
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, from_bytes_any, load_any};
+use numeric_table::table::TableKind;
+use numeric_table::{BasicStatistics, SaveOptions, TableReader, from_bytes_any, load_any, verify};
 use test_support::tables::{MODES, assert_error, number, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -11,6 +12,10 @@ use super::Boxed;
 
 pub(super) const ROWS: usize = 7;
 pub(super) const COLUMNS: usize = 5;
+
+/// The kinds with a name in files.
+const STORED: [TableKind; 2] = [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS];
+
 const RANGES: [std::ops::Range<usize>; 7] = [0..ROWS, 0..1, 2..3, 3..ROWS, 1..5, 4..4, ROWS..ROWS];
 
 /// One test for each promise, of the kind of table that `$make` makes.
@@ -24,7 +29,7 @@ macro_rules! conformance {
             conformance!(@tests $make; is_read_by_rows is_read_by_columns is_read_through_descriptors
                 is_written_through_blocks is_written_through_descriptors is_written_in_closures
                 is_walked_in_blocks keeps_everything_when_a_value_is_refused refuses_what_is_out_of_range
-                keeps_what_a_block_showed comes_back_from_a_dropped_block is_converted_saved_and_measured
+                keeps_what_a_block_showed comes_back_from_a_dropped_block is_converted_and_measured is_saved_as_the_kind_that_it_is
                 is_cut_and_extended_or_refuses describes_its_columns);
         }
     };
@@ -339,7 +344,7 @@ pub(super) fn comes_back_from_a_dropped_block(make: &dyn Fn() -> Boxed) {
     for_each_element!(T => check::<T>(make));
 }
 
-pub(super) fn is_converted_saved_and_measured(make: &dyn Fn() -> Boxed) {
+pub(super) fn is_converted_and_measured(make: &dyn Fn() -> Boxed) {
     let table = make();
     let copy = table.convert::<f64>().unwrap();
     assert_eq!(copy.as_slice().unwrap(), numbers::<f64>(COLUMNS, 0..ROWS));
@@ -350,17 +355,42 @@ pub(super) fn is_converted_saved_and_measured(make: &dyn Fn() -> Boxed) {
         assert_eq!(column.mean(), values[ROWS / 2]);
     }
     assert!(table.to_string().starts_with(&format!("{} ", table.shape())), "{table}");
+}
+
+/// A table comes back from a file, from an archive and through serde as the kind that it was, or, if its kind has no
+/// name in files, as what it showed.
+pub(super) fn is_saved_as_the_kind_that_it_is(make: &dyn Fn() -> Boxed) {
+    let mut table = make();
+    let features = table.dictionary().iter().enumerate();
+    let named = features.map(|(i, old)| Feature::new(old.element_type).named(format!("n{i}"))).collect();
+    table.set_dictionary(named).unwrap();
+    let expected = match table.uniform_type() {
+        _ if STORED.contains(&table.kind()) => table.kind(),
+        Some(_) => TableKind::HOMOGENEOUS,
+        None => TableKind::STRUCTURE_OF_ARRAYS,
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
-    match table.uniform_type() {
-        Some(element) => {
-            table.save(&path).unwrap();
-            for read in [load_any(&path).unwrap(), from_bytes_any(&table.to_bytes().unwrap()).unwrap()] {
-                assert_eq!(read.uniform_type(), Some(element));
-                assert_eq!(values_of::<f64>(&*read), numbers::<f64>(COLUMNS, 0..ROWS));
-            }
-        }
-        None => assert_error!(table.save(&path), Error::MixedElementTypes { .. }),
+    table.save_with(&path, SaveOptions::new().checksums(Some(32))).unwrap();
+    assert!(verify(&path).unwrap());
+    let copies: [Boxed; 4] = [
+        load_any(&path).unwrap(),
+        from_bytes_any(&table.to_bytes().unwrap()).unwrap(),
+        serde_json::from_str(&serde_json::to_string(&*table).unwrap()).unwrap(),
+        serde_json::from_value(serde_json::to_value(&*table).unwrap()).unwrap(),
+    ];
+    for copy in copies {
+        assert_eq!((copy.kind(), copy.shape()), (expected, table.shape()));
+        assert_eq!(copy.dictionary(), table.dictionary());
+        assert_eq!(values_of::<f64>(&*copy), numbers::<f64>(COLUMNS, 0..ROWS));
+        assert_eq!(copy.data_memory_status(), MemoryStatus::InternallyAllocated);
+    }
+    let wide = HomogenNumericTable::<f64>::load_as(&path).unwrap();
+    assert_eq!(values_of::<f64>(&wide), numbers::<f64>(COLUMNS, 0..ROWS));
+    assert_eq!(wide.dictionary().index_of("n3"), Some(3));
+    if expected != TableKind::HOMOGENEOUS {
+        assert_error!(HomogenNumericTable::<f64>::load(&path), Error::TableKindMismatch { .. });
+        assert_error!(TableReader::open(&path), Error::TableKindMismatch { .. });
     }
 }
 

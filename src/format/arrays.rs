@@ -1,0 +1,211 @@
+//! Files of tables that consist of several arrays: every kind but the homogeneous one.
+//!
+//! The bytes are listed in `README.md`. The header of such a file states the type and the length of each array, from
+//! which their positions follow. What the arrays mean is the affair of the kind of table: see `crate::table::content`.
+
+use super::file::TableFile;
+use super::header::{FeatureRecords, Fields, append_record, check_room, ends_early, refusal, size_of_record};
+use super::kind::append_kind;
+use super::preamble::{KIND_LIMIT, Preamble};
+use super::values::{FileValues, skip};
+use crate::array::AnyArray;
+use crate::base::element::{ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::dictionary::{DataDictionary, from_views};
+use crate::files::checksum::RunSums;
+use crate::files::output::PayloadWriter;
+use crate::files::position::Sink;
+use crate::files::progress::Meter;
+use crate::table::content::{Content, FoundContent};
+
+/// Arrays begin at multiples of this, relative to the first value of the file.
+const ALIGNMENT: u64 = 64;
+
+/// Bytes of a header after the kind's name: rows, columns, the number of settings and the number of arrays; the flag and
+/// the number of columns of the dictionary. An array takes [`ARRAY_BYTES`], a setting 8.
+const START_BYTES: usize = 4 * 8 + 1 + 8;
+const ARRAY_BYTES: usize = 1 + 8;
+
+/// The type, the position and the number of the values of an array.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    element: ElementType,
+    position: u64,
+    count: u64,
+}
+
+impl Place {
+    fn end(&self) -> u64 {
+        self.position + self.count * self.element.size_in_bytes() as u64
+    }
+}
+
+/// Lays out arrays one after the other. `None` if they are longer than a file can be.
+fn places(arrays: impl Iterator<Item = (ElementType, u64)>) -> Option<Vec<Place>> {
+    let mut end = 0_u64;
+    let place = |(element, count): (ElementType, u64)| {
+        let position = end.checked_next_multiple_of(ALIGNMENT)?;
+        end = count.checked_mul(element.size_in_bytes() as u64)?.checked_add(position)?;
+        Some(Place { element, position, count })
+    };
+    arrays.map(place).collect()
+}
+
+fn length_of(places: &[Place]) -> u64 {
+    places.last().map_or(0, Place::end)
+}
+
+/// The layout of a file to be written.
+pub(super) struct ArraysPlan<'t> {
+    content: Content<'t>,
+    places: Vec<Place>,
+    pub(super) header: Vec<u8>,
+    pub(super) preamble: Preamble,
+}
+
+impl<'t> ArraysPlan<'t> {
+    /// Lays out a file.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the header or the file is too long; [`Error::OutOfMemory`].
+    pub(super) fn new(content: Content<'t>, chunk_size: u32) -> Result<Self> {
+        let header = encode(&content)?;
+        let arrays = content.values.iter().map(|values| (values.element_type(), values.len() as u64));
+        let places = places(arrays).ok_or_else(|| Error::format(0, "the arrays are longer than a file can be"))?;
+        let preamble = Preamble::new(&header, length_of(&places), chunk_size)?;
+        Ok(Self { content, places, header, preamble })
+    }
+
+    /// Writes all arrays, and zeros between them.
+    pub(super) fn write<S: Sink>(&self, payload: &PayloadWriter<'_, S>) -> Result<Vec<RunSums>> {
+        let (mut runs, mut end) = (Vec::new(), 0);
+        for (values, place) in self.content.values.iter().zip(&self.places) {
+            runs.push(payload.write_zeros(end..place.position)?);
+            match_element!(place.element, T => runs.extend(payload.write_unchanged::<T>(values, place.position)?));
+            end = place.end();
+        }
+        Ok(runs)
+    }
+}
+
+fn encode(content: &Content<'_>) -> Result<Vec<u8>> {
+    let Content { kind, shape, settings, dictionary, values } = content;
+    let features = dictionary.listed().map(|feature| 1 + size_of_record(feature.view()));
+    let numbers = settings.len().saturating_mul(8).saturating_add(values.len().saturating_mul(ARRAY_BYTES));
+    let room = check_room(features.fold(START_BYTES.saturating_add(numbers), usize::saturating_add))?;
+    let mut bytes = Vec::new();
+    let room = KIND_LIMIT + room;
+    bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    append_kind(&mut bytes, *kind);
+    for number in [shape.rows as u64, shape.columns as u64, settings.len() as u64].iter().chain(settings) {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend((values.len() as u64).to_le_bytes());
+    for values in values {
+        bytes.push(values.element_type().id());
+        bytes.extend((values.len() as u64).to_le_bytes());
+    }
+    bytes.push(dictionary.is_uniform().into());
+    bytes.extend((dictionary.len() as u64).to_le_bytes());
+    for feature in dictionary.listed() {
+        bytes.push(feature.element_type.id());
+        append_record(&mut bytes, feature.view());
+    }
+    Ok(bytes)
+}
+
+/// A decoded header.
+///
+/// Invariant: the arrays fill the values of the file, and the features decode.
+#[derive(Debug)]
+pub(super) struct ArraysHeader {
+    shape: Shape,
+    settings: Vec<u64>,
+    places: Vec<Place>,
+    is_uniform: bool,
+    features: usize,
+    /// The whole header, and the position of the features in it.
+    bytes: Vec<u8>,
+    features_at: usize,
+}
+
+impl ArraysHeader {
+    /// Decodes a header from position `start` on. Allocates no more than the header has bytes, times four.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
+    pub(super) fn decode(bytes: Vec<u8>, start: usize, payload_length: u64) -> Result<Self> {
+        let mut fields = Fields { bytes: &bytes, at: start };
+        let (rows, columns) = (fields.number()?, fields.number()?);
+        let settings = fields.list(8, |fields| fields.number())?;
+        let arrays_at = fields.at;
+        let arrays = fields.list(ARRAY_BYTES, |fields| Ok((fields.element_type()?, fields.number()?)))?;
+        let flag_at = fields.at;
+        let (is_uniform, features) = (fields.byte()?, fields.number()?);
+        if is_uniform > 1 {
+            let reason = format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1");
+            return Err(refusal(flag_at, reason));
+        }
+        let (is_uniform, features_at) = (is_uniform == 1, fields.at);
+        if features != columns {
+            let reason = format!("the dictionary describes {features} columns, and there are {columns}");
+            return Err(refusal(flag_at + 1, reason));
+        }
+        let mut records = FeatureRecords { fields, left: if is_uniform { 1 } else { features }, element_type: None };
+        for record in records.by_ref() {
+            record?;
+        }
+        let end = records.fields.at;
+        if end < bytes.len() {
+            return Err(refusal(end, format!("bytes after the last feature: {}", bytes.len() - end)));
+        }
+        let places = places(arrays.into_iter()).filter(|places| length_of(places) == payload_length);
+        let places = places.ok_or_else(|| {
+            refusal(arrays_at, format!("the arrays do not take {payload_length} bytes, which the file holds"))
+        })?;
+        let size = |size: u64| {
+            usize::try_from(size)
+                .map_err(|_| refusal(start, format!("{rows} x {columns} values are too many for this machine")))
+        };
+        let (shape, features) = (Shape { rows: size(rows)?, columns: size(columns)? }, size(features)?);
+        if places.iter().any(|place| usize::try_from(place.end()).is_err()) {
+            return Err(refusal(arrays_at, "the arrays are too long for this machine".to_owned()));
+        }
+        Ok(Self { shape, settings, places, is_uniform, features, bytes, features_at })
+    }
+
+    fn dictionary(&self) -> Result<DataDictionary> {
+        let fields = Fields { bytes: &self.bytes, at: self.features_at };
+        let left = if self.is_uniform { 1 } else { self.features as u64 };
+        let mut records = FeatureRecords { fields, left, element_type: None };
+        if !self.is_uniform {
+            return from_views(records, |error| error);
+        }
+        match records.next() {
+            Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature()?, self.features)),
+            None => Err(ends_early(self.features_at)),
+        }
+    }
+
+    /// Reads all arrays and compares their checksums.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    pub(super) fn load(self, file: &TableFile, meter: Option<&Meter>) -> Result<FoundContent> {
+        let (mut arrays, mut runs, mut end) = (Vec::new(), Vec::new(), 0);
+        for place in &self.places {
+            runs.push(skip(file, end..place.position, meter)?);
+            let values = FileValues { file, element_type: place.element, position: place.position, meter };
+            match_element!(place.element, T => {
+                let (array, sums) = values.load::<T>(place.count as usize)?; // `decode` has checked it
+                arrays.push(AnyArray::new(array));
+                runs.extend(sums);
+            });
+            end = place.end();
+        }
+        file.check_sums(runs)?;
+        let dictionary = self.dictionary()?;
+        Ok(FoundContent { shape: self.shape, settings: self.settings, dictionary, arrays })
+    }
+}

@@ -1,0 +1,241 @@
+//! `Serialize` and `Deserialize` for arrays whose type is known only at run time, and for tables of every kind.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, EnumAccess, VariantAccess, Visitor};
+use serde::ser::{Error as _, SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{FoundValues, SerializedValues, remember};
+use crate::array::AnyArray;
+use crate::base::element::{ElementType, match_element, with_elements};
+use crate::base::error::Error;
+use crate::dictionary::DataDictionary;
+use crate::table::content::{Content, FoundContent, Stored, Values, with_stored_kinds};
+use crate::table::{NumericTable, Shape};
+
+macro_rules! names {
+    (() [$(($Variant:ident, $Element:ty, $name:literal, $id:literal))*]) => { &[$($name),*] };
+}
+
+/// The names of all element types: the variants of an array.
+const NAMES: &[&str] = with_elements!(names());
+
+/// Serializes the elements as the one variant of an enum that has the name of their type, in binary formats with its
+/// [`id`](ElementType::id).
+///
+/// ```
+/// use numeric_table::AnyArray;
+/// let array = AnyArray::from(vec![1.5_f32, f32::NAN]);
+/// assert_eq!(serde_json::to_string(&array)?, r#"{"f32":[1.5,"NaN"]}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+impl Serialize for AnyArray {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (element, values) = (self.element_type(), self.as_slice());
+        let id = element.id().into();
+        match_element!(element, T => {
+            serializer.serialize_newtype_variant("AnyArray", id, element.name(), &SerializedValues(values.as_slice::<T>()))
+        })
+    }
+}
+
+/// The array is new: owned and mutable.
+impl<'de> Deserialize<'de> for AnyArray {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyValues;
+
+        impl<'de> Visitor<'de> for AnyValues {
+            type Value = AnyArray;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("values under the name of their element type")
+            }
+
+            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<AnyArray, A::Error> {
+                let (Variant(element), values) = data.variant()?;
+                match_element!(element, T => {
+                    let values: FoundValues<'de, T> = values.newtype_variant()?;
+                    Ok(AnyArray::new(values.into_array::<A::Error>()?))
+                })
+            }
+        }
+        deserializer.deserialize_enum("AnyArray", NAMES, AnyValues)
+    }
+}
+
+/// The variant of an array: by name, or by id.
+struct Variant(ElementType);
+
+impl<'de> Deserialize<'de> for Variant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrId;
+
+        impl Visitor<'_> for NameOrId {
+            type Value = Variant;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name or the id of an element type")
+            }
+
+            fn visit_u64<E: de::Error>(self, id: u64) -> Result<Variant, E> {
+                let element = u8::try_from(id).ok().and_then(ElementType::from_id);
+                element.map(Variant).ok_or_else(|| E::custom(format_args!("{id} is not the id of an element type")))
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Variant, E> {
+                name.parse().map(Variant).map_err(E::custom)
+            }
+
+            fn visit_bytes<E: de::Error>(self, name: &[u8]) -> Result<Variant, E> {
+                self.visit_str(std::str::from_utf8(name).map_err(E::custom)?)
+            }
+        }
+        deserializer.deserialize_identifier(NameOrId)
+    }
+}
+
+struct SerializedArrays<'c, 't>(&'c [Values<'t>]);
+
+impl Serialize for SerializedArrays<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // One after the other, so that no more than one column is copied at a time.
+        let arrays = self.0.iter().map(|values| match values {
+            Values::Array(array) => Share::Borrowed(array),
+            column => Share::New(column.to_array()),
+        });
+        serializer.collect_seq(arrays)
+    }
+}
+
+/// An array of a table, or a column that was copied out of it.
+enum Share<'a> {
+    Borrowed(&'a AnyArray),
+    New(Result<AnyArray, Error>),
+}
+
+impl Serialize for Share<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Borrowed(array) => array.serialize(serializer),
+            Self::New(Ok(array)) => array.serialize(serializer),
+            Self::New(Err(error)) => Err(S::Error::custom(error)),
+        }
+    }
+}
+
+/// Serializes what a table consists of, after the name of its kind.
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_struct("NumericTable", 6)?;
+        table.serialize_field("kind", self.kind.name())?;
+        table.serialize_field("rows", &(self.shape.rows as u64))?;
+        table.serialize_field("columns", &(self.shape.columns as u64))?;
+        table.serialize_field("settings", &self.settings)?;
+        table.serialize_field("dictionary", &self.dictionary)?;
+        table.serialize_field("arrays", &SerializedArrays(&self.values))?;
+        table.end()
+    }
+}
+
+/// What was read of a table of any kind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FoundTable<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    rows: u64,
+    columns: u64,
+    settings: Vec<u64>,
+    dictionary: DataDictionary,
+    arrays: Vec<AnyArray>,
+}
+
+impl FoundTable<'_> {
+    /// Returns the content, of which nothing has been checked.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if this machine cannot count the rows or the columns.
+    pub(crate) fn into_content(self) -> Result<FoundContent, Error> {
+        let Self { rows, columns, settings, dictionary, arrays, .. } = self;
+        let too_large = |_| Error::format(0, format!("{rows} x {columns} values are too many for this machine"));
+        let shape =
+            Shape { rows: rows.try_into().map_err(too_large)?, columns: columns.try_into().map_err(too_large)? };
+        Ok(FoundContent { shape, settings, dictionary, arrays })
+    }
+
+    /// Makes the table again, of whatever kind it is.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(crate) fn into_table(self) -> Result<Box<dyn NumericTable>, Error> {
+        let kind = self.kind.clone().into_owned();
+        let unknown = || Err(Error::format(0, format!("unknown kind of table: {kind:?}; a newer library may know it")));
+        self.into_content()?.into_table(&kind).unwrap_or_else(unknown)
+    }
+
+    /// Makes a table of a known kind again.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    fn into_kind<K: Stored>(self) -> Result<K, Error> {
+        if self.kind != K::KIND.name() {
+            let found = &self.kind;
+            return Err(Error::format(0, format!("the table is of kind {found:?}, not {}", K::KIND)));
+        }
+        self.into_content()?.into_kind()
+    }
+}
+
+/// Returns the reason of an error, for a format that has its own positions.
+fn reason<E: de::Error>(error: Error) -> E {
+    match error {
+        Error::Format { reason, .. } => E::custom(reason),
+        other => remember(other),
+    }
+}
+
+/// Serializes the table with the name of its kind. A table of a kind without a name is serialized as what it shows.
+///
+/// ```
+/// use numeric_table::{SoaNumericTable, prelude::*};
+/// let table = SoaNumericTable::from_columns([("count", vec![3_u16, 1])])?;
+/// let table: Box<dyn NumericTable> = Box::new(table);
+/// let text = serde_json::to_string(&table)?;
+/// assert!(text.starts_with(r#"{"kind":"structure-of-arrays","rows":2,"columns":1"#));
+/// let back: Box<dyn NumericTable> = serde_json::from_str(&text)?;
+/// assert_eq!(back.downcast_ref::<SoaNumericTable>().unwrap().column_as::<u16>(0)?, [3, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl Serialize for dyn NumericTable + '_ {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Content::of_any(self).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// The table is new: internally allocated.
+impl<'de> Deserialize<'de> for Box<dyn NumericTable> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        FoundTable::deserialize(deserializer)?.into_table().map_err(reason)
+    }
+}
+
+macro_rules! stored_kinds {
+    ($(($Kind:ty, $($page:tt)*)),*) => {$(
+        /// Serializes the table with the name of its kind.
+        impl Serialize for $Kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.content().map_err(S::Error::custom)?.serialize(serializer)
+            }
+        }
+
+        /// The table is new: internally allocated. A table of another kind is an error.
+        impl<'de> Deserialize<'de> for $Kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                FoundTable::deserialize(deserializer)?.into_kind().map_err(reason)
+            }
+        }
+    )*};
+}
+with_stored_kinds!(stored_kinds);

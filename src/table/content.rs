@@ -1,0 +1,316 @@
+//! What tables consist of: the numbers and arrays from which archives and files are written, and tables made again.
+//!
+//! A kind of table with a name of its own in files says in [`Stored`] what it consists of, and checks what is read.
+//! Homogeneous tables have an older encoding of their own, which is in the modules of archives and files. Any other
+//! table is stored as what it shows: a homogeneous table, or a structure of arrays if its columns differ in type.
+
+use super::tiling;
+use super::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, SoaNumericTable, TableKind};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::convert::ConversionPolicy;
+use crate::dictionary::{DataDictionary, Feature};
+
+/// What a table consists of.
+pub(crate) struct Content<'t> {
+    pub(crate) kind: TableKind,
+    pub(crate) shape: Shape,
+    /// What the kind needs to know besides the shape; which numbers these are is its own affair.
+    pub(crate) settings: Vec<u64>,
+    pub(crate) dictionary: DataDictionary,
+    pub(crate) values: Vec<Values<'t>>,
+}
+
+/// Values of one type that a table consists of.
+pub(crate) enum Values<'t> {
+    Array(AnyArray),
+    Column(Column<'t>),
+}
+
+/// A column of a table, which is read when it is wanted: as it was described when the table was asked.
+pub(crate) struct Column<'t> {
+    pub(crate) table: &'t (dyn NumericTable + 't),
+    pub(crate) column: usize,
+    pub(crate) element: ElementType,
+    pub(crate) rows: usize,
+}
+
+impl Column<'_> {
+    /// Checks that the table still has the column that was described.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`].
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        let (rows, element) = (self.table.shape().rows, self.table.column_type(self.column)?);
+        match rows == self.rows {
+            true if element == self.element => Ok(()),
+            true => Err(Error::element_type_mismatch(self.element, element)),
+            false => Err(Error::LengthMismatch { expected: self.rows, found: rows }),
+        }
+    }
+}
+
+impl Values<'_> {
+    pub(crate) fn element_type(&self) -> ElementType {
+        match self {
+            Self::Array(array) => array.element_type(),
+            Self::Column(column) => column.element,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Array(array) => array.len(),
+            Self::Column(column) => column.rows,
+        }
+    }
+
+    /// Returns the values as an array: a share of the table's, or a copy.
+    ///
+    /// # Errors
+    /// Those of reading the table.
+    pub(crate) fn to_array(&self) -> Result<AnyArray> {
+        match self {
+            Self::Array(array) => Ok(array.clone()),
+            &Self::Column(Column { table, column, element, rows }) => {
+                let region = Region { rows: 0..rows, columns: column..column + 1 };
+                tiling::copy_of(table, &region, element, ConversionPolicy::Saturate)
+            }
+        }
+    }
+}
+
+/// How a table is stored.
+pub(crate) enum Form<'t> {
+    /// As a homogeneous table of this type.
+    OneType(ElementType),
+    Arrays(Content<'t>),
+}
+
+impl<'t> Content<'t> {
+    /// Returns how a table is stored. Asks for its type once, since a user's own kind may answer differently the next
+    /// time.
+    ///
+    /// # Errors
+    /// Those of a table that cannot be read: a column is not set, or a writable block of it is outstanding.
+    pub(crate) fn of(table: &'t (dyn NumericTable + 't)) -> Result<Form<'t>> {
+        macro_rules! of_kinds {
+            ($(($Kind:ty, $($page:tt)*)),*) => {
+                $(if let Some(table) = table.downcast_ref::<$Kind>() {
+                    return table.content().map(Form::Arrays);
+                })*
+            };
+        }
+        with_stored_kinds!(of_kinds);
+        match table.uniform_type() {
+            Some(element) => Ok(Form::OneType(element)),
+            None => Self::of_columns(table).map(Form::Arrays),
+        }
+    }
+
+    /// Like [`of`](Self::of), for all tables: a homogeneous one consists of its values, and has its layout as its setting.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of); [`Error::OutOfMemory`].
+    pub(crate) fn of_any(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+        let element = match Self::of(table)? {
+            Form::Arrays(content) => return Ok(content),
+            Form::OneType(element) => element,
+        };
+        let (shape, layout) = (table.shape(), table.data_layout());
+        let (dictionary, whole) = (table.dictionary().clone(), Region::whole(shape));
+        dictionary.check(shape.columns, element)?;
+        let in_order = table.piece(0, 0)?.and_then(|piece| piece.any_array_of(&whole, element, layout));
+        let (layout, array) = match in_order {
+            Some((array, range)) => (layout, array.slice(range)?),
+            None => (DataLayout::RowMajor, tiling::copy_of(table, &whole, element, ConversionPolicy::Saturate)?),
+        };
+        let (settings, values) = (vec![layout as u64], vec![Values::Array(array)]);
+        Ok(Self { kind: TableKind::HOMOGENEOUS, shape, settings, dictionary, values })
+    }
+
+    /// Returns the columns of a table of any kind, as those of a structure of arrays.
+    fn of_columns(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+        let (shape, dictionary) = (table.shape(), table.dictionary().clone());
+        let columns = dictionary.iter().enumerate().take(shape.columns);
+        let column = |(column, feature): (_, &Feature)| Column {
+            table,
+            column,
+            element: feature.element_type,
+            rows: shape.rows,
+        };
+        let values = columns.map(|described| Values::Column(column(described))).collect();
+        dictionary.check_count(shape.columns, None)?;
+        Ok(Self { kind: TableKind::STRUCTURE_OF_ARRAYS, shape, settings: Vec::new(), dictionary, values })
+    }
+}
+
+/// What has been read of a table: nothing of it has been checked, but that each array has the length that is stated.
+pub(crate) struct FoundContent {
+    pub(crate) shape: Shape,
+    pub(crate) settings: Vec<u64>,
+    pub(crate) dictionary: DataDictionary,
+    pub(crate) arrays: Vec<AnyArray>,
+}
+
+impl FoundContent {
+    /// Returns the arrays, which must be as many as the kind has.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn take_arrays<const N: usize>(&mut self, kind: TableKind) -> Result<[AnyArray; N]> {
+        let arrays = std::mem::take(&mut self.arrays);
+        let found = arrays.len();
+        arrays.try_into().map_err(|_| refusal(kind, format_args!("{found} arrays, and this kind consists of {N}")))
+    }
+
+    /// Returns the settings, which must be as many as the kind has.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn settings<const N: usize>(&self, kind: TableKind) -> Result<[u64; N]> {
+        let found = self.settings.len();
+        let settings = self.settings[..].try_into();
+        settings.map_err(|_| refusal(kind, format_args!("{found} settings, and this kind has {N}")))
+    }
+
+    /// Makes a homogeneous table again, of the type that its values have.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is none.
+    fn into_homogeneous(mut self) -> Result<Box<dyn NumericTable>> {
+        let kind = TableKind::HOMOGENEOUS;
+        let layout = match self.settings(kind)? {
+            [0] => DataLayout::RowMajor,
+            [1] => DataLayout::ColumnMajor,
+            [other] => return Err(refusal(kind, format_args!("unknown layout: {other}"))),
+        };
+        let ([array], shape) = (self.take_arrays(kind)?, self.shape);
+        fn table<T: Element>(
+            array: AnyArray,
+            shape: Shape,
+            layout: DataLayout,
+            dictionary: DataDictionary,
+        ) -> Result<Box<dyn NumericTable>> {
+            let (expected, found) = (shape.element_count_of(T::TYPE)?, array.len());
+            let other = |array: AnyArray| Error::element_type_mismatch(T::TYPE, array.element_type());
+            let array = array.downcast::<T>().map_err(other)?;
+            if expected != found {
+                return Err(Error::LengthMismatch { expected, found });
+            }
+            Ok(Box::new(HomogenNumericTable::internal(array, shape, layout).described_by(dictionary)?))
+        }
+        match_element!(array.element_type(), T => table::<T>(array, shape, layout, self.dictionary))
+            .map_err(|error| as_format(kind, error))
+    }
+
+    /// Makes the table again, of the kind with this name. `None` if there is no such kind.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is none; [`Error::OutOfMemory`].
+    pub(crate) fn into_table(self, kind: &str) -> Option<Result<Box<dyn NumericTable>>> {
+        if kind == TableKind::HOMOGENEOUS.name() {
+            return Some(self.into_homogeneous());
+        }
+        macro_rules! of_kinds {
+            ($(($Kind:ty, $($page:tt)*)),*) => {
+                $(if kind == <$Kind>::KIND.name() {
+                    return Some(self.into_kind::<$Kind>().map(|table| Box::new(table) as Box<dyn NumericTable>));
+                })*
+            };
+        }
+        with_stored_kinds!(of_kinds);
+        None
+    }
+
+    /// Makes a table of a known kind again.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is none; [`Error::OutOfMemory`].
+    pub(crate) fn into_kind<K: Stored>(self) -> Result<K> {
+        let (shape, dictionary) = (self.shape, self.dictionary.clone());
+        let mut table = K::from_content(self).map_err(|error| as_format(K::KIND, error))?;
+        if table.shape() != shape {
+            let found = table.shape();
+            return Err(refusal(K::KIND, format_args!("the shape is stated as {shape}, and the values have {found}")));
+        }
+        table.set_dictionary(dictionary).map_err(|error| as_format(K::KIND, error))?;
+        Ok(table)
+    }
+}
+
+/// Returns the name of a kind whose tables are stored as [`Content`]. `None` if there is no such kind.
+pub(crate) fn stored_kind(name: &str) -> Option<&'static str> {
+    macro_rules! of_kinds {
+        ($(($Kind:ty, $($page:tt)*)),*) => { [$(<$Kind>::KIND.name()),*].into_iter().find(|known| *known == name) };
+    }
+    with_stored_kinds!(of_kinds)
+}
+
+/// Returns the error for content that is not that of a table of a kind.
+pub(super) fn refusal(kind: TableKind, reason: impl std::fmt::Display) -> Error {
+    Error::format(0, format!("this is no {kind} table: {reason}"))
+}
+
+/// Turns the error of a kind that refuses what was read into one of the format.
+fn as_format(kind: TableKind, error: Error) -> Error {
+    match error {
+        error @ (Error::Format { .. } | Error::OutOfMemory { .. }) => error,
+        other => refusal(kind, other),
+    }
+}
+
+/// A kind of table with a name of its own in archives and files.
+pub(crate) trait Stored: NumericTable + Sized + 'static {
+    /// The name.
+    const KIND: TableKind;
+
+    /// Returns what the table consists of.
+    ///
+    /// # Errors
+    /// Those of a table that cannot be read.
+    fn content(&self) -> Result<Content<'_>>;
+
+    /// Makes a table of what was read, which may be anything: all of it is checked, but the dictionary, which is set
+    /// afterwards.
+    ///
+    /// # Errors
+    /// What is wrong; [`Error::OutOfMemory`].
+    fn from_content(found: FoundContent) -> Result<Self>;
+}
+
+/// Passes the list of kinds of tables with names of their own in archives and files to a macro, each with its name and
+/// an expression that makes one, for the pages of its methods. A new kind needs an entry here.
+macro_rules! with_stored_kinds {
+    ($callback:ident) => {
+        $callback! {
+            (
+                crate::table::SoaNumericTable,
+                "SoaNumericTable",
+                r#"SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?"#
+            )
+        }
+    };
+}
+pub(crate) use with_stored_kinds;
+
+impl Stored for SoaNumericTable {
+    const KIND: TableKind = TableKind::STRUCTURE_OF_ARRAYS;
+
+    fn content(&self) -> Result<Content<'_>> {
+        let columns = 0..self.shape().columns;
+        let values = columns.map(|column| Ok(Values::Array(self.array(column)?.clone()))).collect::<Result<_>>()?;
+        let (shape, dictionary) = (self.shape(), self.dictionary().clone());
+        Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values })
+    }
+
+    fn from_content(found: FoundContent) -> Result<Self> {
+        let [] = found.settings(Self::KIND)?;
+        if found.arrays.len() != found.shape.columns {
+            let (count, columns) = (found.arrays.len(), found.shape.columns);
+            return Err(refusal(Self::KIND, format_args!("{count} arrays for {columns} columns")));
+        }
+        Self::of_arrays(found.arrays, found.shape.rows)
+    }
+}

@@ -1,0 +1,243 @@
+//! Files, archives and serde of tables that consist of several arrays: whatever is damaged is an error, and none of it
+//! a panic or much memory.
+
+use std::fs;
+
+use numeric_table::{AnyArray, SaveOptions, SoaNumericTable, from_bytes_any, load_any, prelude::*, verify};
+use test_support::tables::assert_error;
+
+/// Two columns of three rows, of different types; the second begins after padding.
+fn table() -> SoaNumericTable {
+    let mut table = SoaNumericTable::new();
+    table.push_column("a", vec![1_u8, 2, 3]).unwrap();
+    table.push_feature(Feature::new(ElementType::F64).ordinal(), vec![0.5, f64::NAN, -0.0]).unwrap();
+    table
+}
+
+/// The bits of all values, column by column.
+fn bits(table: &dyn NumericTable) -> Vec<Vec<u64>> {
+    let columns = 0..table.column_count();
+    columns
+        .map(|column| table.column::<f64>(column, ..).unwrap().iter().map(|value| value.to_bits()).collect())
+        .collect()
+}
+
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.0.path().join("table.ntb")
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Box<dyn NumericTable>, Error> {
+        fs::write(self.path(), bytes).unwrap();
+        load_any(self.path())
+    }
+}
+
+/// The file of the table.
+fn file(scratch: &Scratch) -> Vec<u8> {
+    table().save_with(scratch.path(), SaveOptions::new().durable(false).checksums(Some(16))).unwrap();
+    fs::read(scratch.path()).unwrap()
+}
+
+/// A file with another header, and the checksums that belong to it.
+fn with_header(file: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut file = file.to_vec();
+    let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
+    let mut header = file[64..64 + length].to_vec();
+    change(&mut header);
+    file[64..4096].fill(0);
+    file[64..64 + header.len()].copy_from_slice(&header);
+    file[12..16].copy_from_slice(&(header.len() as u32).to_le_bytes());
+    file[40..44].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
+    let sum = crc32fast::hash(&file[..60]);
+    file[60..64].copy_from_slice(&sum.to_le_bytes());
+    file
+}
+
+/// Where the fields after the kind's name begin.
+const AFTER_NAME: usize = 1 + "structure-of-arrays".len();
+
+#[test]
+fn a_file_is_laid_out_as_the_format_says() {
+    let scratch = Scratch::new();
+    let file = file(&scratch);
+    let number = |number: u64| number.to_le_bytes().to_vec();
+    let header = [
+        b"\x13structure-of-arrays".to_vec(),
+        [3, 2, 0, 2].map(number).concat(), // rows, columns, no settings, two arrays
+        [vec![7], number(3), vec![1], number(3)].concat(), // u8 and f64, of three elements each
+        [vec![0], number(2)].concat(),     // a feature for each of two columns
+        [vec![7, 1], number(1), b"a".to_vec(), vec![2, 0]].concat(), // u8, a name, continuous
+        vec![1, 0, 1, 0],                  // f64, no name, ordinal
+    ]
+    .concat();
+    assert_eq!(file[64..64 + header.len()], header);
+    assert_eq!(file[4096..4099], [1, 2, 3]);
+    assert_eq!(file[4096 + 64..4096 + 72], 0.5_f64.to_le_bytes());
+    assert_eq!(u64::from_le_bytes(file[24..32].try_into().unwrap()), 64 + 24);
+    assert!(verify(scratch.path()).unwrap());
+}
+
+#[test]
+fn every_bit_of_a_file_is_checked_and_no_cut_goes_unseen() {
+    let scratch = Scratch::new();
+    let file = file(&scratch);
+    let expected = bits(&table());
+    let used = (0..200).chain(4096..file.len());
+    for byte in used {
+        for bit in [1, 128] {
+            let mut damaged = file.clone();
+            damaged[byte] ^= bit;
+            match scratch.load(&damaged) {
+                Err(Error::Format { .. }) => {}
+                Ok(found) => assert_eq!(bits(&*found), expected, "{byte}"), // between the header and the values
+                Err(other) => panic!("{byte}: {other:?}"),
+            }
+        }
+    }
+    for length in (0..200).chain(4090..file.len()) {
+        assert_error!(scratch.load(&file[..length]), Error::Format { .. });
+    }
+}
+
+#[test]
+fn headers_that_contradict_themselves_or_the_values_are_refused() {
+    let scratch = Scratch::new();
+    let file = file(&scratch);
+    let huge = u64::MAX.to_le_bytes();
+    let put = |at: usize, bytes: &[u8]| {
+        with_header(&file, |header| header[AFTER_NAME + at..][..bytes.len()].copy_from_slice(bytes))
+    };
+    let (rows, columns, settings, arrays, first, second) = (0, 8, 16, 24, 32, 41);
+    let features = 50;
+    for (at, bytes) in [
+        (rows, &4_u64.to_le_bytes()[..]),
+        (rows, &huge),
+        (columns, &3_u64.to_le_bytes()),
+        (columns, &huge),
+        (settings, &1_u64.to_le_bytes()), // the number of arrays becomes a setting
+        (settings, &huge),
+        (arrays, &1_u64.to_le_bytes()),
+        (arrays, &huge),
+        (first, &[99]),                    // no element type
+        (first, &[6]),                     // i8: the dictionary says u8
+        (first + 1, &2_u64.to_le_bytes()), // as long in the file, but two values for three rows
+        (first + 1, &huge),
+        (second + 1, &4_u64.to_le_bytes()),         // past the end
+        (second + 1, &(1_u64 << 61).to_le_bytes()), // more bytes than can be counted
+        (features, &[2]),
+        (features, &[1]), // one feature for two columns: bytes are left
+        (features + 1, &3_u64.to_le_bytes()),
+        (features + 9, &[1]), // another type than the array's
+    ] {
+        assert_error!(scratch.load(&put(at, bytes)), Error::Format { .. });
+    }
+    let longer = with_header(&file, |header| header.push(0));
+    assert_error!(scratch.load(&longer), Error::Format { .. });
+    let other_kind = with_header(&file, |header| header[1..12].copy_from_slice(b"homogeneous"));
+    assert_error!(scratch.load(&other_kind), Error::Format { .. });
+    assert!(scratch.load(&file).is_ok());
+}
+
+#[test]
+fn a_loaded_table_is_of_the_kind_that_was_asked_for_or_an_error_names_both() {
+    let scratch = Scratch::new();
+    file(&scratch);
+    let loaded = SoaNumericTable::load(scratch.path()).unwrap();
+    assert_eq!(bits(&loaded), bits(&table()));
+    let error = HomogenNumericTable::<f64>::load(scratch.path()).unwrap_err();
+    let path = scratch.path();
+    let expected = format!(
+        "{}: the table is of kind structure-of-arrays, not homogeneous: `load_any` and `from_bytes_any` read any kind",
+        path.display()
+    );
+    assert_eq!(error.to_string(), expected);
+    let archive = table().to_bytes().unwrap();
+    assert_error!(HomogenNumericTable::<f64>::from_bytes(&archive), Error::TableKindMismatch { path: None, .. });
+    let homogeneous = HomogenNumericTable::from_rows(&[[1_u8, 2]]).unwrap();
+    assert_error!(
+        SoaNumericTable::from_bytes(&homogeneous.to_bytes().unwrap()),
+        Error::TableKindMismatch { expected: "structure-of-arrays", found: "homogeneous", path: None }
+    );
+    homogeneous.save(scratch.path()).unwrap();
+    assert_error!(SoaNumericTable::load(scratch.path()), Error::TableKindMismatch { path: Some(_), .. });
+}
+
+#[test]
+fn an_archive_that_is_cut_or_changed_is_an_error_or_a_table() {
+    let archive = table().to_bytes().unwrap();
+    assert_eq!(bits(&*from_bytes_any(&archive).unwrap()), bits(&table()));
+    for length in 0..archive.len() {
+        assert_error!(from_bytes_any(&archive[..length]), Error::Format { .. });
+    }
+    for byte in 0..archive.len() {
+        for bit in 0..8 {
+            let mut damaged = archive.clone();
+            damaged[byte] ^= 1 << bit;
+            match from_bytes_any(&damaged) {
+                Ok(found) => assert_eq!(found.dictionary().len(), found.column_count()), // a value, or a name
+                Err(Error::Format { .. }) => {}
+                Err(other) => panic!("{byte}: {other:?}"),
+            }
+        }
+    }
+    let longer = [&archive[..], &[0]].concat();
+    assert_error!(from_bytes_any(&longer), Error::Format { .. });
+}
+
+#[test]
+fn text_that_is_no_table_of_its_kind_is_refused() {
+    let table =
+        SoaNumericTable::from_columns([("a", AnyArray::from(vec![1.5_f32])), ("b", vec![2_i64].into())]).unwrap();
+    let text = serde_json::to_string(&table).unwrap();
+    let read = |text: &str| serde_json::from_str::<Box<dyn NumericTable>>(text);
+    assert_eq!(bits(&*read(&text).unwrap()), bits(&table));
+    assert_eq!(bits(&serde_json::from_str::<SoaNumericTable>(&text).unwrap()), bits(&table));
+    for (old, new, problem) in [
+        ("structure-of-arrays", "triangle", "unknown kind of table: \"triangle\""),
+        ("structure-of-arrays", "homogeneous", "0 settings, and this kind has 1"),
+        ("\"rows\":1", "\"rows\":2", "1 values were given for 2"),
+        ("\"columns\":2", "\"columns\":1", "2 arrays for 1 columns"),
+        ("\"settings\":[]", "\"settings\":[1]", "1 settings, and this kind has 0"),
+        ("{\"f32\":[1.5]}", "{\"f33\":[1.5]}", "f33"),
+        ("{\"f32\":[1.5]}", "{\"u8\":[1.5]}", "1.5 is not a value of u8"),
+        ("{\"f32\":[1.5]}", "{\"f64\":[1.5]}", "dictionary"),
+        (",{\"i64\":[2]}", "", "1 arrays for 2 columns"),
+    ] {
+        assert!(text.contains(old), "{old} is not in {text}");
+        let error = read(&text.replacen(old, new, 1)).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+    let homogeneous = serde_json::to_string(&HomogenNumericTable::from_rows(&[[1_u8]]).unwrap() as &dyn NumericTable);
+    assert!(serde_json::from_str::<SoaNumericTable>(&homogeneous.unwrap()).is_err());
+}
+
+#[test]
+fn a_column_that_is_not_set_or_is_lent_is_not_saved() {
+    let scratch = Scratch::new();
+    let types = [ElementType::U8, ElementType::F32].map(Feature::new).into_iter().collect();
+    let table = SoaNumericTable::with_dictionary(types, 2, AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(table.save(scratch.path()), Error::ColumnNotSet { column: 0 });
+    assert_error!(table.to_bytes(), Error::ColumnNotSet { column: 0 });
+    assert!(serde_json::to_string(&table).is_err() && !scratch.path().exists());
+}
+
+#[test]
+fn tables_without_rows_or_columns_come_back() {
+    let scratch = Scratch::new();
+    let no_rows =
+        SoaNumericTable::from_columns([("a", AnyArray::from(Vec::<u8>::new())), ("b", Vec::<f64>::new().into())]);
+    for table in [SoaNumericTable::new(), no_rows.unwrap()] {
+        table.save(scratch.path()).unwrap();
+        for found in [load_any(scratch.path()).unwrap(), from_bytes_any(&table.to_bytes().unwrap()).unwrap()] {
+            assert_eq!((found.kind(), found.shape()), (table.kind(), table.shape()));
+            assert_eq!(found.dictionary(), table.dictionary());
+        }
+    }
+}
