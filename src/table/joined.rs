@@ -9,7 +9,8 @@
 
 use std::ops::Range;
 
-use super::tiling::{self, RegionMut};
+use super::region_mut::RegionMut;
+use super::tiling;
 use super::{DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;

@@ -41,6 +41,8 @@ mod refused;
 #[forbid(unsafe_code)]
 mod region;
 #[forbid(unsafe_code)]
+mod region_mut;
+#[forbid(unsafe_code)]
 pub(crate) mod soa;
 #[forbid(unsafe_code)]
 pub(crate) mod state;
@@ -57,9 +59,10 @@ pub use piece::{Piece, PieceMut};
 pub use refused::Refused;
 pub use region::Region;
 pub(crate) use region::rows_of;
+pub(crate) use region_mut::RegionMut;
 pub use state::{TableId, TableKind};
 pub use target::Target;
-pub(crate) use tiling::{RegionMut, copy_of};
+pub(crate) use tiling::copy_of;
 
 // Exported from the root of the crate only: each has one public path.
 pub(crate) use self::homogen::HomogenNumericTable;

@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::downcast::Token;
-use super::tiling::{self, RegionMut};
+use super::region_mut::RegionMut;
+use super::tiling;
 use super::{DataLayout, Lease, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;

@@ -5,16 +5,14 @@
 //! region are spread over several threads.
 //! Invariant: all values are checked before any is written that the caller can see.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
-use super::piece::{Piece, PieceMut};
+use super::piece::Piece;
 use super::{NumericTable, Region, Target};
 use crate::array::AnyArray;
-use crate::base::element::{Element, ElementType, match_element};
+use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
-use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
@@ -27,15 +25,12 @@ const LEAST_ROWS: usize = 32;
 
 /// A region inside one piece, and its values.
 pub(super) struct Within<W> {
-    region: Region,
-    window: W,
+    pub(super) region: Region,
+    pub(super) window: W,
 }
 
 /// A region inside one piece, for reading.
 pub(super) type Part<'t> = Within<AnyWindow<'t>>;
-
-/// A region inside one piece, for writing.
-type PartMut<'t> = Within<AnyWindowMut<'t>>;
 
 /// The function that looks up the pieces of a table.
 pub(super) type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
@@ -122,106 +117,109 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
 }
 
 /// Reads rows of a region, whose parts have all of its values.
-fn read_band(mut parts: &[Part<'_>], band: &Region, values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
-    let row_bytes = values.columns() * values.element_type().size_in_bytes();
-    let mut reader = BandReader { band, values, policy, columns: Vec::new(), run: Region::default(), outcome: Ok(()) };
-    for_each_in_band(&mut parts, band, row_bytes, |parts, index, common| {
-        let Part { region, window } = &parts[index];
-        if let Some(source) = region.place_of(common) {
-            reader.add(window.cut(source.rows, source.columns), common);
+fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
+    let height = height_of(parts, band, values.columns() * values.element_type().size_in_bytes());
+    let (mut outcome, mut windows) = (Ok(()), Vec::new());
+    for_each_run(parts, band, height, kernel::are_read_together, |run, common| {
+        let Some(place) = band.place_of(common) else { return };
+        if run.len() > 1 {
+            windows.clear();
+            windows.extend(run.clone().filter_map(|part| parts[part].window_of(common)));
+            let target = values.cut(place.rows, place.columns);
+            if kernel::read_beside(&windows, target, policy) {
+                return;
+            }
+        }
+        // One part; or a value is refused, and this names it.
+        for part in run {
+            let Some(window) = parts[part].window_of(common) else { continue };
+            let region = parts[part].region.common(common);
+            let Some(place) = band.place_of(&region) else { continue };
+            let target = values.cut(place.rows, place.columns);
+            let read = kernel::read_rows(window, target, policy, region.origin(), OldValues::Lost);
+            if read.is_err() {
+                outcome = earlier(std::mem::replace(&mut outcome, Ok(())), read);
+            }
         }
     });
-    reader.read_run();
-    reader.outcome
+    outcome
 }
 
-/// Reads the parts of a band. Columns of one type beside each other that lie apart in memory are read together.
-struct BandReader<'b, 't, 'v> {
-    band: &'b Region,
-    values: AnyRows<'v>,
-    policy: ConversionPolicy,
-    /// Columns that wait to be read: contiguous, and of one type.
-    columns: Vec<AnyWindow<'t>>,
-    /// The region that they are.
-    run: Region,
-    outcome: Result<()>,
-}
-
-impl<'t> BandReader<'_, 't, '_> {
-    fn add(&mut self, window: AnyWindow<'t>, region: &Region) {
-        let is_column = window.columns() == 1 && window.as_slice().is_some();
-        let goes_on = self.columns.last().is_some_and(|last| {
-            last.element_type() == window.element_type()
-                && self.run.rows == region.rows
-                && self.run.columns.end == region.columns.start
-        });
-        if !is_column || !goes_on {
-            self.read_run();
-        }
-        match is_column {
-            true if goes_on => self.run.columns.end = region.columns.end,
-            true => self.run = region.clone(),
-            false => return self.read(window, region),
-        }
-        self.columns.push(window);
-    }
-
-    /// Reads the columns that wait.
-    fn read_run(&mut self) {
-        let columns = std::mem::take(&mut self.columns);
-        if columns.len() > 1
-            && let Some(place) = self.band.place_of(&self.run)
-            && kernel::read_columns(&columns, self.values.cut(place.rows, place.columns), self.policy)
-        {
-            return;
-        }
-        // One column; or a value is refused, and this names it.
-        for (window, column) in columns.into_iter().zip(self.run.columns.clone()) {
-            let region = Region { rows: self.run.rows.clone(), columns: column..column + 1 };
-            self.read(window, &region);
-        }
-    }
-
-    fn read(&mut self, window: AnyWindow<'_>, region: &Region) {
-        let Some(place) = self.band.place_of(region) else { return };
-        let target = self.values.cut(place.rows, place.columns);
-        let read = kernel::read_rows(window, target, self.policy, region.origin(), OldValues::Lost);
-        if read.is_err() {
-            self.outcome = earlier(std::mem::replace(&mut self.outcome, Ok(())), read);
-        }
+impl<W: Windowed> Within<W> {
+    /// Returns what lies in the rows of a region, in all columns of this part.
+    fn window_of(&self, region: &Region) -> Option<AnyWindow<'_>> {
+        let place = self.region.place_of(&self.region.common(region))?;
+        Some(self.window.as_window().cut(place.rows, place.columns))
     }
 }
 
-/// Calls `work` for the intersection of each part with each band of a region: with the parts, the part's index, and the
-/// intersection. The parts are in the order of [`parts`].
-fn for_each_in_band<P: AsRef<[Within<W>]>, W>(
-    parts: &mut P,
-    band: &Region,
-    row_bytes: usize,
-    mut work: impl FnMut(&mut P, usize, &Region),
-) {
+/// A window that can be looked at.
+pub(super) trait Windowed {
+    fn as_window(&self) -> AnyWindow<'_>;
+}
+
+impl Windowed for AnyWindow<'_> {
+    fn as_window(&self) -> AnyWindow<'_> {
+        *self
+    }
+}
+
+impl Windowed for AnyWindowMut<'_> {
+    fn as_window(&self) -> AnyWindow<'_> {
+        self.as_window()
+    }
+}
+
+/// Returns the height of the bands in which parts of a region are processed.
+pub(super) fn height_of<W>(parts: &[Within<W>], band: &Region, row_bytes: usize) -> usize {
     let is_wide = |Within { region, .. }: &Within<W>| {
         region.columns.start <= band.columns.start && region.columns.end >= band.columns.end
     };
-    let height = match parts.as_ref().iter().all(is_wide) {
+    match parts.iter().all(is_wide) {
         true => band.rows.len(),
         false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
-    };
+    }
+}
+
+/// Calls `work` for each band of a region with runs of parts that lie beside each other in it and that are processed
+/// together: with the parts' indices, and the region of the band that they are. The parts are in the order of [`parts`].
+pub(super) fn for_each_run<W: Windowed>(
+    parts: &[Within<W>],
+    band: &Region,
+    height: usize,
+    are_together: impl Fn(&AnyWindow<'_>, &AnyWindow<'_>) -> bool,
+    mut work: impl FnMut(Range<usize>, &Region),
+) {
     let mut first = 0;
     for row in band.rows.clone().step_by(height.max(1)) {
         let low = Region { rows: row..band.rows.end.min(row.saturating_add(height)), columns: band.columns.clone() };
-        while parts.as_ref().get(first).is_some_and(|part| part.region.rows.end <= low.rows.start) {
+        while parts.get(first).is_some_and(|part| part.region.rows.end <= low.rows.start) {
             first += 1;
         }
-        for index in first..parts.as_ref().len() {
-            let part = &parts.as_ref()[index].region;
-            if part.rows.start >= low.rows.end {
+        let (mut run, mut common) = (first..first, Region::default());
+        for (index, part) in parts.iter().enumerate().skip(first) {
+            if part.region.rows.start >= low.rows.end {
                 break;
             }
-            let common = part.common(&low);
-            if !common.shape().is_empty() {
-                work(parts, index, &common);
+            let here = part.region.common(&low);
+            if here.shape().is_empty() {
+                continue;
             }
+            let goes_on = run.end == index
+                && !run.is_empty()
+                && (&common.rows, common.columns.end) == (&here.rows, here.columns.start)
+                && are_together(&parts[index - 1].window.as_window(), &part.window.as_window());
+            if goes_on {
+                (run.end, common.columns.end) = (index + 1, here.columns.end);
+                continue;
+            }
+            if !run.is_empty() {
+                work(run, &common);
+            }
+            (run, common) = (index..index + 1, here);
+        }
+        if !run.is_empty() {
+            work(run, &common);
         }
     }
 }
@@ -271,13 +269,25 @@ pub(super) fn check_write(
     check_parts(&parts, region, values, rule)
 }
 
-fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+pub(super) fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
     let new = new_values(region, values)?;
     let check = |part: &Part<'_>| match region.place_of(&part.region) {
         Some(place) => kernel::check_write(part.window, new.cut(place.rows, place.columns), rule, part.region.origin()),
         None => Ok(()),
     };
-    parts.iter().map(check).fold(Ok(()), earlier)
+    let (mut outcome, mut windows) = (Ok(()), Vec::new());
+    for_each_run(parts, region, region.rows.len(), kernel::are_written_together, |run, common| {
+        if let Some(place) = region.place_of(common) {
+            windows.clear();
+            windows.extend(run.clone().filter_map(|part| parts[part].window_of(common)));
+            if kernel::permits_beside(&windows, new.cut(place.rows, place.columns), rule) {
+                return;
+            }
+        }
+        // Unless the refused value is one that has not changed, this names it.
+        outcome = parts[run].iter().map(check).fold(std::mem::replace(&mut outcome, Ok(())), earlier);
+    });
+    outcome
 }
 
 /// Returns row-major values as a window with the shape of a region.
@@ -288,198 +298,4 @@ pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<An
         return Err(Error::LengthMismatch { expected, found });
     }
     Ok(AnyWindow::of_rows(values, region.rows.len(), region.columns.len()))
-}
-
-/// A region of a table, borrowed for writing: its parts. Splitting it makes disjoint regions, which may be sent to
-/// different threads.
-pub(crate) struct RegionMut<'t> {
-    region: Region,
-    parts: Parts<'t>,
-}
-
-enum Parts<'t> {
-    One(AnyWindowMut<'t>),
-    Many(Vec<PartMut<'t>>),
-}
-
-/// Returns whether two parts, sorted by their first rows and with values each, have a place in common.
-fn overlap(parts: &[PartMut<'_>]) -> bool {
-    // The parts that have the row which has been reached: their columns are disjoint, or the answer is known.
-    let mut columns = BTreeMap::new();
-    let mut ends = BinaryHeap::new();
-    for PartMut { region, .. } in parts {
-        while let Some(&Reverse((end, column))) = ends.peek()
-            && end <= region.rows.start
-        {
-            ends.pop();
-            columns.remove(&column);
-        }
-        let before = columns.range(..region.columns.end).next_back();
-        if before.is_some_and(|(_, &end)| end > region.columns.start) {
-            return true;
-        }
-        columns.insert(region.columns.start, region.columns.end);
-        ends.push(Reverse((region.rows.end, region.columns.start)));
-    }
-    false
-}
-
-impl<'t> RegionMut<'t> {
-    /// Returns a region of a piece, if it is inside.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
-        Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
-    }
-
-    /// Returns a region of the pieces of a table.
-    ///
-    /// # Errors
-    /// [`Error::NotInMemory`] if they do not cover it, or overlap in it.
-    pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
-        let (mut parts, mut covered) = (Vec::new(), 0_usize);
-        for piece in pieces {
-            let common = piece.region().common(region);
-            let count = common.shape().element_count()?;
-            if count > 0
-                && let Some(window) = piece.into_window_of(&common)
-            {
-                covered = covered.saturating_add(count);
-                parts.push(PartMut { region: common, window });
-            }
-        }
-        parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
-        if covered != region.shape().element_count()? || overlap(&parts) {
-            return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
-        }
-        Ok(Self::of_parts(region.clone(), parts))
-    }
-
-    fn of_parts(region: Region, mut parts: Vec<PartMut<'t>>) -> Self {
-        let parts = match parts.pop() {
-            Some(PartMut { region: only, window }) if parts.is_empty() && only == region => Parts::One(window),
-            last => {
-                parts.extend(last);
-                Parts::Many(parts)
-            }
-        };
-        Self { region, parts }
-    }
-
-    pub(crate) fn region(&self) -> &Region {
-        &self.region
-    }
-
-    /// Returns the values as one slice, if they are of type `U` and contiguous in row-major order.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn into_slice<U: Element>(self) -> Result<&'t mut [U], Self> {
-        let Self { region, parts } = self;
-        match parts {
-            Parts::Many(_) if region.shape().is_empty() => Ok(&mut []),
-            Parts::Many(_) => Err(Self { region, parts }),
-            Parts::One(window) => window
-                .downcast::<U>()
-                .and_then(|window| window.into_slice().map_err(AnyWindowMut::new))
-                .map_err(|window| Self { region, parts: Parts::One(window) }),
-        }
-    }
-
-    /// Converts the values, row by row, into new memory.
-    pub(crate) fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        match &self.parts {
-            Parts::One(window) => kernel::to_array(window.as_window(), element_type, policy, self.region.origin()),
-            Parts::Many(parts) => {
-                let parts = as_parts(parts);
-                new_array(&self.region, element_type, policy, &|target| read_parts(&parts, &self.region, target))
-            }
-        }
-    }
-
-    /// Converts values, row by row, into the region: all of them or none.
-    pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        match &mut self.parts {
-            Parts::One(window) => kernel::write(window.reborrow(), values, rule, self.region.origin()),
-            Parts::Many(parts) => {
-                check_parts(&as_parts(parts), &self.region, values, rule)?;
-                self.write_checked(values, rule)
-            }
-        }
-    }
-
-    /// Like [`write`](Self::write), for values that have been checked.
-    pub(crate) fn write_checked(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        let (new, region) = (new_values(&self.region, values)?, &self.region);
-        match &mut self.parts {
-            Parts::One(window) => kernel::write_checked(window.reborrow(), new, rule),
-            Parts::Many(parts) => {
-                let row_bytes = new.columns() * new.element_type().size_in_bytes();
-                for_each_in_band(parts, region, row_bytes, |parts, index, common| {
-                    let part = &mut parts[index];
-                    if let (Some(from), Some(to)) = (region.place_of(common), part.region.place_of(common)) {
-                        let window = part.window.reborrow().cut(to.rows, to.columns);
-                        kernel::write_checked(window, new.cut(from.rows, from.columns), rule);
-                    }
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes one value to every position, or nothing if a part refuses it.
-    pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
-        fn fill(
-            window: AnyWindowMut<'_>,
-            region: &Region,
-            value: AnyValue,
-            policy: ConversionPolicy,
-            is_written: bool,
-        ) -> Result<()> {
-            match_element!(window.element_type(), T => {
-                let value = kernel::value_as::<T>(value, policy, region.origin())?;
-                if is_written && let Ok(window) = window.downcast::<T>() {
-                    window.fill(value);
-                }
-                Ok(())
-            })
-        }
-        match &mut self.parts {
-            Parts::One(window) => fill(window.reborrow(), &self.region, value, policy, true),
-            Parts::Many(parts) => [false, true].into_iter().try_for_each(|is_written| {
-                let mut parts = parts.iter_mut();
-                parts.try_for_each(|part| fill(part.window.reborrow(), &part.region, value, policy, is_written))
-            }),
-        }
-    }
-
-    /// Splits into the first `rows` rows and the rest; if there are fewer rows, the first part has them all.
-    pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
-        let Self { region, parts } = self;
-        let middle = region.rows.start + rows.min(region.rows.len());
-        let (head, tail) = region.split_at_row(middle);
-        match parts {
-            Parts::One(window) => {
-                let (first, rest) = window.split_at(true, middle - region.rows.start);
-                (Self { region: head, parts: Parts::One(first) }, Self { region: tail, parts: Parts::One(rest) })
-            }
-            Parts::Many(parts) => {
-                let (mut above, mut below) = (Vec::new(), Vec::new());
-                for PartMut { region, window } in parts {
-                    if region.rows.end <= middle {
-                        above.push(PartMut { region, window });
-                    } else if region.rows.start >= middle {
-                        below.push(PartMut { region, window });
-                    } else {
-                        let (first, rest) = window.split_at(true, middle - region.rows.start);
-                        let (upper, lower) = region.split_at_row(middle);
-                        above.push(PartMut { region: upper, window: first });
-                        below.push(PartMut { region: lower, window: rest });
-                    }
-                }
-                (Self::of_parts(head, above), Self::of_parts(tail, below))
-            }
-        }
-    }
-}
-
-fn as_parts<'p>(parts: &'p [PartMut<'_>]) -> Vec<Part<'p>> {
-    parts.iter().map(|part| Part { region: part.region.clone(), window: part.window.as_window() }).collect()
 }

@@ -99,6 +99,16 @@ impl<'a> AnyWindow<'a> {
         self.rows() >= self.columns()
     }
 
+    /// Returns whether the window is one column whose elements are contiguous.
+    pub(crate) fn is_column(&self) -> bool {
+        self.columns() == 1 && (self.geometry.row_stride == 1 || self.rows() <= 1)
+    }
+
+    /// Returns whether the elements of each row are contiguous.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.geometry.column_stride == 1
+    }
+
     /// Returns the length of the longer side.
     pub(crate) fn length(&self) -> usize {
         self.rows().max(self.columns())

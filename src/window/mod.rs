@@ -4,6 +4,7 @@
 //! Reading, converting and writing windows is in [`crate::convert`], ownership of the memory in [`crate::array`].
 
 mod any;
+mod lines;
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 mod ndarray;
 mod rows;

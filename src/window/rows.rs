@@ -5,7 +5,10 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::any::AnyWindow;
+use super::lines::copy_lines;
 use super::slice::{AnyRoom, AnySlice};
+use super::typed::Geometry;
 use crate::base::element::{ElementType, match_width};
 
 /// Rows of uninitialised elements, each contiguous, `row_stride` elements from the start of one to the next.
@@ -110,6 +113,46 @@ impl<'a> AnyRows<'a> {
             return; // rows without columns may be too many to count
         }
         match_width!(self.element, Bits => copy::<Bits>(self, values))
+    }
+
+    /// Copies a window of the same type and shape. Panics if either differs: callers have checked.
+    pub(crate) fn copy_from(&mut self, window: AnyWindow<'_>) {
+        fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, window: AnyWindow<'_>) {
+            let Geometry { row_stride, column_stride, .. } = window.geometry();
+            assert!(rows.element.size_in_bytes() == size_of::<Bits>(), "the width");
+            let (from, to) = (window.as_ptr().cast::<Bits>(), rows.start.cast::<Bits>());
+            for row in 0..rows.rows {
+                for column in 0..rows.columns {
+                    // SAFETY: row and column are inside both, which have the same shape; both pointers are aligned for
+                    // elements of this width. Any bits of an element may be copied as an integer.
+                    unsafe {
+                        *to.add(row * rows.row_stride + column) = *from.add(row * row_stride + column * column_stride);
+                    }
+                }
+            }
+        }
+        assert_eq!(self.element, window.element_type(), "values of the type of the rows");
+        assert!(self.rows == window.rows() && self.columns == window.columns(), "the shapes are the same");
+        if window.geometry().is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        if window.has_rows() {
+            let (size, stride) = (self.element.size_in_bytes(), window.geometry().row_stride);
+            // SAFETY: each of the rows of both sides has as many bytes as `columns` elements, and begins at a multiple
+            // of its stride; these rows are borrowed exclusively.
+            unsafe {
+                copy_lines(
+                    window.as_ptr(),
+                    stride * size,
+                    self.start,
+                    self.row_stride * size,
+                    self.columns * size,
+                    self.rows,
+                );
+            }
+            return;
+        }
+        match_width!(self.element, Bits => copy::<Bits>(self, window))
     }
 
     /// Lends one row. Panics if it does not exist: callers have checked.

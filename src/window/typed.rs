@@ -7,6 +7,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::lines::copy_lines;
 use crate::base::parallel;
 
 /// Counts and strides: the offsets of the elements of a window from its first.
@@ -265,6 +266,13 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
         if let (true, Some(values)) = (self.geometry.is_row_major_contiguous(), other.as_slice()) {
             return self.copy_from_slice(values);
+        }
+        if (self.geometry.column_stride, other.geometry.column_stride) == (1, 1) {
+            let size = size_of::<T>();
+            let (from_stride, to_stride) = (other.geometry.row_stride * size, self.geometry.row_stride * size);
+            let (from, to) = (other.start.cast(), self.start.cast());
+            // SAFETY: each row of both windows is `columns` elements, which are plain bytes; this window is exclusive.
+            return unsafe { copy_lines(from, from_stride, to, to_stride, columns * size, rows) };
         }
         for first_row in (0..rows).step_by(TILE) {
             for first_column in (0..columns).step_by(TILE) {

@@ -6,11 +6,11 @@
 //! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
 //! * `tiles`: the order in which a window is read, so that no memory is fetched twice;
 //! * `store`: how results are written to memory;
-//! * `read`, `columns`, `write`, `report`: the calls for other modules.
+//! * `read`, `write`, `beside`, `report`: the calls for other modules.
 //!
 //! Invariant: a call that returns an error has written nothing that the caller can see.
 
-mod columns;
+mod beside;
 mod pair;
 mod read;
 mod report;
@@ -19,7 +19,7 @@ mod tiles;
 mod transpose;
 mod write;
 
-pub(crate) use columns::read_columns;
+pub(crate) use beside::{are_read_together, are_written_together, permits_beside, read_beside, write_beside};
 pub(crate) use read::{OldValues, check, read, read_over, read_rows, read_slice};
 pub(crate) use report::report;
 pub(crate) use write::{check_write, write, write_checked};

@@ -246,7 +246,12 @@ impl<'s, 't> Transfer<'s, 't> {
 
 /// Converts a window into rows of its shape, in parallel if it is large. Returns whether the policy permits every
 /// value.
-fn convert_window(window: AnyWindow<'_>, target: AnyRows<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
+pub(super) fn convert_window(
+    window: AnyWindow<'_>,
+    target: AnyRows<'_>,
+    pair: &Pair,
+    policy: ConversionPolicy,
+) -> bool {
     assert!(window.rows() == target.rows() && window.columns() == target.columns(), "the shapes are the same");
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();

@@ -8,14 +8,14 @@ use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
-use crate::base::element::{ElementType, match_element};
+use crate::base::element::{ElementType, match_element, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::number::Number;
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
 use crate::convert::level::Level;
-use crate::window::{AnySlice, AnyWindow, AnyWindowMut, Geometry};
+use crate::window::{AnyRoom, AnySlice, AnyWindow, AnyWindowMut, Geometry};
 
 /// Converts values, row by row, into a window: all of them or none.
 ///
@@ -111,7 +111,7 @@ impl Update<'_, '_> {
     }
 }
 
-struct Writer<'p> {
+pub(super) struct Writer<'p> {
     /// The pair from the table's type to the block's; `store` is the opposite one.
     show: &'p Pair,
     store: &'p Pair,
@@ -120,24 +120,24 @@ struct Writer<'p> {
 }
 
 /// Scratch buffers for one tile: old values, old values as the block shows them, and new values.
-struct Forms {
+pub(super) struct Forms {
     old: Scratch,
-    shown: Scratch,
-    new: Scratch,
-    is_changed: [bool; Self::CAPACITY],
+    pub(super) shown: Scratch,
+    pub(super) new: Scratch,
+    pub(super) is_changed: [bool; Self::CAPACITY],
 }
 
 impl Forms {
     /// The number of values of a tile: all its forms together fit the first-level cache.
-    const CAPACITY: usize = 512;
+    pub(super) const CAPACITY: usize = 512;
 
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { old: Scratch::new(), shown: Scratch::new(), new: Scratch::new(), is_changed: [false; Self::CAPACITY] }
     }
 }
 
 impl Writer<'_> {
-    fn new(old_type: ElementType, new_type: ElementType, rule: WriteRule) -> Self {
+    pub(super) fn new(old_type: ElementType, new_type: ElementType, rule: WriteRule) -> Self {
         let (show, store) = (Pair::of(old_type, new_type), Pair::of(new_type, old_type));
         Self { show, store, level: Level::chosen(), rule }
     }
@@ -225,6 +225,28 @@ impl Writer<'_> {
         }
     }
 
+    /// Returns what a few old values become: the new ones, and where nothing has changed the old ones. `None` if nothing
+    /// has changed at all.
+    pub(super) fn blend<'s>(
+        &self,
+        old: AnySlice<'_>,
+        new: AnySlice<'_>,
+        shown: &mut Scratch,
+        is_changed: &mut [bool],
+        [converted, blended]: &'s mut [Scratch; 2],
+    ) -> Option<AnySlice<'s>> {
+        let changes = self.mark(old, new, shown, is_changed);
+        if changes == 0 {
+            return None;
+        }
+        let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
+        if changes == new.len() {
+            return Some(converted);
+        }
+        let room = blended.room(self.store.target(), new.len());
+        Some(match_width!(self.store.target(), Bits => choose::<Bits>(old, converted, &is_changed[..new.len()], room)))
+    }
+
     /// Marks the new values to be written, and returns their number.
     fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
@@ -234,6 +256,30 @@ impl Writer<'_> {
         }
         let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
         match_element!(new.element_type(), U => mark_changes::<U>(self.level, shown.as_slice(), new.as_slice(), is_changed))
+    }
+}
+
+/// Copies the marked values of `new`, and the others of `old`. Panics if the types, the widths or the lengths differ.
+fn choose<'s, Bits: Copy>(
+    old: AnySlice<'_>,
+    new: AnySlice<'_>,
+    is_new: &[bool],
+    mut room: AnyRoom<'s>,
+) -> AnySlice<'s> {
+    let (element, count) = (room.element_type(), room.len());
+    assert!(old.element_type() == element && new.element_type() == element, "values of one type");
+    assert!(element.size_in_bytes() == size_of::<Bits>(), "the width");
+    assert!(old.len() == count && new.len() == count && is_new.len() == count, "as many values as elements");
+    let (old, new, to) = (old.as_ptr().cast::<Bits>(), new.as_ptr().cast::<Bits>(), room.as_mut_ptr().cast::<Bits>());
+    // SAFETY: `index` is below the three lengths, so that each pointer is to an element; elements have the width of
+    // `Bits`, which is their alignment, and any bits of one may be copied as an integer. Every element of the room is
+    // written; it overlaps with no other borrow.
+    unsafe {
+        for (index, &is_new) in is_new.iter().enumerate() {
+            let (old, new) = (*old.add(index), *new.add(index));
+            *to.add(index) = if is_new { new } else { old };
+        }
+        room.assume_init()
     }
 }
 

@@ -3,7 +3,7 @@
 //! This module has what the tests share: values, what the rule converts them to, and memory that records what it should
 //! hold. Tests are compiled for 12 types, not for 144 pairs: the other type of a pair is known only at run time.
 
-mod columns;
+mod beside;
 mod ends;
 #[cfg(feature = "rayon")]
 mod exhaustive;

@@ -1,0 +1,204 @@
+//! Windows that lie apart, converted side by side into part of every row, and from it.
+
+use super::*;
+
+/// Columns that are beside the ones that are written.
+const GUARDS: usize = 3;
+
+/// Checks rows of `count` columns, with guards before and after them, against dense rows, and that nothing else is
+/// written.
+fn check_guarded(found: &AnyArray, expected: &AnyArray, count: usize, guards: usize) {
+    match_element!(found.element_type(), D => {
+        let (found, expected) = (found.downcast_ref::<D>().unwrap(), expected.downcast_ref::<D>().unwrap());
+        for (index, value) in found.iter().enumerate() {
+            let (row, place) = (index / (count + 2 * guards), index % (count + 2 * guards));
+            match place.checked_sub(guards).filter(|&column| column < count) {
+                Some(column) => assert!(value.is_same(expected[row * count + column]), "row {row}, column {column}"),
+                None => assert!(value.is_same(D::default()), "row {row}, place {place} is written"),
+            }
+        }
+    });
+}
+
+fn check(found: &AnyArray, expected: &AnyArray, count: usize) {
+    check_guarded(found, expected, count, 0);
+}
+
+fn columns_become_rows<S: Element>(target: ElementType, random: &mut Random) {
+    let shapes = [(0, 3), (1, 1), (1, 70), (7, 2), (33, 16), (200, 5), (40, 64), (3, 65), (1100, 3)];
+    for (turn, (rows, count)) in shapes.into_iter().enumerate() {
+        let policy = POLICIES[(turn + random.below(3)) % 3];
+        let answers = Answers::<S>::random(target, policy, rows * count, 2000, random); // row by row
+        let column = |column: usize| (0..rows).map(|row| answers.values[row * count + column]).collect::<Vec<S>>();
+        let columns = (0..count).map(column).collect::<Vec<_>>();
+        let windows =
+            columns.iter().map(|column| AnyWindow::of_rows(AnySlice::new(column), rows, 1)).collect::<Vec<_>>();
+        let mut found = AnyArray::zeros(target, rows * (count + 2 * GUARDS)).unwrap();
+        let room = found.need_mutable_data().unwrap().into_room();
+        let mut all = AnyRows::new(room, rows, count + 2 * GUARDS);
+        let is_permitted = read_beside(&windows, all.cut(0..rows, GUARDS..GUARDS + count), policy);
+        assert_eq!(is_permitted, (0..rows * count).all(|index| !answers.is_refused(index)), "{policy:?}");
+        if is_permitted {
+            check_guarded(&found, &answers.converted, count, GUARDS);
+        }
+        // And into whole rows.
+        let mut found = AnyArray::zeros(target, rows * count).unwrap();
+        let rows = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, count);
+        assert!(read_beside(&windows, rows, ConversionPolicy::Saturate));
+        let places = format!("{found:?}");
+        assert_eq!(places, format!("{:?}", answers.converted));
+    }
+}
+
+#[test]
+fn columns_that_lie_apart_become_rows_as_the_rule_says() {
+    let mut random = Random(0x5EED_C01D);
+    at_every_level(|| for_every_pair!(columns_become_rows(&mut random)));
+}
+
+/// Windows of one type or several, whose values lie in memory of their own.
+struct Parts {
+    arrays: Vec<AnyArray>,
+    geometries: Vec<Geometry>,
+}
+
+impl Parts {
+    /// Makes parts of so many columns each, of random values: contiguous columns, or rows with room between them.
+    fn random(types: &[ElementType], widths: &[usize], rows: usize, have_rows: bool, random: &mut Random) -> Self {
+        let mut parts = Self { arrays: Vec::new(), geometries: Vec::new() };
+        for (index, &columns) in widths.iter().enumerate() {
+            let row_stride = if have_rows { columns + 1 + index % 3 } else { columns };
+            let geometry = Geometry { rows, columns, row_stride, column_stride: 1 };
+            let count = (rows * row_stride).max(1);
+            parts.arrays.push(match_element!(types[index % types.len()], T => {
+                AnyArray::from((0..count).map(|_| value::<T>(random)).collect::<Vec<T>>())
+            }));
+            parts.geometries.push(geometry);
+        }
+        parts
+    }
+
+    fn windows(&self) -> Vec<AnyWindow<'_>> {
+        fn window(array: &AnyArray, geometry: Geometry) -> AnyWindow<'_> {
+            match_element!(array.element_type(), T => {
+                AnyWindow::new(Window::new(array.downcast_ref::<T>().unwrap().as_slice(), geometry).unwrap())
+            })
+        }
+        self.arrays.iter().zip(&self.geometries).map(|(array, &geometry)| window(array, geometry)).collect()
+    }
+
+    fn windows_mut(&mut self) -> Vec<AnyWindowMut<'_>> {
+        fn window(array: &mut AnyArray, geometry: Geometry) -> AnyWindowMut<'_> {
+            match_element!(array.element_type(), T => {
+                let values = array.downcast_mut::<T>().unwrap().need_mutable_data().unwrap();
+                AnyWindowMut::new(WindowMut::new(values, geometry).unwrap())
+            })
+        }
+        self.arrays.iter_mut().zip(&self.geometries).map(|(array, &geometry)| window(array, geometry)).collect()
+    }
+
+    /// All memory, with what lies between the rows.
+    fn bits(&self) -> Vec<Vec<u8>> {
+        let bits = |array: &AnyArray| {
+            match_element!(array.element_type(), T => {
+                bytemuck::cast_slice::<T, u8>(array.downcast_ref::<T>().unwrap()).to_vec()
+            })
+        };
+        self.arrays.iter().map(bits).collect()
+    }
+
+    fn clone_deep(&self) -> Self {
+        let copy = |array: &AnyArray| match_element!(array.element_type(), T => AnyArray::from(array.downcast_ref::<T>().unwrap().to_vec()));
+        Self { arrays: self.arrays.iter().map(copy).collect(), geometries: self.geometries.clone() }
+    }
+}
+
+const WIDTHS: [&[usize]; 5] = [&[1, 1], &[3, 8, 1, 2], &[8, 8], &[40, 30, 5], &[70, 2]];
+const ROWS: [usize; 4] = [0, 1, 5, 90];
+
+/// The widths of windows of rows, or as many columns. A window of one value is a column.
+fn widths_for(have_rows: bool, widths: &[usize], rows: usize) -> Vec<usize> {
+    let least = if rows > 1 { 1 } else { 2 };
+    if have_rows { widths.iter().map(|&width| width.max(least)).collect() } else { vec![1; widths.iter().sum()] }
+}
+
+/// Reading and writing windows together does what it does one by one.
+fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) {
+    for (turn, (widths, rows)) in WIDTHS.iter().flat_map(|widths| ROWS.map(|rows| (widths, rows))).enumerate() {
+        let have_rows = turn % 2 == 0;
+        let widths = widths_for(have_rows, widths, rows);
+        let width = widths.iter().sum::<usize>();
+        let types = if have_rows || turn % 4 == 1 { vec![S::TYPE] } else { vec![S::TYPE, ElementType::I16, S::TYPE] };
+        let parts = Parts::random(&types, &widths, rows, have_rows, random);
+
+        // Reading.
+        for policy in POLICIES {
+            let read = |each_by_itself: bool| {
+                let mut found = AnyArray::zeros(target, rows * width).unwrap();
+                let room = found.need_mutable_data().unwrap().into_room();
+                let mut target = AnyRows::new(room, rows, width);
+                let is_permitted = match each_by_itself {
+                    false => read_beside(&parts.windows(), target, policy),
+                    true => {
+                        let mut first = 0;
+                        let mut read = |window: AnyWindow<'_>| {
+                            let target = target.cut(0..rows, first..first + window.columns());
+                            first += window.columns();
+                            read_rows(window, target, policy, Origin::default(), OldValues::Lost).is_ok()
+                        };
+                        parts.windows().into_iter().map(&mut read).fold(true, |all, one| all & one)
+                    }
+                };
+                (is_permitted, found)
+            };
+            let ((is_permitted, found), (expected_permitted, expected)) = (read(false), read(true));
+            assert_eq!(is_permitted, expected_permitted, "{policy:?}");
+            if is_permitted {
+                check(&found, &expected, width);
+            }
+        }
+
+        // Writing, of what the windows show, with some values changed.
+        if types.len() > 1 {
+            continue;
+        }
+        let mut new = AnyArray::zeros(target, rows * width).unwrap();
+        let room = AnyRows::new(new.need_mutable_data().unwrap().into_room(), rows, width);
+        assert!(read_beside(&parts.windows(), room, ConversionPolicy::Saturate));
+        let (changed, keep_unchanged) = ([0, 1, 3][turn % 3], turn % 5 != 0);
+        match_element!(target, D => {
+            for value_of in new.downcast_mut::<D>().unwrap().need_mutable_data().unwrap() {
+                if changed > 0 && random.below(changed) == 0 {
+                    *value_of = value::<D>(random);
+                }
+            }
+        });
+        let new = AnyWindow::of_rows(new.as_slice(), rows, width);
+        for policy in POLICIES {
+            let rule = WriteRule { policy, keep_unchanged };
+            let (mut together, mut one_by_one) = (parts.clone_deep(), parts.clone_deep());
+            if permits_beside(&parts.windows(), new, rule) {
+                let mut first = 0;
+                for window in parts.windows() {
+                    let part = new.cut(0..rows, first..first + window.columns());
+                    assert!(check_write(window, part, rule, Origin::default()).is_ok(), "{rule:?}");
+                    first += window.columns();
+                }
+            }
+            write_beside(&mut together.windows_mut(), new, rule);
+            let mut first = 0;
+            for window in one_by_one.windows_mut() {
+                let columns = window.geometry().columns;
+                write_checked(window, new.cut(0..rows, first..first + columns), rule);
+                first += columns;
+            }
+            assert!(together.bits() == one_by_one.bits(), "{rule:?}, {widths:?}, {rows} rows");
+        }
+    }
+}
+
+#[test]
+fn windows_beside_each_other_are_read_and_written_as_one_by_one() {
+    let mut random = Random(0xB0B_51DE);
+    at_every_level(|| for_every_pair!(together_is_one_by_one(&mut random)));
+}

@@ -1,0 +1,237 @@
+//! Regions of a table, borrowed for writing, and what is written over their parts.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::Region;
+use super::piece::PieceMut;
+use super::tiling::{Part, Within, check_parts, for_each_run, height_of, new_array, new_values, read_parts};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::value::AnyValue;
+use crate::convert::kernel;
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
+
+/// A region inside one piece, for writing.
+type PartMut<'t> = Within<AnyWindowMut<'t>>;
+
+/// A region of a table, borrowed for writing: its parts. Splitting it makes disjoint regions, which may be sent to
+/// different threads.
+pub(crate) struct RegionMut<'t> {
+    region: Region,
+    parts: Parts<'t>,
+}
+
+enum Parts<'t> {
+    One(AnyWindowMut<'t>),
+    Many(Vec<PartMut<'t>>),
+}
+
+/// Returns whether two parts, sorted by their first rows and with values each, have a place in common.
+fn overlap(parts: &[PartMut<'_>]) -> bool {
+    // The parts that have the row which has been reached: their columns are disjoint, or the answer is known.
+    let mut columns = BTreeMap::new();
+    let mut ends = BinaryHeap::new();
+    for PartMut { region, .. } in parts {
+        while let Some(&Reverse((end, column))) = ends.peek()
+            && end <= region.rows.start
+        {
+            ends.pop();
+            columns.remove(&column);
+        }
+        let before = columns.range(..region.columns.end).next_back();
+        if before.is_some_and(|(_, &end)| end > region.columns.start) {
+            return true;
+        }
+        columns.insert(region.columns.start, region.columns.end);
+        ends.push(Reverse((region.rows.end, region.columns.start)));
+    }
+    false
+}
+
+impl<'t> RegionMut<'t> {
+    /// Returns a region of a piece, if it is inside.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
+        Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
+    }
+
+    /// Returns a region of the pieces of a table.
+    ///
+    /// # Errors
+    /// [`Error::NotInMemory`] if they do not cover it, or overlap in it.
+    pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
+        let (mut parts, mut covered) = (Vec::new(), 0_usize);
+        for piece in pieces {
+            let common = piece.region().common(region);
+            let count = common.shape().element_count()?;
+            if count > 0
+                && let Some(window) = piece.into_window_of(&common)
+            {
+                covered = covered.saturating_add(count);
+                parts.push(PartMut { region: common, window });
+            }
+        }
+        parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
+        if covered != region.shape().element_count()? || overlap(&parts) {
+            return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
+        }
+        Ok(Self::of_parts(region.clone(), parts))
+    }
+
+    fn of_parts(region: Region, mut parts: Vec<PartMut<'t>>) -> Self {
+        let parts = match parts.pop() {
+            Some(PartMut { region: only, window }) if parts.is_empty() && only == region => Parts::One(window),
+            last => {
+                parts.extend(last);
+                Parts::Many(parts)
+            }
+        };
+        Self { region, parts }
+    }
+
+    pub(crate) fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Returns the values as one slice, if they are of type `U` and contiguous in row-major order.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn into_slice<U: Element>(self) -> Result<&'t mut [U], Self> {
+        let Self { region, parts } = self;
+        match parts {
+            Parts::Many(_) if region.shape().is_empty() => Ok(&mut []),
+            Parts::Many(_) => Err(Self { region, parts }),
+            Parts::One(window) => window
+                .downcast::<U>()
+                .and_then(|window| window.into_slice().map_err(AnyWindowMut::new))
+                .map_err(|window| Self { region, parts: Parts::One(window) }),
+        }
+    }
+
+    /// Converts the values, row by row, into new memory.
+    pub(crate) fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
+        match &self.parts {
+            Parts::One(window) => kernel::to_array(window.as_window(), element_type, policy, self.region.origin()),
+            Parts::Many(parts) => {
+                let parts = as_parts(parts);
+                new_array(&self.region, element_type, policy, &|target| read_parts(&parts, &self.region, target))
+            }
+        }
+    }
+
+    /// Converts values, row by row, into the region: all of them or none.
+    pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        match &mut self.parts {
+            Parts::One(window) => kernel::write(window.reborrow(), values, rule, self.region.origin()),
+            Parts::Many(parts) => {
+                check_parts(&as_parts(parts), &self.region, values, rule)?;
+                self.write_checked(values, rule)
+            }
+        }
+    }
+
+    /// Like [`write`](Self::write), for values that have been checked.
+    pub(crate) fn write_checked(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        let new = new_values(&self.region, values)?;
+        match (&mut self.parts, parallel::task_count(new.size_in_bytes().saturating_mul(2))) {
+            (Parts::One(window), _) => kernel::write_checked(window.reborrow(), new, rule),
+            (Parts::Many(_), 1) => self.write_band(new, rule),
+            (Parts::Many(parts), tasks) => {
+                let parts = parts
+                    .iter_mut()
+                    .map(|PartMut { region, window }| PartMut { region: region.clone(), window: window.reborrow() });
+                let whole = RegionMut::of_parts(self.region.clone(), parts.collect());
+                let bands = parallel::cut((whole, new), new.rows(), tasks, |(region, new), count| {
+                    let ((head, tail), (first, rest)) = (region.split_at_row(count), new.split_at(true, count));
+                    ((head, first), (tail, rest))
+                });
+                parallel::map(bands, |(mut band, new)| band.write_band(new, rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes values of the region's shape, which have been checked.
+    fn write_band(&mut self, new: AnyWindow<'_>, rule: WriteRule) {
+        let region = &self.region;
+        let parts = match &mut self.parts {
+            Parts::One(window) => return kernel::write_checked(window.reborrow(), new, rule),
+            Parts::Many(parts) => parts,
+        };
+        let height = height_of(parts, region, new.columns() * new.element_type().size_in_bytes());
+        let mut runs = Vec::new();
+        for_each_run(parts, region, height, kernel::are_written_together, |run, common| {
+            runs.push((run, common.clone()));
+        });
+        for (run, common) in runs {
+            let Some(from) = region.place_of(&common) else { continue };
+            let windows = parts[run].iter_mut().filter_map(|PartMut { region, window }| {
+                let to = region.place_of(&region.common(&common))?;
+                Some(window.reborrow().cut(to.rows, to.columns))
+            });
+            kernel::write_beside(&mut windows.collect::<Vec<_>>(), new.cut(from.rows, from.columns), rule);
+        }
+    }
+
+    /// Writes one value to every position, or nothing if a part refuses it.
+    pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
+        fn fill(
+            window: AnyWindowMut<'_>,
+            region: &Region,
+            value: AnyValue,
+            policy: ConversionPolicy,
+            is_written: bool,
+        ) -> Result<()> {
+            match_element!(window.element_type(), T => {
+                let value = kernel::value_as::<T>(value, policy, region.origin())?;
+                if is_written && let Ok(window) = window.downcast::<T>() {
+                    window.fill(value);
+                }
+                Ok(())
+            })
+        }
+        match &mut self.parts {
+            Parts::One(window) => fill(window.reborrow(), &self.region, value, policy, true),
+            Parts::Many(parts) => [false, true].into_iter().try_for_each(|is_written| {
+                let mut parts = parts.iter_mut();
+                parts.try_for_each(|part| fill(part.window.reborrow(), &part.region, value, policy, is_written))
+            }),
+        }
+    }
+
+    /// Splits into the first `rows` rows and the rest; if there are fewer rows, the first part has them all.
+    pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
+        let Self { region, parts } = self;
+        let middle = region.rows.start + rows.min(region.rows.len());
+        let (head, tail) = region.split_at_row(middle);
+        match parts {
+            Parts::One(window) => {
+                let (first, rest) = window.split_at(true, middle - region.rows.start);
+                (Self { region: head, parts: Parts::One(first) }, Self { region: tail, parts: Parts::One(rest) })
+            }
+            Parts::Many(parts) => {
+                let (mut above, mut below) = (Vec::new(), Vec::new());
+                for PartMut { region, window } in parts {
+                    if region.rows.end <= middle {
+                        above.push(PartMut { region, window });
+                    } else if region.rows.start >= middle {
+                        below.push(PartMut { region, window });
+                    } else {
+                        let (first, rest) = window.split_at(true, middle - region.rows.start);
+                        let (upper, lower) = region.split_at_row(middle);
+                        above.push(PartMut { region: upper, window: first });
+                        below.push(PartMut { region: lower, window: rest });
+                    }
+                }
+                (Self::of_parts(head, above), Self::of_parts(tail, below))
+            }
+        }
+    }
+}
+
+fn as_parts<'p>(parts: &'p [PartMut<'_>]) -> Vec<Part<'p>> {
+    parts.iter().map(|part| Part { region: part.region.clone(), window: part.window.as_window() }).collect()
+}
