@@ -27,6 +27,7 @@
 //! | a table | [`HomogenNumericTable`], for short [`Table`]; its life cycle: [`MemoryStatus`] |
 //! | columns of several types, an array each | [`SoaNumericTable`] |
 //! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
+//! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
@@ -184,6 +185,7 @@ pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::homogen::{HomogenNumericTable, Table};
 pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 pub use crate::table::numeric_table::NumericTable;
+pub use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};
 pub use crate::table::soa::SoaNumericTable;
 pub use crate::table::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub use crate::table::view::{TableView, TableViewMut};

@@ -206,6 +206,57 @@ pub enum Error {
         /// The type of that column of this one.
         found: ElementType,
     },
+    /// An array is not as long as a packed triangle of any dimension is.
+    #[error(
+        "{found} values are no packed triangle: dimension {dimension} has {below}, and dimension {} has {above}",
+        dimension.saturating_add(1)
+    )]
+    PackedLength {
+        /// The number of values that were given.
+        found: usize,
+        /// The largest dimension for which there are enough.
+        dimension: usize,
+        /// The number of values that this dimension has.
+        below: usize,
+        /// The number of values that the next dimension has.
+        above: usize,
+    },
+    /// A table that should be a square matrix has unequal numbers of rows and columns.
+    #[error("a table of {shape} values is not square")]
+    NotSquare {
+        /// The shape of the table.
+        shape: Shape,
+    },
+    /// Two cells that are one in a symmetric matrix are given values that differ. It is the first such pair in row-major
+    /// order.
+    #[error(
+        "the value {value} at row {row}, column {column} differs from {mirrored} at row {}, column {}: the matrix is \
+         symmetric",
+        mirror.0, mirror.1
+    )]
+    UnequalMirror {
+        /// The row of the cell above the diagonal.
+        row: usize,
+        /// The column of that cell.
+        column: usize,
+        /// The value of that cell.
+        value: AnyValue,
+        /// The row and the column of the cell below the diagonal.
+        mirror: (usize, usize),
+        /// The value of that cell.
+        mirrored: AnyValue,
+    },
+    /// A cell of a triangular matrix that is always zero is given another value. It is the first such cell in row-major
+    /// order.
+    #[error("the value {value} at row {row}, column {column} is not zero, and outside the triangle of the matrix")]
+    OutsideTriangle {
+        /// The row of the cell.
+        row: usize,
+        /// The column of the cell.
+        column: usize,
+        /// The value that it was to get.
+        value: AnyValue,
+    },
     /// A column of a structure of arrays has no values yet.
     #[error("column {column} has no values yet: `set_column` supplies them")]
     ColumnNotSet {
@@ -473,8 +524,14 @@ impl Error {
         };
         match &mut self {
             Self::BlockOutstanding { rows } => along(rows, down),
-            Self::ValueNotRepresentable { row, column, .. } | Self::NotInMemory { row, column } => {
+            Self::ValueNotRepresentable { row, column, .. }
+            | Self::NotInMemory { row, column }
+            | Self::OutsideTriangle { row, column, .. } => {
                 (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
+            }
+            Self::UnequalMirror { row, column, mirror, .. } => {
+                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
+                *mirror = (mirror.0.saturating_add(down), mirror.1.saturating_add(right));
             }
             Self::MisplacedPiece { row, column, rows, columns } => {
                 (*row, *column) = (row.saturating_add(down), column.saturating_add(right));

@@ -15,7 +15,7 @@
 
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling`, the targets of
 // reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in
+// end to end in `merged` and `joined`, halves of square matrices in `packed`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in
 // `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, and
 // downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
@@ -34,6 +34,8 @@ mod lease;
 pub(crate) mod merged;
 #[forbid(unsafe_code)]
 pub(crate) mod numeric_table;
+#[forbid(unsafe_code)]
+pub(crate) mod packed;
 #[forbid(unsafe_code)]
 mod piece;
 #[forbid(unsafe_code)]

@@ -178,6 +178,12 @@ impl TableKind {
     /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable). Not in files.
     pub const ROW_MERGED: Self = Self("row-merged");
 
+    /// One half of a symmetric matrix: [`PackedSymmetricMatrix`](crate::PackedSymmetricMatrix).
+    pub const PACKED_SYMMETRIC: Self = Self("packed-symmetric");
+
+    /// One half of a matrix, whose other half is zero: [`PackedTriangularMatrix`](crate::PackedTriangularMatrix).
+    pub const PACKED_TRIANGULAR: Self = Self("packed-triangular");
+
     /// A kind without a name in files: such a table is saved, and read again, as what it shows.
     pub const CUSTOM: Self = Self("custom");
 

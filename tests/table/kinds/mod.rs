@@ -2,7 +2,9 @@
 
 mod conformance;
 mod merged;
+mod packed;
 mod soa;
+mod square;
 
 use numeric_table::prelude::*;
 use numeric_table::table::{by_mut, by_ref};

@@ -1,0 +1,367 @@
+//! The values of a packed matrix as a table: what both kinds have in common.
+//!
+//! Cells that are contiguous in the packed array are converted from there and into it; all others in tiles, which are
+//! gathered from the packed array, and scattered into it after writing. The public types are in `packed`.
+//! Invariant: the array has as many values as `packing` stores.
+
+use std::ops::Range;
+
+use super::packing::{OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, earlier_pair, first_unequal};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::value::AnyValue;
+use crate::convert::kernel::{self, OldValues};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::dictionary::{DataDictionary, Feature};
+use crate::table::tiling::{earlier, new_values};
+use crate::table::{
+    DataLayout, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, TableView, TableViewMut,
+    Target,
+};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+
+/// A packed array, and what it is half of.
+pub(super) struct Packed {
+    id: TableId,
+    pub(super) packing: Packing,
+    pub(super) array: AnyArray,
+    dictionary: DataDictionary,
+    status: MemoryStatus,
+}
+
+impl Packed {
+    fn new(packing: Packing, array: AnyArray, status: MemoryStatus) -> Self {
+        let dictionary = DataDictionary::uniform(Feature::new(array.element_type()), packing.dimension());
+        Self { id: TableId::new(), packing, array, dictionary, status }
+    }
+
+    /// # Errors
+    /// The array, with [`Error::PackedLength`].
+    pub(super) fn of_array(
+        array: AnyArray,
+        triangle: Triangle,
+        order: PackedOrder,
+        other: OtherHalf,
+    ) -> Result<Self, Refused<AnyArray>> {
+        match Packing::of_length(array.len(), triangle, order, other) {
+            Ok(packing) => Ok(Self::new(packing, array, MemoryStatus::UserAllocated)),
+            Err(error) => Err(Refused::new(array, error)),
+        }
+    }
+
+    pub(super) fn zeros(
+        dimension: usize,
+        element: ElementType,
+        triangle: Triangle,
+        order: PackedOrder,
+        other: OtherHalf,
+    ) -> Result<Self> {
+        let packing = Packing::of_dimension(dimension, element, triangle, order, other)?;
+        Ok(Self::new(packing, AnyArray::zeros(element, packing.count())?, MemoryStatus::InternallyAllocated))
+    }
+
+    /// Returns another matrix on the same memory.
+    pub(super) fn share(&self, packing: Packing) -> Self {
+        Self { dictionary: self.dictionary.clone(), ..Self::new(packing, self.array.clone(), self.status) }
+    }
+
+    /// Returns the same matrix, packed in another way: on the same memory, if its values are in the same places.
+    pub(super) fn repacked(&self, triangle: Triangle, order: PackedOrder) -> Result<Self> {
+        let (old, new) = (self.packing, self.packing.with(triangle, order));
+        if new == old || (new.other == OtherHalf::Mirrored && new.begins_at_zero() == old.begins_at_zero()) {
+            return Ok(self.share(new));
+        }
+        let element = self.array.element_type();
+        let mut array = AnyArray::zeros(element, new.count())?;
+        match_element!(element, T => {
+            let (from, to) = (values::<T>(&self.array)?, values_mut::<T>(&mut array)?);
+            let mut tile = [T::default(); SIDE * SIDE];
+            for_each_square(old.dimension(), |rows, columns| {
+                let region = match triangle {
+                    Triangle::Upper => Region { rows, columns },
+                    Triangle::Lower => Region { rows: columns, columns: rows },
+                };
+                let tile = &mut tile[..region.rows.len() * region.columns.len()];
+                old.gather(from, &region, tile);
+                new.scatter(to, &region, tile);
+            });
+        });
+        let dictionary = self.dictionary.clone();
+        Ok(Self { dictionary, ..Self::new(new, array, MemoryStatus::InternallyAllocated) })
+    }
+
+    /// Copies the half of a square table, if the other half is what the matrix shows there.
+    pub(super) fn of_table(
+        table: &dyn NumericTable,
+        triangle: Triangle,
+        order: PackedOrder,
+        other: OtherHalf,
+    ) -> Result<Self> {
+        let (shape, element) = (table.shape(), table.one_type()?);
+        if shape.rows != shape.columns {
+            return Err(Error::NotSquare { shape });
+        }
+        let mut new = Self::zeros(shape.rows, element, triangle, order, other)?;
+        match_element!(element, T => copy_half::<T>(table, new.packing, values_mut(&mut new.array)?))?;
+        table.dictionary().check_count(shape.columns, Some(element))?;
+        new.dictionary = table.dictionary().clone();
+        Ok(new)
+    }
+
+    pub(super) fn values<T: Element>(&self) -> Result<&[T]> {
+        values(&self.array)
+    }
+
+    pub(super) fn values_mut<T: Element>(&mut self) -> Result<&mut [T]> {
+        values_mut(&mut self.array)
+    }
+
+    pub(super) fn set<T: Element>(&mut self, row: usize, column: usize, value: T) -> Result<()> {
+        self.check_cell(row, column)?;
+        let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+        self.write_region(&Region::of_value(row, column), AnySlice::new(&[value]), rule)
+    }
+
+    fn check_cell(&self, row: usize, column: usize) -> Result<()> {
+        let dimension = self.packing.dimension();
+        if row >= dimension {
+            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: dimension });
+        }
+        if column >= dimension {
+            return Err(Error::ColumnOutOfRange { column, column_count: dimension });
+        }
+        Ok(())
+    }
+
+    pub(super) fn value_at(&self, row: usize, column: usize) -> Result<AnyValue> {
+        self.check_cell(row, column)?;
+        match_element!(self.array.element_type(), T => {
+            let values = values::<T>(&self.array)?;
+            Ok(self.packing.index_of(row, column).map_or(T::default(), |index| values[index]).into())
+        })
+    }
+}
+
+fn values<T: Element>(array: &AnyArray) -> Result<&[T]> {
+    let values =
+        array.downcast_ref::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, array.element_type()))?;
+    Ok(values)
+}
+
+fn values_mut<T: Element>(array: &mut AnyArray) -> Result<&mut [T]> {
+    let found = array.element_type();
+    array.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?.need_mutable_data()
+}
+
+/// Calls `work` with the rows and columns of squares that cover all that is not left of the diagonal: from top to
+/// bottom, and from left to right.
+fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<usize>)) {
+    let square = |first: usize| first..dimension.min(first.saturating_add(SIDE));
+    for row in (0..dimension).step_by(SIDE) {
+        (row..dimension).step_by(SIDE).for_each(|column| work(square(row), square(column)));
+    }
+}
+
+/// Copies the stored half of a table, tile by tile.
+///
+/// # Errors
+/// Those of reading the table; [`Error::UnequalMirror`], [`Error::OutsideTriangle`] for the first one in row-major
+/// order.
+fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mut [T]) -> Result<()> {
+    let read = |region: &Region, tile: &mut [T]| {
+        let target = Target::new(AnySliceMut::new(tile), region.shape(), ConversionPolicy::Saturate)?;
+        table.read_region(region, target.over())
+    };
+    let (dimension, mut tile, mut mirror) = (packing.dimension(), [T::default(); TILE], [T::default(); TILE]);
+    for first in (0..dimension).step_by(SIDE) {
+        let rows = first..dimension.min(first + SIDE);
+        let start = if packing.other == OtherHalf::Mirrored { first } else { 0 };
+        let mut refused = None;
+        for column in (start..dimension).step_by(SIDE) {
+            let region = Region { rows: rows.clone(), columns: column..dimension.min(column + SIDE) };
+            let (height, width) = (region.rows.len(), region.columns.len());
+            let (tile, mirror) = (&mut tile[..height * width], &mut mirror[..height * width]);
+            read(&region, tile)?;
+            let found = match packing.other {
+                OtherHalf::Zero => packing.check_new(&region, tile).err(),
+                OtherHalf::Mirrored => {
+                    read(&Region { rows: region.columns.clone(), columns: rows.clone() }, mirror)?;
+                    let value = |row: usize, at: usize| tile[(row - first) * width + at - column];
+                    let mirrored = |row: usize, at: usize| mirror[(at - column) * height + row - first];
+                    first_unequal(&rows, &region.columns, value, mirrored)
+                }
+            };
+            refused = earlier_pair(refused, found);
+            packing.scatter(values, &region, tile);
+        }
+        refused.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+/// Calls `work` with a window on the values of each part of a region. Returns the earliest error.
+fn for_each_window<T: Element>(
+    packing: &Packing,
+    values: &[T],
+    region: &Region,
+    work: &mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>,
+) -> Result<()> {
+    let (mut tile, mut outcome) = ([T::default(); TILE], Ok(()));
+    packing.for_each_part(region, |part| {
+        let result = match &part {
+            Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], run.shape()), run),
+            Part::Tile(place) => {
+                let tile = &mut tile[..place.rows.len() * place.columns.len()];
+                packing.gather(values, place, tile);
+                work(rows_of(tile, place.shape()), place)
+            }
+        };
+        if result.is_err() {
+            outcome = earlier(std::mem::replace(&mut outcome, Ok(())), result);
+        }
+    });
+    outcome
+}
+
+fn rows_of<T: Element>(values: &[T], shape: Shape) -> AnyWindow<'_> {
+    AnyWindow::of_rows(AnySlice::new(values), shape.rows, shape.columns)
+}
+
+fn read<T: Element>(packing: &Packing, values: &[T], region: &Region, target: Target<'_>) -> Result<()> {
+    let Target { values: rows, policy, old } = target;
+    let (count, element) = (region.rows.len(), rows.element_type());
+    let tasks = parallel::task_count(rows.size_in_bytes().saturating_mul(2)); // what is written is read as well
+    let mut policy = policy;
+    if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
+        let bands = parallel::cut(region.clone(), count, tasks, |band, rows| band.split_at_row(band.rows.start + rows));
+        let check = |band: Region| {
+            let mut check =
+                |window: AnyWindow<'_>, part: &Region| kernel::check(window, element, policy, part.origin());
+            for_each_window(packing, values, &band, &mut check)
+        };
+        parallel::map(bands, check).into_iter().fold(Ok(()), earlier)?;
+        policy = ConversionPolicy::Saturate;
+    }
+    let bands = parallel::cut((region.clone(), rows), count, tasks, |(band, target), rows| {
+        let ((first, rest), (head, tail)) = (band.split_at_row(band.rows.start + rows), target.split_at(true, rows));
+        ((first, head), (rest, tail))
+    });
+    let read = |(band, mut target): (Region, AnyRows<'_>)| {
+        for_each_window(packing, values, &band, &mut |window, part| match band.place_of(part) {
+            Some(place) => {
+                let target = target.cut(place.rows, place.columns);
+                kernel::read_rows(window, target, policy, part.origin(), OldValues::Lost)
+            }
+            None => Ok(()), // never: a part is inside
+        })
+    };
+    parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
+}
+
+/// Writes values that have been checked.
+fn write<T: Element>(packing: &Packing, values: &mut [T], region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
+    let mut tile = [T::default(); TILE];
+    packing.for_each_part(region, |part| {
+        let (Part::Run(there) | Part::Tile(there)) = &part;
+        let Some(place) = region.place_of(there) else { return };
+        let (new, shape) = (new.cut(place.rows, place.columns), there.shape());
+        let put = |values: &mut [T]| {
+            let window = AnyWindowMut::of_rows(AnySliceMut::new(values), shape.rows, shape.columns);
+            kernel::write_checked(window, new, rule);
+        };
+        match part {
+            Part::Run(ref run) => put(&mut values[packing.span_of_run(run)]),
+            Part::Tile(ref place) => {
+                let tile = &mut tile[..shape.rows * shape.columns];
+                packing.gather(values, place, tile);
+                put(tile);
+                packing.scatter(values, place, tile);
+            }
+        }
+    });
+}
+
+impl NumericTable for Packed {
+    fn shape(&self) -> Shape {
+        self.packing.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn uniform_type(&self) -> Option<ElementType> {
+        Some(self.array.element_type())
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        match self.packing.order {
+            PackedOrder::Rows => DataLayout::RowMajor,
+            PackedOrder::Columns => DataLayout::ColumnMajor,
+        }
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        self.status
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.dictionary.check_types(&dictionary)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        let Some((line, span)) = self.packing.line_around(row, column) else { return Ok(None) };
+        match_element!(self.array.element_type(), T => {
+            let Some(array) = self.array.downcast_ref::<T>() else { return Ok(None) }; // never: it is its type
+            let view = TableView::new(&array[span.clone()], line.shape(), DataLayout::RowMajor)?;
+            Ok(Some(Piece::of_array(line.rows.start, line.columns.start, view, array, span.start)))
+        })
+    }
+
+    /// The stored line around a cell. There are no [`pieces_mut`](Self::pieces_mut): they would not cover the table.
+    fn piece_mut(&mut self, row: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
+        let Some((line, span)) = self.packing.line_around(row, column) else { return Ok(None) };
+        match_element!(self.array.element_type(), T => {
+            let values = &mut self.values_mut::<T>()?[span];
+            let view = TableViewMut::new(values, line.shape(), DataLayout::RowMajor)?;
+            Ok(Some(PieceMut::new(line.rows.start, line.columns.start, view)))
+        })
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        target.check(region, self.shape())?;
+        match_element!(self.array.element_type(), T => read::<T>(&self.packing, self.values()?, region, target))
+    }
+
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape())?;
+        let (packing, new) = (self.packing, new_values(region, values)?);
+        if values.is_empty() {
+            return Ok(());
+        }
+        match_element!(values.element_type(), U => {
+            packing.check_new::<U>(region, values.downcast::<U>().unwrap_or_default())
+        })?;
+        match_element!(self.array.element_type(), T => {
+            let mut check = |old: AnyWindow<'_>, part: &Region| match region.place_of(part) {
+                Some(place) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
+                None => Ok(()), // never: a part is inside
+            };
+            for_each_window::<T>(&packing, self.values()?, region, &mut check)?;
+            write::<T>(&packing, self.values_mut()?, region, new, rule);
+        });
+        Ok(())
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

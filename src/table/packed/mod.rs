@@ -1,0 +1,487 @@
+//! Symmetric and triangular matrices of which one half is stored.
+//!
+//! Where the values are is in `packing`, how they are read and written in `cells`. Semantics: DAAL
+//! `PackedSymmetricMatrix` and `PackedTriangularMatrix`, which pack by rows only, and lose what is written to one of
+//! two cells that are stored as one, or to a cell that is not stored.
+
+mod cells;
+mod packing;
+
+use std::any::Any;
+use std::fmt;
+
+use self::cells::Packed;
+use self::packing::OtherHalf;
+pub use self::packing::{PackedOrder, Triangle};
+use super::borrow::{forwards_reading, forwards_writing};
+use super::numeric_table::describe;
+use super::{NumericTable, Refused, TableKind};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType};
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::base::value::AnyValue;
+
+/// A symmetric matrix of which one half is stored: covariances, distances, kernels. `n * (n + 1) / 2` values of any
+/// element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
+///
+/// ```text
+///   lower, by rows                    row 1 as f64: 2.0 3.0 5.0
+///      1  .  .
+///      2  3  .     1 2 3 4 5 6
+///      4  5  6
+/// ```
+///
+/// As a table it shows all `n` x `n` values. Blocks are converted copies, read at about the speed of a full matrix;
+/// only a block of a column, or of the last row, is borrowed where all of it is contiguous. A value that is written is
+/// written for both of its cells. If a block has both, and they differ in any bit when it is written, that is
+/// [`Error::UnequalMirror`], and nothing is written: change both, or the [packed values](Self::packed_mut).
+///
+/// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
+/// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
+/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused.
+///
+/// Source: DAAL `PackedSymmetricMatrix`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{PackedOrder, PackedSymmetricMatrix, Triangle, prelude::*};
+/// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+/// let mut matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
+/// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 2.0, 4.0, 2.0, 3.0, 5.0, 4.0, 5.0, 6.0]);
+/// matrix.set_value(0, 2, 7.0)?; // and row 2, column 0
+/// assert_eq!(matrix.packed::<f32>()?, [1.0, 2.0, 3.0, 7.0, 5.0, 6.0]);
+///
+/// let one_of_two = matrix.update_rows::<f32, _>(.., |block| {
+///     block.row_mut(0)[1] = 9.0;
+///     Ok(())
+/// });
+/// assert!(matches!(one_of_two, Err(Error::UnequalMirror { row: 0, column: 1, mirror: (1, 0), .. })));
+/// let full: Table<f32> = (&matrix as &dyn NumericTable).convert()?;
+/// assert_eq!(full.as_slice()?[..3], [1.0, 2.0, 7.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PackedSymmetricMatrix(Packed);
+
+/// A triangular matrix of which the half that is not zero is stored: factors of Cholesky, LU and QR.
+/// `n * (n + 1) / 2` values of any element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
+///
+/// ```text
+///   lower, by rows                    row 1 as f64: 2.0 3.0 0.0
+///      1  .  .
+///      2  3  .     1 2 3 4 5 6
+///      4  5  6
+/// ```
+///
+/// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
+/// contiguous. Writing anything but zero to a cell that is not stored is [`Error::OutsideTriangle`], and nothing is
+/// written.
+///
+/// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
+/// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
+/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused.
+///
+/// Source: DAAL `PackedTriangularMatrix`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+/// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+/// let mut matrix = PackedTriangularMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
+/// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
+/// matrix.set_value(2, 0, 7.0)?;
+/// assert_eq!(matrix.packed::<f32>()?, [1.0, 2.0, 3.0, 7.0, 5.0, 6.0]);
+/// let error = matrix.set_value(0, 2, 7.0).unwrap_err();
+/// assert!(matches!(error, Error::OutsideTriangle { row: 0, column: 2, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PackedTriangularMatrix(Packed);
+
+macro_rules! packed_matrix {
+    ($Matrix:ident, $name:literal, $kind:expr, $other:expr, $full:literal, $unequal:literal, $bad:literal) => {
+        impl $Matrix {
+            /// Creates a matrix on packed values: a `Vec`, an [`Array`](crate::Array), an [`AnyArray`]. No copy.
+            ///
+            /// # Errors
+            /// The array, with [`Error::PackedLength`] if there is no `n` for which it has `n * (n + 1) / 2` values.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*, table::Refused};")]
+            /// let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
+            #[doc = concat!("let matrix = ", $name, "::from_packed(vec![1_u8, 2, 3], upper, rows)?;")]
+            /// assert_eq!(matrix.dimension(), 2);
+            #[doc = concat!("let refused = ", $name, "::from_packed(vec![1_u8; 7], upper, rows);")]
+            /// let Refused { given, error } = refused.unwrap_err();
+            /// assert_eq!(given.len(), 7);
+            /// assert_eq!(
+            ///     error.to_string(),
+            ///     "7 values are no packed triangle: dimension 3 has 6, and dimension 4 has 10"
+            /// );
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn from_packed(
+                values: impl Into<AnyArray>,
+                triangle: Triangle,
+                order: PackedOrder,
+            ) -> Result<Self, Refused<AnyArray>> {
+                Packed::of_array(values.into(), triangle, order, $other).map(Self)
+            }
+
+            /// Creates a matrix on values as LAPACK packs them, `uplo` being the half that is stored: by columns.
+            ///
+            /// # Errors
+            /// Those of [`from_packed`](Self::from_packed).
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
+            /// assert_eq!(matrix.rows::<i32>(..1)?[..], [1, 2, 4]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn from_lapack(uplo: Triangle, values: impl Into<AnyArray>) -> Result<Self, Refused<AnyArray>> {
+                Self::from_packed(values, uplo, PackedOrder::Columns)
+            }
+
+            /// Creates a matrix of zeros.
+            ///
+            /// # Errors
+            /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            /// let (lower, rows) = (Triangle::Lower, PackedOrder::Rows);
+            #[doc = concat!("let matrix = ", $name, "::zeros(3, ElementType::F64, lower, rows)?;")]
+            /// assert_eq!(matrix.packed::<f64>()?, [0.0; 6]);
+            /// # Ok::<(), Error>(())
+            /// ```
+            pub fn zeros(
+                dimension: usize,
+                element: ElementType,
+                triangle: Triangle,
+                order: PackedOrder,
+            ) -> Result<Self> {
+                Packed::zeros(dimension, element, triangle, order, $other).map(Self)
+            }
+
+            /// Copies one half of a square table, whose other half must be what the matrix shows there. The dictionary
+            /// is kept. O(n²), without a copy of the whole.
+            ///
+            /// # Errors
+            /// [`Error::NotSquare`]; [`Error::MixedElementTypes`];
+            #[doc = concat!($bad, ";")]
+            /// those of reading the table; [`Error::OutOfMemory`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("let full = HomogenNumericTable::from_rows(&[", $full, "])?;")]
+            #[doc = concat!("let matrix = ", $name, "::from_full(&full, Triangle::Lower, PackedOrder::Rows)?;")]
+            /// assert_eq!(matrix.packed::<i32>()?, [1, 2, 3]);
+            #[doc = concat!("let other = HomogenNumericTable::from_rows(&[", $unequal, "])?;")]
+            #[doc = concat!("assert!(", $name, "::from_full(&other, Triangle::Lower, PackedOrder::Rows).is_err());")]
+            /// # Ok::<(), Error>(())
+            /// ```
+            pub fn from_full(table: &dyn NumericTable, triangle: Triangle, order: PackedOrder) -> Result<Self> {
+                Packed::of_table(table, triangle, order, $other).map(Self)
+            }
+
+            /// Returns the number of rows, which is the number of columns.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("assert_eq!(", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?.dimension(), 2);")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn dimension(&self) -> usize {
+                self.0.packing.dimension()
+            }
+
+            /// Returns which half is stored.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
+            /// assert_eq!(matrix.triangle(), Triangle::Upper);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn triangle(&self) -> Triangle {
+                self.0.packing.triangle
+            }
+
+            /// Returns the order in which it is packed.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{PackedOrder, ", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
+            /// assert_eq!(matrix.order(), PackedOrder::Columns);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn order(&self) -> PackedOrder {
+                self.0.packing.order
+            }
+
+            /// Returns the array of the packed values.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
+            /// assert_eq!(matrix.array().len(), 3);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn array(&self) -> &AnyArray {
+                &self.0.array
+            }
+
+            /// Borrows the packed values. Source: DAAL `getPackedArray`.
+            ///
+            /// # Errors
+            /// [`Error::ElementTypeMismatch`] if they are not of type `T`.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
+            /// assert_eq!(matrix.packed::<i16>()?, [1, 2, 3]);
+            /// assert!(matrix.packed::<u16>().is_err());
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn packed<T: Element>(&self) -> Result<&[T]> {
+                self.0.values()
+            }
+
+            /// Borrows the packed values for writing. Shared or immutable memory is copied first.
+            ///
+            /// # Errors
+            /// Those of [`packed`](Self::packed); [`Error::OutOfMemory`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("let mut matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
+            /// matrix.packed_mut::<i16>()?[1] = 20;
+            /// assert_eq!(matrix.value::<i16>(0, 1)?, 20);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn packed_mut<T: Element>(&mut self) -> Result<&mut [T]> {
+                self.0.values_mut()
+            }
+
+            /// Returns the array of the packed values, without a copy.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
+            /// assert_eq!(matrix.into_packed().downcast::<i16>().unwrap()[..], [1, 2, 3]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn into_packed(self) -> AnyArray {
+                self.0.array
+            }
+
+            /// Returns one value in its own type; a cell that is not stored has one too.
+            ///
+            /// # Errors
+            /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
+            /// assert_eq!(matrix.get(0, 1)?, 2_i16.into());
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn get(&self, row: usize, column: usize) -> Result<AnyValue> {
+                self.0.value_at(row, column)
+            }
+
+            /// Returns the same matrix, packed in the other order if it is not in this one: a copy then.
+            ///
+            /// # Errors
+            /// [`Error::OutOfMemory`].
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
+            /// let by_rows = matrix.to_order(PackedOrder::Rows)?;
+            /// assert_eq!(by_rows.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
+            /// assert_eq!(by_rows.rows::<i32>(..)?[..], matrix.rows::<i32>(..)?[..]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn to_order(&self, order: PackedOrder) -> Result<Self> {
+                self.0.repacked(self.triangle(), order).map(Self)
+            }
+        }
+
+        /// Shares the memory: O(1). The first write through either matrix copies it.
+        impl Clone for $Matrix {
+            fn clone(&self) -> Self {
+                Self(self.0.share(self.0.packing))
+            }
+        }
+
+        impl NumericTable for $Matrix {
+            fn kind(&self) -> TableKind {
+                $kind
+            }
+
+            forwards_reading!(self, self.0);
+            forwards_writing!(self, self.0);
+
+            fn as_any(&self) -> Option<&dyn Any> {
+                Some(self)
+            }
+
+            fn as_any_mut(&mut self) -> Option<&mut dyn Any> {
+                Some(self)
+            }
+        }
+
+        impl fmt::Debug for $Matrix {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                describe($name, self, f)
+            }
+        }
+    };
+}
+
+packed_matrix!(
+    PackedSymmetricMatrix,
+    "PackedSymmetricMatrix",
+    TableKind::PACKED_SYMMETRIC,
+    OtherHalf::Mirrored,
+    "[1, 2], [2, 3]",
+    "[1, 9], [2, 3]",
+    "[`Error::UnequalMirror`] for the first two cells, in row-major order, that differ in any bit"
+);
+packed_matrix!(
+    PackedTriangularMatrix,
+    "PackedTriangularMatrix",
+    TableKind::PACKED_TRIANGULAR,
+    OtherHalf::Zero,
+    "[1, 0], [2, 3]",
+    "[1, 9], [2, 3]",
+    "[`Error::OutsideTriangle`] for the first cell, in row-major order, that is not zero outside the triangle"
+);
+
+impl PackedSymmetricMatrix {
+    /// Writes one value, for both of its cells, under [`ConversionPolicy::Checked`](crate::ConversionPolicy::Checked).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedSymmetricMatrix, Triangle, prelude::*};
+    /// let mut matrix = PackedSymmetricMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3])?;
+    /// matrix.set(1, 0, 20)?;
+    /// assert_eq!(matrix.rows::<i32>(..)?[..], [1, 20, 20, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set<T: Element>(&mut self, row: usize, column: usize, value: T) -> Result<()> {
+        self.0.set(row, column, value)
+    }
+
+    /// Returns the same matrix with the other half stored, if it is not this one: a copy then.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedSymmetricMatrix, Triangle, prelude::*};
+    /// let matrix = PackedSymmetricMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;
+    /// let lower = matrix.to_triangle(Triangle::Lower)?;
+    /// assert_eq!(lower.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
+    /// assert_eq!(lower.rows::<i32>(..)?[..], matrix.rows::<i32>(..)?[..]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_triangle(&self, triangle: Triangle) -> Result<Self> {
+        self.0.repacked(triangle, self.order()).map(Self)
+    }
+
+    /// Returns the letter that tells BLAS and LAPACK, which read by columns, where the packed values belong: by rows,
+    /// the lower half is their upper one. Nothing needs to be repacked.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedOrder, PackedSymmetricMatrix, Triangle};
+    /// let matrix = PackedSymmetricMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
+    /// assert_eq!(matrix.uplo(), b'U'); // `dspmv(matrix.uplo(), n, 1.0, matrix.packed()?, ...)`
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn uplo(&self) -> u8 {
+        uplo(self.triangle(), self.order())
+    }
+}
+
+impl PackedTriangularMatrix {
+    /// Writes one value under [`ConversionPolicy::Checked`](crate::ConversionPolicy::Checked).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
+    /// [`Error::OutOfMemory`]; [`Error::OutsideTriangle`] for anything but zero where it is always zero.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedTriangularMatrix, Triangle, prelude::*};
+    /// let mut matrix = PackedTriangularMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3])?;
+    /// matrix.set(0, 1, 20)?;
+    /// matrix.set(1, 0, 0)?; // what it is anyway
+    /// assert_eq!(matrix.rows::<i32>(..)?[..], [1, 20, 0, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set<T: Element>(&mut self, row: usize, column: usize, value: T) -> Result<()> {
+        self.0.set(row, column, value)
+    }
+
+    /// Returns the transposed matrix: O(1), on the same memory. Packed by rows it was the other half by columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+    /// let matrix = PackedTriangularMatrix::from_packed(vec![1, 2, 3], Triangle::Lower, PackedOrder::Rows)?;
+    /// let transposed = matrix.transposed();
+    /// assert_eq!((transposed.triangle(), transposed.order()), (Triangle::Upper, PackedOrder::Columns));
+    /// assert_eq!(transposed.rows::<i32>(..)?[..], [1, 2, 0, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        Self(self.0.share(self.0.packing.transposed()))
+    }
+
+    /// Returns the letters that tell BLAS and LAPACK, which read by columns, what the packed values are: `uplo`, and
+    /// `trans`, which is `b'T'` if the matrix is packed by rows. Nothing needs to be repacked.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle};
+    /// let matrix = PackedTriangularMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
+    /// assert_eq!(matrix.uplo_and_trans(), (b'U', b'T'));
+    /// assert_eq!(matrix.to_order(PackedOrder::Columns)?.uplo_and_trans(), (b'L', b'N'));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn uplo_and_trans(&self) -> (u8, u8) {
+        let trans = if self.order() == PackedOrder::Rows { b'T' } else { b'N' };
+        (uplo(self.triangle(), self.order()), trans)
+    }
+}
+
+/// Returns the half that the values are of, if they are read by columns.
+fn uplo(triangle: Triangle, order: PackedOrder) -> u8 {
+    match order {
+        PackedOrder::Rows => triangle.opposite().uplo(),
+        PackedOrder::Columns => triangle.uplo(),
+    }
+}

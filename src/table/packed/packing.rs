@@ -1,0 +1,428 @@
+//! How the half of a square matrix is packed, and where the value of a cell is.
+//!
+//! The stored half is a list of *lines*, without gaps: its rows, or its columns. A line has one value for each of its
+//! *places*, the other index of the cell. There are two forms, and all else follows from them: lines that begin at place
+//! 0 and end at the diagonal (lower by rows, upper by columns), and lines that begin at the diagonal.
+
+use std::ops::Range;
+
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::value::AnyValue;
+use crate::table::Region;
+
+/// The half of a square matrix that is stored, with the diagonal.
+///
+/// # Examples
+/// ```
+/// use numeric_table::Triangle;
+/// assert_eq!((Triangle::Upper.uplo(), Triangle::Lower.uplo()), (b'U', b'L'));
+/// assert_eq!(Triangle::Upper.opposite(), Triangle::Lower);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Triangle {
+    /// Cells whose column is not before their row.
+    Upper,
+    /// Cells whose column is not after their row.
+    Lower,
+}
+
+impl Triangle {
+    /// Returns the letter that BLAS and LAPACK take as `uplo`: `b'U'` or `b'L'`.
+    ///
+    /// # Examples
+    /// ```
+    /// assert_eq!(numeric_table::Triangle::Lower.uplo(), b'L');
+    /// ```
+    pub const fn uplo(self) -> u8 {
+        match self {
+            Self::Upper => b'U',
+            Self::Lower => b'L',
+        }
+    }
+
+    /// Returns the other half: where the stored one is when the matrix is transposed.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::Triangle;
+    /// assert_eq!(Triangle::Lower.opposite(), Triangle::Upper);
+    /// ```
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Upper => Self::Lower,
+            Self::Lower => Self::Upper,
+        }
+    }
+}
+
+/// The order in which the values of a triangle are packed.
+///
+/// | stored cells of row `i`, column `j`, counted from 0 | at index | also called |
+/// | --- | --- | --- |
+/// | lower (`j <= i`), by rows | `i * (i + 1) / 2 + j` | DAAL lower |
+/// | upper (`j >= i`), by rows | `i * (2 * n - i - 1) / 2 + j` | DAAL upper |
+/// | upper (`i <= j`), by columns | `j * (j + 1) / 2 + i` | LAPACK `'U'` |
+/// | lower (`i >= j`), by columns | `j * (2 * n - j - 1) / 2 + i` | LAPACK `'L'` |
+///
+/// # Examples
+/// ```
+/// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+/// let by_rows = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Rows)?;
+/// assert_eq!(by_rows.rows::<i32>(..)?[..], [1, 0, 0, 2, 3, 0, 4, 5, 6]);
+/// let columns = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Columns)?;
+/// assert_eq!(columns.rows::<i32>(..)?[..], [1, 0, 0, 2, 4, 0, 3, 5, 6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PackedOrder {
+    /// Row after row, as DAAL packs.
+    Rows,
+    /// Column after column, as LAPACK packs.
+    Columns,
+}
+
+impl PackedOrder {
+    pub(super) const fn opposite(self) -> Self {
+        match self {
+            Self::Rows => Self::Columns,
+            Self::Columns => Self::Rows,
+        }
+    }
+}
+
+/// The number of values of a tile: 8 KiB at most, which stay in the first-level cache.
+pub(super) const TILE: usize = 1024;
+
+/// The number of rows and columns of a square tile.
+pub(super) const SIDE: usize = 32;
+
+/// Fewer contiguous values than this are copied into tiles with their neighbours.
+const LEAST_RUN: usize = 32;
+
+/// A part of a region, processed by one call.
+pub(super) enum Part {
+    /// Cells of one row that are contiguous in the packed array.
+    Run(Region),
+    /// At most [`TILE`] other cells.
+    Tile(Region),
+}
+
+/// What a matrix shows where it stores nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OtherHalf {
+    Mirrored,
+    Zero,
+}
+
+/// Which cells of a square matrix are stored, and where.
+///
+/// Invariant: `dimension * (dimension + 1) / 2` is the length of an array, so at most `isize::MAX`, and no index of a
+/// cell overflows, nor twice that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packing {
+    dimension: usize,
+    pub(super) triangle: Triangle,
+    pub(super) order: PackedOrder,
+    pub(super) other: OtherHalf,
+}
+
+/// Returns the number of values of a triangle.
+fn count_of(dimension: u128) -> u128 {
+    dimension * (dimension + 1) / 2
+}
+
+impl Packing {
+    /// Returns the packing of an array of `count` values.
+    ///
+    /// # Errors
+    /// [`Error::PackedLength`].
+    pub(super) fn of_length(count: usize, triangle: Triangle, order: PackedOrder, other: OtherHalf) -> Result<Self> {
+        let found = count as u128; // so that nothing overflows
+        let dimension = ((8 * found + 1).isqrt() - 1) / 2;
+        let dimension_below = dimension as usize; // less than `count`, or both are 0 or 1
+        if count_of(dimension) == found {
+            return Ok(Self { dimension: dimension_below, triangle, order, other });
+        }
+        let [below, above] = [dimension, dimension + 1].map(|n| usize::try_from(count_of(n)).unwrap_or(usize::MAX));
+        Err(Error::PackedLength { found: count, dimension: dimension_below, below, above })
+    }
+
+    /// Returns the packing of a matrix of a dimension.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`].
+    pub(super) fn of_dimension(
+        dimension: usize,
+        element: ElementType,
+        triangle: Triangle,
+        order: PackedOrder,
+        other: OtherHalf,
+    ) -> Result<Self> {
+        let bytes = count_of(dimension as u128).checked_mul(element.size_in_bytes() as u128);
+        if bytes.is_some_and(|bytes| bytes <= isize::MAX as u128) {
+            return Ok(Self { dimension, triangle, order, other });
+        }
+        let shape = Shape { rows: dimension, columns: dimension };
+        Err(Error::SizeOverflow { shape, element: Some(element) })
+    }
+
+    pub(super) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Returns the packing of the same matrix in another half, or another order.
+    pub(super) fn with(self, triangle: Triangle, order: PackedOrder) -> Self {
+        Self { triangle, order, ..self }
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape { rows: self.dimension, columns: self.dimension }
+    }
+
+    /// Returns the number of values that are stored.
+    pub(super) fn count(&self) -> usize {
+        self.start_of(self.dimension)
+    }
+
+    /// Returns the packing of the transposed matrix with the same values in the same places.
+    pub(super) fn transposed(self) -> Self {
+        Self { triangle: self.triangle.opposite(), order: self.order.opposite(), ..self }
+    }
+
+    /// Returns whether lines begin at place 0, and not at the diagonal.
+    pub(super) fn begins_at_zero(&self) -> bool {
+        matches!(
+            (self.triangle, self.order),
+            (Triangle::Lower, PackedOrder::Rows) | (Triangle::Upper, PackedOrder::Columns)
+        )
+    }
+
+    /// Returns the places of a line.
+    fn places(&self, line: usize) -> Range<usize> {
+        if self.begins_at_zero() { 0..line + 1 } else { line..self.dimension }
+    }
+
+    /// Returns the index of the first value of a line, or the number of all values for the line after the last one.
+    fn start_of(&self, line: usize) -> usize {
+        if self.begins_at_zero() {
+            // One of the two factors is even; the product is at most twice the number of values.
+            line * (line + 1) / 2
+        } else {
+            line * (2 * self.dimension - line + 1) / 2
+        }
+    }
+
+    /// Returns the indices of places of a line.
+    fn span(&self, line: usize, places: &Range<usize>) -> Range<usize> {
+        let start = self.start_of(line) + places.start - self.places(line).start;
+        start..start + places.len()
+    }
+
+    /// Returns whether the cell at row `r` and column `c` is in line `r` at place `c`, if that place exists.
+    fn has_row_lines(&self) -> bool {
+        self.order == PackedOrder::Rows || self.other == OtherHalf::Mirrored
+    }
+
+    /// Returns whether the cell at row `r` and column `c` is in line `c` at place `r`, if that place exists.
+    fn has_column_lines(&self) -> bool {
+        self.order == PackedOrder::Columns || self.other == OtherHalf::Mirrored
+    }
+
+    /// Returns the index of the value of a cell; `None` if it is zero and not stored.
+    pub(super) fn index_of(&self, row: usize, column: usize) -> Option<usize> {
+        let (line, place) = match self.order {
+            PackedOrder::Rows => (row, column),
+            PackedOrder::Columns => (column, row),
+        };
+        let (line, place) = match self.other {
+            OtherHalf::Mirrored if !self.places(line).contains(&place) => (place, line),
+            _ => (line, place),
+        };
+        self.places(line).contains(&place).then(|| self.span(line, &(place..place + 1)).start)
+    }
+
+    /// Returns the stored cells of the line around a cell, and their indices. `None` if the cell is not stored there,
+    /// or past the end.
+    pub(super) fn line_around(&self, row: usize, column: usize) -> Option<(Region, Range<usize>)> {
+        if row >= self.dimension || column >= self.dimension {
+            return None;
+        }
+        let (line, place) = match self.order {
+            PackedOrder::Rows => (row, column),
+            PackedOrder::Columns => (column, row),
+        };
+        let places = self.places(line);
+        let span = self.span(line, &places);
+        places.contains(&place).then(|| match self.order {
+            PackedOrder::Rows => (Region { rows: line..line + 1, columns: places }, span),
+            PackedOrder::Columns => (Region { rows: places, columns: line..line + 1 }, span),
+        })
+    }
+
+    /// Returns the columns of a row that are zero and not stored.
+    fn zeros_of(&self, row: usize) -> Range<usize> {
+        match (self.other, self.triangle) {
+            (OtherHalf::Mirrored, _) => 0..0,
+            (OtherHalf::Zero, Triangle::Upper) => 0..row,
+            (OtherHalf::Zero, Triangle::Lower) => row + 1..self.dimension,
+        }
+    }
+
+    /// Returns the columns whose cells are in row lines, for all rows of a band.
+    fn run_of(&self, band: &Range<usize>) -> Range<usize> {
+        match self.has_row_lines() {
+            false => 0..0,
+            true if self.begins_at_zero() => 0..band.start + 1,
+            true => band.end - 1..self.dimension,
+        }
+    }
+
+    /// Calls `work` with the parts of a region: bands of rows from top to bottom, each as runs and tiles, which are cut
+    /// so that every line of the cache is used as a whole.
+    pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
+        let Region { rows, columns } = region;
+        if rows.is_empty() || columns.is_empty() {
+            return;
+        }
+        let height = TILE / columns.len().min(SIDE);
+        for first in rows.clone().step_by(height) {
+            let band = first..rows.end.min(first.saturating_add(height));
+            let run = common(&self.run_of(&band), columns);
+            let run = if run.len() < LEAST_RUN { columns.end..columns.end } else { run };
+            if !run.is_empty() {
+                band.clone().for_each(|row| work(Part::Run(Region { rows: row..row + 1, columns: run.clone() })));
+            }
+            let width = TILE / band.len();
+            for side in [columns.start..run.start, run.end..columns.end] {
+                for start in side.clone().step_by(width) {
+                    let columns = start..side.end.min(start.saturating_add(width));
+                    work(Part::Tile(Region { rows: band.clone(), columns }));
+                }
+            }
+        }
+    }
+
+    /// Returns the indices of a [`Part::Run`].
+    pub(super) fn span_of_run(&self, run: &Region) -> Range<usize> {
+        self.span(run.rows.start, &run.columns)
+    }
+
+    /// Calls `work` with the indices of the packed values of a region, and where they are in it: the index of the first
+    /// value, row by row, and the step from one to the next. A value of the diagonal may come twice.
+    fn for_each_line(&self, region: &Region, mut work: impl FnMut(Range<usize>, usize, usize)) {
+        let Region { rows, columns } = region;
+        let width = columns.len();
+        if self.has_row_lines() {
+            for (index, row) in rows.clone().enumerate() {
+                let there = common(&self.places(row), columns);
+                if !there.is_empty() {
+                    work(self.span(row, &there), index * width + there.start - columns.start, 1);
+                }
+            }
+        }
+        if self.has_column_lines() {
+            for (index, column) in columns.clone().enumerate() {
+                let there = common(&self.places(column), rows);
+                if !there.is_empty() {
+                    work(self.span(column, &there), (there.start - rows.start) * width + index, width);
+                }
+            }
+        }
+    }
+
+    /// Copies the cells of a region, row by row, into a tile with as many values.
+    pub(super) fn gather<T: Element>(&self, values: &[T], region: &Region, tile: &mut [T]) {
+        if self.other == OtherHalf::Zero {
+            tile.fill(T::default());
+        }
+        self.for_each_line(region, |span, first, step| {
+            let values = &values[span];
+            if step == 1 {
+                tile[first..first + values.len()].copy_from_slice(values);
+            } else {
+                tile[first..].iter_mut().step_by(step).zip(values).for_each(|(cell, &value)| *cell = value);
+            }
+        });
+    }
+
+    /// Copies the stored cells of a tile into the packed values. The other way round as [`gather`](Self::gather).
+    pub(super) fn scatter<T: Element>(&self, values: &mut [T], region: &Region, tile: &[T]) {
+        self.for_each_line(region, |span, first, step| {
+            let values = &mut values[span];
+            values.iter_mut().zip(tile[first..].iter().step_by(step)).for_each(|(value, &cell)| *value = cell);
+        });
+    }
+
+    /// Checks that the matrix can show the values of a region: that those of two cells which are stored as one do not
+    /// differ in any bit, and that those which are not stored are zeros.
+    ///
+    /// # Errors
+    /// [`Error::UnequalMirror`], [`Error::OutsideTriangle`] for the first one in row-major order.
+    pub(super) fn check_new<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
+        match self.other {
+            OtherHalf::Mirrored => self.check_mirrored(region, values),
+            OtherHalf::Zero => self.check_zeros(region, values),
+        }
+    }
+
+    fn check_zeros<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
+        let Region { rows, columns } = region;
+        for (row, values) in rows.clone().zip(values.chunks_exact(columns.len().max(1))) {
+            let zeros = common(&self.zeros_of(row), columns);
+            let values = &values[zeros.start - columns.start..zeros.end - columns.start];
+            if let Some((column, &value)) = zeros.zip(values).find(|&(_, &value)| value != U::default()) {
+                return Err(Error::OutsideTriangle { row, column, value: value.into() });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_mirrored<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
+        let Region { rows, columns } = region;
+        let (both, width) = (common(rows, columns), columns.len());
+        let value = |row: usize, column: usize| values[(row - rows.start) * width + column - columns.start];
+        for row in both.clone().step_by(SIDE) {
+            let band = row..both.end.min(row + SIDE);
+            let mut first = None;
+            for column in (row..both.end).step_by(SIDE) {
+                let tile = column..both.end.min(column + SIDE);
+                first = earlier_pair(first, first_unequal(&band, &tile, value, |row, column| value(column, row)));
+            }
+            first.map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the error for the first two values of rows and columns, right of the diagonal, that differ.
+pub(super) fn first_unequal<U: Element>(
+    rows: &Range<usize>,
+    columns: &Range<usize>,
+    value: impl Fn(usize, usize) -> U,
+    mirrored: impl Fn(usize, usize) -> U,
+) -> Option<Error> {
+    rows.clone().find_map(|row| {
+        let mut columns = columns.start.max(row + 1)..columns.end;
+        let column = columns.find(|&column| !value(row, column).is_same(mirrored(row, column)))?;
+        let [value, mirrored] = [value(row, column), mirrored(row, column)].map(AnyValue::from);
+        Some(Error::UnequalMirror { row, column, value, mirror: (column, row), mirrored })
+    })
+}
+
+/// Returns the one of two errors of a band that is in the earlier row.
+pub(super) fn earlier_pair(left: Option<Error>, right: Option<Error>) -> Option<Error> {
+    let row = |error: &Option<Error>| match error {
+        Some(Error::UnequalMirror { row, .. } | Error::OutsideTriangle { row, .. }) => *row,
+        _ => usize::MAX,
+    };
+    if row(&right) < row(&left) { right } else { left }
+}
+
+/// Returns the intersection of two ranges; an empty one begins inside the second.
+fn common(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {
+    let start = mine.start.clamp(theirs.start, theirs.end);
+    start..mine.end.clamp(start, theirs.end)
+}
