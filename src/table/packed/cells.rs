@@ -201,6 +201,15 @@ fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mu
     Ok(())
 }
 
+/// The number of values of a region for which a whole tile is not worth being initialised.
+const FEW: usize = 256;
+
+/// Returns room for every tile of a region.
+fn tile_for<'t, T: Element>(region: &Region, few: &'t mut [T; FEW], many: &'t mut Option<[T; TILE]>) -> &'t mut [T] {
+    let count = region.rows.len().saturating_mul(region.columns.len());
+    if count <= FEW { few } else { many.insert([T::default(); TILE]) }
+}
+
 /// Calls `work` with a window on the values of each part of a region. Returns the earliest error.
 fn for_each_window<T: Element>(
     packing: &Packing,
@@ -208,7 +217,8 @@ fn for_each_window<T: Element>(
     region: &Region,
     work: &mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>,
 ) -> Result<()> {
-    let (mut tile, mut outcome) = ([T::default(); TILE], Ok(()));
+    let (mut few, mut many, mut outcome) = ([T::default(); FEW], None, Ok(()));
+    let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
         let result = match &part {
             Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], run.shape()), run),
@@ -262,7 +272,8 @@ fn read<T: Element>(packing: &Packing, values: &[T], region: &Region, target: Ta
 
 /// Writes values that have been checked.
 fn write<T: Element>(packing: &Packing, values: &mut [T], region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
-    let mut tile = [T::default(); TILE];
+    let (mut few, mut many) = ([T::default(); FEW], None);
+    let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
         let (Part::Run(there) | Part::Tile(there)) = &part;
         let Some(place) = region.place_of(there) else { return };

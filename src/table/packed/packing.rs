@@ -93,11 +93,12 @@ impl PackedOrder {
     }
 }
 
-/// The number of values of a tile: 8 KiB at most, which stay in the first-level cache.
-pub(super) const TILE: usize = 1024;
+/// The number of values of a tile: 32 KiB at most. Smaller ones take longer, because less of each line is fetched at a
+/// time.
+pub(super) const TILE: usize = 4096;
 
 /// The number of rows and columns of a square tile.
-pub(super) const SIDE: usize = 32;
+pub(super) const SIDE: usize = 64;
 
 /// Fewer contiguous values than this are copied into tiles with their neighbours.
 const LEAST_RUN: usize = 32;
@@ -106,7 +107,7 @@ const LEAST_RUN: usize = 32;
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// At most [`TILE`] other cells.
+    /// Other cells: at most [`TILE`], and no more than the region has.
     Tile(Region),
 }
 
