@@ -28,6 +28,7 @@
 //! | columns of several types, an array each | [`SoaNumericTable`] |
 //! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
 //! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
+//! | mostly zeros, of which only the others are stored | [`CsrNumericTable`] |
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
@@ -182,6 +183,8 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
+pub use crate::table::csr::CsrNumericTable;
+pub use crate::table::csr::index::Indices;
 pub use crate::table::homogen::{HomogenNumericTable, Table};
 pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 pub use crate::table::numeric_table::NumericTable;

@@ -263,6 +263,86 @@ pub enum Error {
         /// The first such column that was asked for.
         column: usize,
     },
+    /// A sparse table is given row offsets or column indices of a type that is none for indices.
+    #[error("the {part} are {found}: the types for them are i32, u32, i64 and u64")]
+    IndexType {
+        /// What has the type, in words: `row offsets`, `column indices`, `row indices`.
+        part: &'static str,
+        /// The type.
+        found: ElementType,
+    },
+    /// A sparse table has not one row offset more than it has rows.
+    #[error("{rows} rows need one row offset more than that, and {found} were given")]
+    OffsetCount {
+        /// The number of rows.
+        rows: usize,
+        /// The number of row offsets.
+        found: usize,
+    },
+    /// The first row offset of a sparse table is not the one that the rows are counted from.
+    #[error("the first row offset is {found}, not {expected}")]
+    FirstOffset {
+        /// Where offsets begin: 0, or 1 if they are counted from one.
+        expected: usize,
+        /// The first offset.
+        found: AnyValue,
+    },
+    /// A row of a sparse table ends before it begins.
+    #[error("the row offsets descend: row {row} begins at {start} and ends at {end}")]
+    DescendingOffsets {
+        /// The row.
+        row: usize,
+        /// Its offset.
+        start: AnyValue,
+        /// The offset of the next row.
+        end: AnyValue,
+    },
+    /// The row offsets of a sparse table do not end where its column indices and its values end.
+    #[error("the row offsets end at {end}, and there are {indices} column indices and {values} values")]
+    StoredCount {
+        /// The last row offset, counted from zero.
+        end: usize,
+        /// The number of column indices.
+        indices: usize,
+        /// The number of values.
+        values: usize,
+    },
+    /// An index of a stored value does not lie inside the sparse table.
+    #[error("the {part} have {index} at position {position}{}: {first} to {last} are allowed", in_row(*row))]
+    IndexOutOfRange {
+        /// What has the index, in words: `column indices`, `row indices`.
+        part: &'static str,
+        /// The row of the value, if it is known.
+        row: Option<usize>,
+        /// The position of the index among all of them.
+        position: usize,
+        /// The index.
+        index: AnyValue,
+        /// The first index that is allowed: 0, or 1 if they are counted from one.
+        first: usize,
+        /// The last index that is allowed; before the first one if none is.
+        last: i128,
+    },
+    /// The column indices of a row of a sparse table do not ascend, or name a column twice.
+    #[error("the column indices do not ascend: row {row} has {index} at position {position}, after {before}")]
+    IndicesNotAscending {
+        /// The row.
+        row: usize,
+        /// The position of the index among all column indices.
+        position: usize,
+        /// The index before it.
+        before: AnyValue,
+        /// The index.
+        index: AnyValue,
+    },
+    /// A value other than zero is written to a cell that a sparse table does not store.
+    #[error("the cell at row {row}, column {column} is not stored: only zero can be written to it")]
+    NotStored {
+        /// The first such row.
+        row: usize,
+        /// The column.
+        column: usize,
+    },
     /// The memory may not be written: its owner lends it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,
@@ -526,7 +606,8 @@ impl Error {
             Self::BlockOutstanding { rows } => along(rows, down),
             Self::ValueNotRepresentable { row, column, .. }
             | Self::NotInMemory { row, column }
-            | Self::OutsideTriangle { row, column, .. } => {
+            | Self::OutsideTriangle { row, column, .. }
+            | Self::NotStored { row, column } => {
                 (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
             }
             Self::UnequalMirror { row, column, mirror, .. } => {
@@ -557,6 +638,11 @@ impl Error {
 /// Returns the beginning of a message about a file; empty if there is none.
 fn prefix(path: Option<&Path>) -> String {
     path.map(|path| format!("{}: ", path.display())).unwrap_or_default()
+}
+
+/// Returns the part of a message that names a row, if it is known.
+fn in_row(row: Option<usize>) -> String {
+    row.map(|row| format!(", in row {row}")).unwrap_or_default()
 }
 
 /// Terminal columns that a foreign name takes in a message at most, escapes included.

@@ -9,7 +9,7 @@
 //! | supply the values of a read | [`Target`] |
 //! | lend memory to writable descriptors | [`Lease`] |
 //! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
-//! | get back what was refused | [`Refused`] |
+//! | get back what was refused | [`Refused`]; [`CsrParts`] |
 //!
 //! The page of [`NumericTable`] has a whole kind of table as an example.
 
@@ -23,6 +23,8 @@
 mod borrow;
 #[forbid(unsafe_code)]
 pub(crate) mod content;
+#[forbid(unsafe_code)]
+pub(crate) mod csr;
 mod downcast;
 #[forbid(unsafe_code)]
 pub(crate) mod homogen;
@@ -56,6 +58,7 @@ mod tiling;
 pub(crate) mod view;
 
 pub use borrow::{by_mut, by_ref};
+pub use csr::parts::CsrParts;
 pub use lease::Lease;
 pub use piece::{Piece, PieceMut};
 pub use refused::Refused;

@@ -184,6 +184,9 @@ impl TableKind {
     /// One half of a matrix, whose other half is zero: [`PackedTriangularMatrix`](crate::PackedTriangularMatrix).
     pub const PACKED_TRIANGULAR: Self = Self("packed-triangular");
 
+    /// Only some cells stored, row by row: [`CsrNumericTable`](crate::CsrNumericTable).
+    pub const CSR: Self = Self("csr");
+
     /// A kind without a name in files: such a table is saved, and read again, as what it shows.
     pub const CUSTOM: Self = Self("custom");
 

@@ -1,0 +1,279 @@
+//! Row offsets and column indices, whose type the caller chooses.
+//!
+//! Invariant of [`Indices`]: the type is one of the four, and every number is in the range of `usize` and not below
+//! `base`; checked where a table is made.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::value::AnyValue;
+use crate::window::AnySlice;
+
+/// A type for offsets and indices.
+pub(super) trait Index: Element + Ord {
+    /// Returns a number that has been checked to be one.
+    fn number(self) -> usize;
+
+    /// Returns the number, if it is one.
+    fn checked(self) -> Option<usize>;
+
+    /// Returns the index, if this type can hold it.
+    fn of(number: usize) -> Option<Self>;
+}
+
+macro_rules! index {
+    ($($native:ty)*) => {$(
+        impl Index for $native {
+            #[inline(always)]
+            fn number(self) -> usize {
+                self as usize
+            }
+
+            #[inline(always)]
+            fn checked(self) -> Option<usize> {
+                usize::try_from(self).ok()
+            }
+
+            #[inline(always)]
+            fn of(number: usize) -> Option<Self> {
+                Self::try_from(number).ok()
+            }
+        }
+    )*};
+}
+index!(i32 u32 i64 u64);
+
+/// `match_index!(element_type, I => body, else other)`: `body`, compiled for each type of indices; `other` if the
+/// element type is none.
+macro_rules! match_index {
+    ($element_type:expr, $I:ident => $body:expr, else $other:expr) => {
+        match $element_type {
+            crate::base::element::ElementType::I32 => {
+                type $I = i32;
+                $body
+            }
+            crate::base::element::ElementType::U32 => {
+                type $I = u32;
+                $body
+            }
+            crate::base::element::ElementType::I64 => {
+                type $I = i64;
+                $body
+            }
+            crate::base::element::ElementType::U64 => {
+                type $I = u64;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+pub(super) use match_index;
+
+/// Checks that an array has a type for indices; `part` names it in the error.
+pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
+    let is_index = match_index!(found, I => I::of(0).is_some(), else false);
+    if is_index { Ok(()) } else { Err(Error::IndexType { part, found }) }
+}
+
+/// Borrowed row offsets or column indices, counted from zero, in the type that the table has been given them in: `i32`,
+/// `u32`, `i64` or `u64`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 2, columns: 4 };
+/// let table = CsrNumericTable::try_new(shape, vec![0_u32, 2, 3], vec![0_i64, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
+/// let columns = table.indices();
+/// assert_eq!((columns.len(), columns.get(1), columns.get(3)), (3, Some(3), None));
+/// assert_eq!(columns.iter().collect::<Vec<_>>(), [0, 3, 1]);
+/// assert_eq!(columns.downcast::<i64>(), Some(&[0, 3, 1][..])); // the memory itself
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Indices<'t> {
+    values: AnySlice<'t>,
+    /// What is subtracted from each number.
+    base: usize,
+}
+
+impl<'t> Indices<'t> {
+    /// Creates a view on numbers that have been checked.
+    pub(super) fn new(values: AnySlice<'t>, base: usize) -> Self {
+        Self { values, base }
+    }
+
+    /// Returns how many there are.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
+    /// assert_eq!(table.offsets().len(), 3); // one more than rows
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns whether there are none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 0], Vec::<i32>::new(), Vec::<f32>::new())?;
+    /// assert!(table.indices().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the type that they have in memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 1], vec![3_u64], vec![1.5])?;
+    /// assert_eq!(table.indices().element_type(), ElementType::U64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn element_type(&self) -> ElementType {
+        self.values.element_type()
+    }
+
+    /// Returns the number at a position, if there is one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5, 2.5])?;
+    /// assert_eq!((table.indices().get(1), table.indices().get(2)), (Some(3), None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, position: usize) -> Option<usize> {
+        match_index!(self.element_type(), I => {
+            let number = self.values.as_slice::<I>().get(position)?;
+            Some(number.number().wrapping_sub(self.base))
+        }, else None)
+    }
+
+    /// Returns an iterator over the numbers.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5, 2.5])?;
+    /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iter(self) -> impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + use<'t> {
+        (0..self.len()).map(move |position| self.at(position))
+    }
+
+    /// Borrows the memory, if the numbers have this type there and are counted from zero there as well: the offsets of
+    /// a block of rows that are not the first ones are not.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1_i32, 3], vec![1.5, 2.5])?;
+    /// assert_eq!(table.indices().downcast::<i32>(), Some(&[1, 3][..]));
+    /// assert!(table.indices().downcast::<i64>().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn downcast<I: Element>(self) -> Option<&'t [I]> {
+        if self.base == 0 { self.values.downcast() } else { None }
+    }
+
+    /// Copies the numbers into an array of another type, counted from `first`: 1 for code that counts from one.
+    ///
+    /// # Errors
+    /// [`Error::IndexType`] if `I` is no type for indices; [`Error::ValueNotRepresentable`], with the position as the
+    /// row, for the first number that it cannot hold; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0_u64, 2], vec![1_u64, 3], vec![1.5, 2.5])?;
+    /// assert_eq!(table.indices().to_array::<i32>(1)?[..], [2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_array<I: Element>(self, first: usize) -> Result<Array<I>> {
+        check_type("indices", I::TYPE)?;
+        let array = self.to_any(I::TYPE, first)?;
+        array.downcast().map_err(|other| Error::element_type_mismatch(I::TYPE, other.element_type()))
+    }
+
+    /// Like [`to_array`](Self::to_array), for a type that is known only at run time.
+    pub(super) fn to_any(self, element_type: ElementType, first: usize) -> Result<AnyArray> {
+        array_of(element_type, self.len(), self.iter().map(|number| number.wrapping_add(first)))
+    }
+
+    /// Returns a number at a position that exists.
+    #[inline(always)]
+    pub(super) fn at(&self, position: usize) -> usize {
+        self.get(position).unwrap_or_default()
+    }
+
+    /// Returns the numbers at some positions, which exist, counted from the same number.
+    pub(super) fn range(self, range: Range<usize>) -> Self {
+        Self { values: self.values.range(range), ..self }
+    }
+
+    /// Returns the same numbers as they are in memory.
+    pub(super) fn as_slice(&self) -> AnySlice<'t> {
+        self.values
+    }
+
+    /// Copies the numbers from a position on into a buffer, as many as there are or as fit.
+    #[inline]
+    pub(super) fn copy_to<'b>(&self, position: usize, buffer: &'b mut [usize]) -> &'b [usize] {
+        match_index!(self.element_type(), I => {
+            let numbers = self.values.as_slice::<I>().get(position..).unwrap_or_default();
+            let count = numbers.len().min(buffer.len());
+            for (slot, number) in buffer[..count].iter_mut().zip(numbers) {
+                *slot = number.number().wrapping_sub(self.base);
+            }
+            &buffer[..count]
+        }, else &[])
+    }
+}
+
+impl fmt::Debug for Indices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Returns an array of so many numbers of a type for indices.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] for the first number that the type cannot hold.
+pub(super) fn array_of(
+    element_type: ElementType,
+    count: usize,
+    numbers: impl Iterator<Item = usize>,
+) -> Result<AnyArray> {
+    match_index!(element_type, I => {
+        let mut array = Array::<I>::zeros(count)?;
+        if count > 0 {
+            for (position, (slot, number)) in array.mutable_data()?.iter_mut().zip(numbers).enumerate() {
+                let value = AnyValue::from(number as u64);
+                let refused = || Error::ValueNotRepresentable { row: position, column: 0, value, target: I::TYPE };
+                *slot = I::of(number).ok_or_else(refused)?;
+            }
+        }
+        Ok(AnyArray::new(array))
+    }, else Err(Error::IndexType { part: "indices", found: element_type }))
+}

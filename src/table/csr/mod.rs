@@ -1,0 +1,316 @@
+//! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
+//!
+//! `check`: what is required of the parts; `index`: offsets and indices of four types.
+//! Invariant: what `check` requires, of `shape` and the three arrays; and the dictionary describes the columns. So the
+//! rows are ranges of `indices` and `values`, and the indices of a row ascend and lie below the number of columns.
+//! Semantics: DAAL `CSRNumericTable`, oneDAL `csr_table`; offsets and indices are counted from zero.
+
+mod check;
+pub(crate) mod index;
+pub(crate) mod parts;
+
+use std::fmt;
+
+use super::numeric_table::describe;
+use super::{MemoryStatus, NumericTable, Refused, Shape, TableId, TableKind};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::value::AnyValue;
+use crate::dictionary::{DataDictionary, Feature};
+use index::Indices;
+use parts::CsrParts;
+
+/// A sparse table: only some cells are stored, row by row, and all others are zero. For one-hot columns, word counts,
+/// and files in svmlight's format.
+///
+/// ```text
+///   1.5   .    .   2.5      offsets  0       2    3       5      where each row begins, and the end
+///    .   3.5   .    .       indices  0   3   1    0   2          the column of each value
+///   4.5   .   5.5   .       values  1.5 2.5 3.5  4.5 5.5
+/// ```
+///
+/// The values have any of the element types; the offsets and the indices are `i32`, `u32`, `i64` or `u64`, each as the
+/// caller has them: no array is copied. They are counted from zero, ascend in each row, and name no column twice, which
+/// is checked once, when the table is made. A stored value may be zero.
+///
+/// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 3, columns: 4 };
+/// let (offsets, indices) = (vec![0, 2, 3, 5], vec![0, 3, 1, 0, 2]);
+/// let table = CsrNumericTable::try_new(shape, offsets, indices, vec![1.5_f32, 2.5, 3.5, 4.5, 5.5])?;
+/// assert_eq!(table.nnz(), 5);
+/// assert_eq!((table.get(0, 3)?, table.get(1, 3)?), (Some(2.5_f32.into()), None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CsrNumericTable {
+    id: TableId,
+    shape: Shape,
+    offsets: AnyArray,
+    indices: AnyArray,
+    values: AnyArray,
+    dictionary: DataDictionary,
+    /// Who has allocated the values.
+    owner: MemoryStatus,
+}
+
+impl CsrNumericTable {
+    /// Creates a table of row offsets, column indices and values, without a copy.
+    ///
+    /// Cost: O(rows + values) for the checks, by several threads if there are many.
+    ///
+    /// # Errors
+    /// The arrays, with one of these: [`Error::IndexType`] if offsets or indices are not `i32`, `u32`, `i64` or `u64`;
+    /// [`Error::OffsetCount`] if there is not one offset more than rows; [`Error::FirstOffset`] if the first one is not
+    /// 0; [`Error::DescendingOffsets`]; [`Error::StoredCount`] if the last offset is not the number of indices and of
+    /// values; [`Error::IndexOutOfRange`]; [`Error::IndicesNotAscending`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*, table::Refused};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0_u64, 2, 3], vec![0_u32, 3, 1], vec![1_i8, 2, 3])?;
+    /// assert_eq!(table.shape(), shape);
+    ///
+    /// let refused = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 4, 1], vec![1.5, 2.5, 3.5]);
+    /// let Refused { given, error } = refused.unwrap_err();
+    /// assert_eq!(error.to_string(), "the column indices have 4 at position 1, in row 0: 0 to 3 are allowed");
+    /// assert_eq!(given.values.len(), 3); // nothing is lost
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_new(
+        shape: Shape,
+        offsets: impl Into<AnyArray>,
+        indices: impl Into<AnyArray>,
+        values: impl Into<AnyArray>,
+    ) -> Result<Self, Refused<CsrParts>> {
+        let parts = CsrParts { offsets: offsets.into(), indices: indices.into(), values: values.into() };
+        match check::check(shape, &parts) {
+            Ok(()) => Ok(Self::from_checked(shape, parts, MemoryStatus::UserAllocated)),
+            Err(error) => Err(Refused::new(parts, error)),
+        }
+    }
+
+    /// Creates a table of parts that have been checked, or that the library has made.
+    fn from_checked(shape: Shape, parts: CsrParts, owner: MemoryStatus) -> Self {
+        let CsrParts { offsets, indices, values } = parts;
+        let dictionary = DataDictionary::uniform(Feature::new(values.element_type()), shape.columns);
+        Self { id: TableId::new(), shape, offsets, indices, values, dictionary, owner }
+    }
+
+    /// Returns the number of stored values, of which some may be zero: `nnz` in other libraries.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 1, columns: 1 << 40 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![7_u64, 1 << 39], vec![1.5, 0.0])?;
+    /// assert_eq!(table.nnz(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Borrows the row offsets: where each row begins among the values, and where the last one ends.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+    /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn offsets(&self) -> Indices<'_> {
+        Indices::new(self.offsets.as_slice(), 0)
+    }
+
+    /// Borrows the column indices of all values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0_i32, 3, 1], vec![1.5, 2.5, 3.5])?;
+    /// assert_eq!(table.indices().downcast::<i32>(), Some(&[0, 3, 1][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn indices(&self) -> Indices<'_> {
+        Indices::new(self.indices.as_slice(), 0)
+    }
+
+    /// Borrows the array of the values, of which a clone is a share.
+    ///
+    /// # Errors
+    /// None so far: the values are never lent to a descriptor. Other kinds lend theirs, and refuse meanwhile.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let values = Array::from(vec![1.5_f32, 2.5]);
+    /// let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], values.clone())?;
+    /// assert!(table.values()?.downcast_ref::<f32>().unwrap().shares_memory_with(&values));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values(&self) -> Result<&AnyArray> {
+        Ok(&self.values)
+    }
+
+    /// Borrows the values.
+    ///
+    /// # Errors
+    /// [`Error::ElementTypeMismatch`] if they have another type; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
+    /// assert_eq!(table.values_as::<f32>()?, [1.5, 2.5]);
+    /// assert!(table.values_as::<f64>().is_err()); // `sparse_rows` converts
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values_as<T: Element>(&self) -> Result<&[T]> {
+        let values = self.values.downcast_ref::<T>().map(Array::as_slice);
+        values.ok_or_else(|| Error::element_type_mismatch(T::TYPE, self.values.element_type()))
+    }
+
+    /// Borrows the values for writing. Shared or immutable memory is copied first. Which cells are stored stays as it
+    /// is.
+    ///
+    /// # Errors
+    /// Those of [`values_as`](Self::values_as); [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 1, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
+    /// let before = table.clone();
+    /// table.values_as_mut::<f32>()?.iter_mut().for_each(|value| *value *= 2.0);
+    /// assert_eq!((table.values_as::<f32>()?, before.values_as::<f32>()?), (&[3.0, 5.0][..], &[1.5, 2.5][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values_as_mut<T: Element>(&mut self) -> Result<&mut [T]> {
+        let found = self.values.element_type();
+        let array = self.values.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?;
+        if array.is_empty() { Ok(&mut []) } else { array.need_mutable_data() }
+    }
+
+    /// Returns the three arrays, without a copy.
+    ///
+    /// # Errors
+    /// The table, with the errors of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*, table::CsrParts};
+    /// let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
+    /// let CsrParts { values, .. } = table.into_parts()?;
+    /// assert_eq!(values.downcast::<f32>().unwrap().try_into_vec().unwrap(), [1.5, 2.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_parts(self) -> Result<CsrParts, Refused<Self>> {
+        let Self { offsets, indices, values, .. } = self;
+        Ok(CsrParts { offsets, indices, values })
+    }
+
+    /// Returns the stored value of a cell, or `None` if it is not stored and therefore zero. O(log values of the row).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`]; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyValue, CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 1, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 0.0])?;
+    /// assert_eq!(table.get(0, 1)?, Some(AnyValue::F32(1.5)));
+    /// assert_eq!(table.get(0, 3)?, Some(AnyValue::F32(0.0)));
+    /// assert_eq!(table.get(0, 2)?, None);
+    /// assert!(table.get(0, 4).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, row: usize, column: usize) -> Result<Option<AnyValue>> {
+        let Shape { rows, columns } = self.shape;
+        if row >= rows {
+            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: rows });
+        }
+        if column >= columns {
+            return Err(Error::ColumnOutOfRange { column, column_count: columns });
+        }
+        Ok(self.position(row, column).map(|position| {
+            match_element!(self.values.element_type(), T => {
+                AnyValue::from(self.values.as_slice().as_slice::<T>()[position])
+            })
+        }))
+    }
+
+    /// Returns the position of a cell among the values, if it is stored.
+    fn position(&self, row: usize, column: usize) -> Option<usize> {
+        let (start, end) = (self.offsets().get(row)?, self.offsets().get(row + 1)?);
+        let (mut low, mut high) = (start, end);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.indices().at(middle) < column { low = middle + 1 } else { high = middle }
+        }
+        (low < end && self.indices().at(low) == column).then_some(low)
+    }
+}
+
+/// Shares the arrays: O(1). The first write to either table copies the values.
+impl Clone for CsrNumericTable {
+    fn clone(&self) -> Self {
+        Self {
+            id: TableId::new(),
+            shape: self.shape,
+            offsets: self.offsets.clone(),
+            indices: self.indices.clone(),
+            values: self.values.clone(),
+            dictionary: self.dictionary.clone(),
+            owner: self.owner,
+        }
+    }
+}
+
+impl fmt::Debug for CsrNumericTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("CsrNumericTable", self, f)
+    }
+}
+
+impl NumericTable for CsrNumericTable {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn kind(&self) -> TableKind {
+        TableKind::CSR
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        self.owner
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+}
