@@ -184,6 +184,7 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::csr::CsrNumericTable;
+pub use crate::table::csr::block::{SparseBlock, SparseBlockMut};
 pub use crate::table::csr::index::Indices;
 pub use crate::table::homogen::{HomogenNumericTable, Table};
 pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};

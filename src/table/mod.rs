@@ -9,7 +9,7 @@
 //! | supply the values of a read | [`Target`] |
 //! | lend memory to writable descriptors | [`Lease`] |
 //! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
-//! | get back what was refused | [`Refused`]; [`CsrParts`] |
+//! | get back what was refused | [`Refused`]; [`CsrParts`], [`CooParts`] |
 //!
 //! The page of [`NumericTable`] has a whole kind of table as an example.
 
@@ -58,7 +58,7 @@ mod tiling;
 pub(crate) mod view;
 
 pub use borrow::{by_mut, by_ref};
-pub use csr::parts::CsrParts;
+pub use csr::parts::{CooParts, CsrParts};
 pub use lease::Lease;
 pub use piece::{Piece, PieceMut};
 pub use refused::Refused;

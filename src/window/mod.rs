@@ -13,6 +13,6 @@ mod typed;
 
 pub(crate) use any::{AnyWindow, AnyWindowMut, Part};
 pub(crate) use rows::AnyRows;
-pub(crate) use slice::AnyRoom;
+pub(crate) use slice::{AnyRoom, Bits};
 pub use slice::{AnySlice, AnySliceMut};
 pub(crate) use typed::{Geometry, Window, WindowMut};

@@ -3,11 +3,12 @@
 //! Nothing is ever read through [`AnyRows`].
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::any::AnyWindow;
 use super::lines::copy_lines;
-use super::slice::{AnyRoom, AnySlice};
+use super::slice::{AnyRoom, AnySlice, Bits};
 use super::typed::Geometry;
 use crate::base::element::{ElementType, match_width};
 
@@ -163,6 +164,18 @@ impl<'a> AnyRows<'a> {
         let start = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
         // SAFETY: a row is a slice of `columns` elements, borrowed as long as `self` is.
         unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
+    }
+
+    /// Lends one row as integers of the width of its elements. Panics if the width is another, or the row does not
+    /// exist: callers have checked.
+    #[inline(always)]
+    pub(crate) fn row_bits<B: Bits>(&mut self, row: usize) -> &mut [MaybeUninit<B>] {
+        assert!(row < self.rows && self.element.size_in_bytes() == size_of::<B>(), "the row is inside, of that width");
+        let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may have any address
+        // SAFETY: the offset is that of the first element of a row of these, or zero; a row is `columns` elements of
+        // that width, aligned as the integers are, and borrowed as long as `self` is. Any bits of an integer are an
+        // element.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast::<MaybeUninit<B>>().add(offset), self.columns) }
     }
 
     /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.

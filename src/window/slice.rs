@@ -64,6 +64,14 @@ unsafe impl Sync for AnySliceMut<'_> {}
 // SAFETY: a `&mut [MaybeUninit<T>]`, and every element type is `Send`.
 unsafe impl Send for AnyRoom<'_> {}
 
+/// An unsigned integer as wide and as aligned as the elements of its width, whose bits it may hold.
+pub(crate) trait Bits: Copy + Default + PartialEq + Send + Sync {}
+
+impl Bits for u8 {}
+impl Bits for u16 {}
+impl Bits for u32 {}
+impl Bits for u64 {}
+
 impl<'a> AnySlice<'a> {
     /// Erases the element type of a slice.
     ///
@@ -151,6 +159,20 @@ impl<'a> AnySlice<'a> {
         }
     }
 
+    /// Returns the values as integers of their width. Panics if the width is another: callers have checked.
+    pub(crate) fn bits<B: Bits>(self) -> &'a [B] {
+        assert_eq!(self.element.size_in_bytes(), size_of::<B>(), "the width");
+        // SAFETY: elements of that width, aligned as the integers are; any bits of an element are an integer.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.count) }
+    }
+
+    /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
+    pub(crate) fn of_bits<B: Bits>(bits: &'a [B], element: ElementType) -> Self {
+        assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
+        // Any bits are an element of any type (`Pod`), and the integers are aligned as elements are.
+        Self { start: bits.as_ptr().cast(), count: bits.len(), element, borrow: PhantomData }
+    }
+
     /// Cuts out a part. Panics if it is not inside: callers have checked.
     pub(crate) fn range(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
@@ -231,6 +253,29 @@ impl<'a> AnySliceMut<'a> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn from_raw_parts(start: *mut u8, count: usize, element: ElementType) -> Self {
         Self { start, count, element, borrow: PhantomData }
+    }
+
+    /// Returns the values as integers of their width. Panics if the width is another: callers have checked.
+    pub(crate) fn into_bits<B: Bits>(self) -> &'a mut [B] {
+        assert_eq!(self.element.size_in_bytes(), size_of::<B>(), "the width");
+        // SAFETY: elements of that width, aligned as the integers are; any bits of an element are an integer, and any
+        // bits of an integer an element (`Pod`). This borrow of the slice is consumed.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.count) }
+    }
+
+    /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
+    pub(crate) fn of_bits<B: Bits>(bits: &'a mut [B], element: ElementType) -> Self {
+        assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
+        // As in `AnySlice::of_bits`; whatever element is written leaves bits that are an integer.
+        Self { start: bits.as_mut_ptr().cast(), count: bits.len(), element, borrow: PhantomData }
+    }
+
+    /// Cuts out a part. Panics if it is not inside: callers have checked.
+    pub(crate) fn range(self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
+        // SAFETY: the part begins inside, or one past the end; this borrow of the slice is consumed.
+        let start = unsafe { self.start.add(range.start * self.element.size_in_bytes()) };
+        Self { start, count: range.len(), ..self }
     }
 
     /// Returns the same memory, to be overwritten by whole values.
@@ -331,6 +376,17 @@ mod tests {
         assert!(AnySlice::new(&values).downcast::<f32>().is_none());
         assert!(AnySliceMut::new(&mut values).downcast::<u32>().is_none());
         assert_eq!(AnySlice::new(&values).downcast::<i32>(), Some(&[1, -2][..]));
+    }
+
+    #[test]
+    fn values_are_integers_of_their_width_and_back() {
+        let mut values = [1.5_f32, -0.0];
+        assert_eq!(AnySlice::new(&values).bits::<u32>(), [0x3FC0_0000, 0x8000_0000]);
+        AnySliceMut::new(&mut values).range(1..2).into_bits::<u32>()[0] = 0x4020_0000;
+        assert_eq!(values, [1.5, 2.5]);
+        let mut bits = [0_u16; 2];
+        AnySliceMut::of_bits(&mut bits, ElementType::I16).downcast::<i16>().unwrap()[1] = -1;
+        assert_eq!(AnySlice::of_bits(&bits, ElementType::I16).downcast::<i16>(), Some(&[0, -1][..]));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::index::{Index, Indices, check_type, match_index};
 use super::parts::CsrParts;
+use super::read::Pattern;
+use crate::array::AnyArray;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -15,10 +17,11 @@ const BATCH: usize = 64;
 pub(super) const OFFSETS: &str = "row offsets";
 pub(super) const INDICES: &str = "column indices";
 
-/// Checks all that a table of this shape needs. O(rows + values), by several threads if there are many.
-pub(super) fn check(shape: Shape, parts: &CsrParts) -> Result<()> {
-    check_frame(shape, parts, 0)?;
-    check_indices(shape, parts)
+/// Checks all that a table of this shape needs, of offsets and indices that are counted from `first`. O(rows + values),
+/// by several threads if there are many.
+pub(super) fn check(shape: Shape, parts: &CsrParts, first: usize) -> Result<()> {
+    check_frame(shape, parts, first)?;
+    check_indices(shape, parts, first)
 }
 
 /// Checks the types and the row offsets, which begin at `first`.
@@ -59,51 +62,77 @@ fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
 }
 
 /// Checks that the column indices ascend in each row, and lie inside the table. The offsets have been checked.
-fn check_indices(shape: Shape, parts: &CsrParts) -> Result<()> {
-    let offsets = Indices::new(parts.offsets.as_slice(), 0);
+pub(super) fn check_indices(shape: Shape, parts: &CsrParts, first: usize) -> Result<()> {
+    let allowed = first..shape.columns.saturating_add(first);
+    let offsets = Indices::new(parts.offsets.as_slice(), first);
     match_index!(parts.indices.element_type(), I => {
         let indices = parts.indices.as_slice().as_slice::<I>();
         let bytes = size_of_val(indices).saturating_add(parts.offsets.len().saturating_mul(8));
         let bad = find(shape.rows, bytes, &|rows| {
             let mut buffer = [0; BATCH + 1];
-            for first in rows.clone().step_by(BATCH) {
-                let count = BATCH.min(rows.end - first);
-                let bounds = offsets.copy_to(first, &mut buffer[..=count]);
-                let is_good = |row: &[usize]| is_ascending(&indices[row[0]..row[1]], shape.columns);
-                if let Some(row) = bounds.windows(2).position(|row| !is_good(row)) {
-                    return Some(first + row);
+            for row in rows.clone().step_by(BATCH) {
+                let count = BATCH.min(rows.end - row);
+                let bounds = offsets.copy_to(row, &mut buffer[..=count]);
+                let is_good = |ends: &[usize]| is_ascending(&indices[ends[0]..ends[1]], &allowed);
+                if let Some(bad) = bounds.windows(2).position(|ends| !is_good(ends)) {
+                    return Some(row + bad);
                 }
             }
             None
         });
         match bad {
-            Some(row) => Err(fault_of(indices, row, offsets.at(row)..offsets.at(row + 1), shape.columns)),
+            Some(row) => Err(fault_of(indices, row, offsets.at(row)..offsets.at(row + 1), &allowed)),
             None => Ok(()),
         }
     }, else Ok(()))
 }
 
-/// Returns whether the indices of a row ascend, and lie below `columns`: then the last one does, and the first one is
-/// not negative.
-fn is_ascending<I: Index>(row: &[I], columns: usize) -> bool {
+/// Checks that the column indices lie inside the table, in any order. The offsets have been checked.
+pub(super) fn check_range(shape: Shape, parts: &CsrParts) -> Result<()> {
+    let allowed = 0..shape.columns;
+    match first_outside(INDICES, &parts.indices, &allowed) {
+        Err(Error::IndexOutOfRange { part, position, index, first, last, .. }) => {
+            let pattern = Pattern {
+                offsets: Indices::new(parts.offsets.as_slice(), 0),
+                indices: parts.indices.as_slice(),
+                columns: shape.columns,
+            };
+            Err(Error::IndexOutOfRange { part, row: Some(pattern.row_of(position)), position, index, first, last })
+        }
+        other => other,
+    }
+}
+
+/// Checks that all indices of an array are in a range.
+pub(super) fn first_outside(part: &'static str, indices: &AnyArray, allowed: &Range<usize>) -> Result<()> {
+    match_index!(indices.element_type(), I => {
+        let indices = indices.as_slice().as_slice::<I>();
+        let is_outside = |index: &I| index.checked().is_none_or(|index| !allowed.contains(&index));
+        match indices.iter().position(is_outside) {
+            Some(position) => Err(out_of_range(part, None, position, indices[position].into(), allowed)),
+            None => Ok(()),
+        }
+    }, else Ok(()))
+}
+
+/// Returns whether the indices of a row ascend, and are in a range: then the first and the last one are.
+fn is_ascending<I: Index>(row: &[I], allowed: &Range<usize>) -> bool {
+    let is_allowed = |index: &I| index.checked().is_some_and(|index| allowed.contains(&index));
     match row {
         [] => true,
-        [first, .., last] if *first >= I::default() && last.checked().is_some_and(|last| last < columns) => {
-            row.windows(2).all(|pair| pair[0] < pair[1])
-        }
-        [only] => only.checked().is_some_and(|only| only < columns),
-        _ => false,
+        [only] => is_allowed(only),
+        [first, .., last] => is_allowed(first) && is_allowed(last) && row.windows(2).all(|pair| pair[0] < pair[1]),
     }
 }
 
 /// Returns the error for the first index of a row that is wrong; there is one.
 #[cold]
-fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, columns: usize) -> Error {
+fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, allowed: &Range<usize>) -> Error {
     let mut before: Option<I> = None;
     for position in positions {
         let index = indices[position];
-        if index.checked().is_none_or(|index| index >= columns) {
-            return out_of_range(INDICES, Some(row), position, index.into(), 0, columns);
+        if index.checked().is_none_or(|index| !allowed.contains(&index)) {
+            return out_of_range(INDICES, Some(row), position, index.into(), allowed);
         }
         if let Some(before) = before.filter(|&before| before >= index) {
             return Error::IndicesNotAscending { row, position, before: before.into(), index: index.into() };
@@ -113,17 +142,14 @@ fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, column
     unreachable!("a row that was refused has a wrong index")
 }
 
-/// Returns the error for an index among `count` that are counted from `first`.
-pub(super) fn out_of_range(
+fn out_of_range(
     part: &'static str,
     row: Option<usize>,
     position: usize,
     index: AnyValue,
-    first: usize,
-    count: usize,
+    allowed: &Range<usize>,
 ) -> Error {
-    let last = count as i128 + first as i128 - 1;
-    Error::IndexOutOfRange { part, row, position, index, first, last }
+    Error::IndexOutOfRange { part, row, position, index, first: allowed.start, last: allowed.end as i128 - 1 }
 }
 
 /// Returns the first of `rows` rows that `search` finds in a range of them; by several threads if that pays for work on

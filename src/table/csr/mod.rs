@@ -1,23 +1,31 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
-//! `check`: what is required of the parts; `index`: offsets and indices of four types.
+//! `check`: what is required of the parts; `build`: other constructors; `index`: offsets and indices of four types; `read`, `write`: dense regions;
+//! `block`: sparse ones; `transform`: tables made from another.
 //! Invariant: what `check` requires, of `shape` and the three arrays; and the dictionary describes the columns. So the
 //! rows are ranges of `indices` and `values`, and the indices of a row ascend and lie below the number of columns.
 //! Semantics: DAAL `CSRNumericTable`, oneDAL `csr_table`; offsets and indices are counted from zero.
 
+pub(crate) mod block;
+mod build;
 mod check;
 pub(crate) mod index;
 pub(crate) mod parts;
+mod read;
+mod transform;
+mod write;
 
 use std::fmt;
 
 use super::numeric_table::describe;
-use super::{MemoryStatus, NumericTable, Refused, Shape, TableId, TableKind};
+use super::{MemoryStatus, NumericTable, Refused, Region, Shape, TableId, TableKind, Target};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::value::AnyValue;
+use crate::convert::WriteRule;
 use crate::dictionary::{DataDictionary, Feature};
+use crate::window::AnySlice;
 use index::Indices;
 use parts::CsrParts;
 
@@ -88,7 +96,7 @@ impl CsrNumericTable {
         values: impl Into<AnyArray>,
     ) -> Result<Self, Refused<CsrParts>> {
         let parts = CsrParts { offsets: offsets.into(), indices: indices.into(), values: values.into() };
-        match check::check(shape, &parts) {
+        match check::check(shape, &parts, 0) {
             Ok(()) => Ok(Self::from_checked(shape, parts, MemoryStatus::UserAllocated)),
             Err(error) => Err(Refused::new(parts, error)),
         }
@@ -304,6 +312,30 @@ impl NumericTable for CsrNumericTable {
 
     fn data_memory_status(&self) -> MemoryStatus {
         self.owner
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.dictionary.check_types(&dictionary)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        self.set_rows(rows)
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.read(region, target)
+    }
+
+    /// Writes the cells that are stored. Any other cell can only stay zero: what would make it something else is
+    /// [`Error::NotStored`], and nothing is written.
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        self.write(region, values, rule)
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        Ok(())
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -25,3 +25,26 @@ pub struct CsrParts {
     /// The values, row by row.
     pub values: AnyArray,
 }
+
+/// A row index, a column index and a value for each cell, in any order: what
+/// [`CsrNumericTable::from_triplets`](crate::CsrNumericTable::from_triplets) is given, and gives back if it refuses
+/// them. Other libraries call this COO.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*, table::{CooParts, Refused}};
+/// let shape = Shape { rows: 2, columns: 4 };
+/// let refused = CsrNumericTable::from_triplets(shape, vec![1, 2], vec![0, 0], vec![1.5, 2.5]);
+/// let Refused { given: CooParts { rows, .. }, error } = refused.unwrap_err();
+/// assert_eq!(error.to_string(), "the row indices have 2 at position 1: 0 to 1 are allowed");
+/// assert_eq!(rows.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct CooParts {
+    /// The row of each value.
+    pub rows: AnyArray,
+    /// The column of each value.
+    pub columns: AnyArray,
+    /// The values.
+    pub values: AnyArray,
+}

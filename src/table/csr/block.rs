@@ -1,0 +1,560 @@
+//! Sparse blocks: consecutive rows of a sparse table, of which only the stored values are read and written.
+//!
+//! Offsets and indices are those of the table; offsets are counted from the block's first value as they are read.
+//! Semantics: DAAL `getSparseBlock`, oneDAL `csr_accessor::pull`.
+
+use std::ops::{Range, RangeBounds};
+
+use super::CsrNumericTable;
+use super::index::Indices;
+use super::read::{HERE, Pattern, column};
+use crate::array::{AnyArray, Array, UniqueArray};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::convert::kernel;
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::window::{AnySlice, AnyWindowMut};
+
+/// Consecutive rows of a sparse table, for reading: offsets, column indices, and the stored values as `T`, whatever the
+/// table stores.
+///
+/// Returned by [`CsrNumericTable::sparse_rows`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 3, columns: 4 };
+/// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3, 4], vec![0, 3, 1, 2], vec![1_i8, 2, 3, 4])?;
+/// let block = table.sparse_rows::<f64>(1..)?;
+/// assert_eq!(block.values(), [3.0, 4.0]);
+/// let mut sums = [0.0; 4];
+/// for (columns, values) in block.iter_rows() {
+///     columns.iter().zip(values).for_each(|(column, value)| sums[column] += value);
+/// }
+/// assert_eq!(sums, [0.0, 3.0, 4.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SparseBlock<'t, T: Element> {
+    place: Place<'t>,
+    values: Values<'t, T>,
+}
+
+/// Consecutive rows of a sparse table, for reading and writing their stored values as `T`. Which cells are stored
+/// cannot be changed.
+///
+/// Returned by [`CsrNumericTable::sparse_rows_mut`]. If the values are the table's own memory
+/// ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table. Otherwise [`release`](Self::release) converts
+/// changed values back, all of them or none; an unchanged value keeps every digit that the table holds. A converted
+/// block that is merely dropped is written back if all of its values fit, and otherwise leaves the table unchanged **and
+/// ignores the error**; dropped by a panic, it writes nothing.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 2, columns: 4 };
+/// let mut table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![10_u8, 20, 30])?;
+/// let mut block = table.sparse_rows_mut::<f64>(..)?;
+/// block.values_mut().iter_mut().for_each(|value| *value *= 1.5);
+/// block.release()?;
+/// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a converted block that is dropped hides the error of writing back: `release` it"]
+pub struct SparseBlockMut<'t, T: Element> {
+    place: Place<'t>,
+    values: ValuesMut<'t, T>,
+    policy: ConversionPolicy,
+}
+
+/// Which rows a block has, and where its values are.
+struct Place<'t> {
+    pattern: Pattern<'t>,
+    rows: Range<usize>,
+    /// The positions of the values in the table.
+    positions: Range<usize>,
+}
+
+impl<'t> Place<'t> {
+    fn new(pattern: Pattern<'t>, rows: Range<usize>) -> Self {
+        let positions = pattern.positions(&rows);
+        Self { pattern, rows, positions }
+    }
+
+    fn offsets(&self) -> Indices<'t> {
+        let offsets = self.pattern.offsets.range(self.rows.start..self.rows.end + 1);
+        Indices::new(offsets.as_slice(), self.positions.start)
+    }
+
+    fn indices(&self) -> Indices<'t> {
+        Indices::new(self.pattern.indices, 0).range(self.positions.clone())
+    }
+
+    /// Returns the range of a row's values among those of the block.
+    fn row(&self, row: usize) -> Range<usize> {
+        let count = self.rows.len();
+        assert!(row < count, "row {row} is out of range: the block has {count} rows");
+        let offsets = self.offsets();
+        offsets.at(row)..offsets.at(row + 1)
+    }
+}
+
+enum Values<'t, T> {
+    Borrowed(&'t [T]),
+    Converted(Array<T>),
+}
+
+enum ValuesMut<'t, T: Element> {
+    Borrowed(&'t mut [T]),
+    Converted { copy: UniqueArray<T>, stored: &'t mut AnyArray, is_pending: bool },
+}
+
+macro_rules! sparse_facts {
+    () => {
+        /// Returns the number of rows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.row_count(), 2);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn row_count(&self) -> usize {
+            self.place.rows.len()
+        }
+
+        /// Returns the number of columns, which is that of the table.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.column_count(), 4);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn column_count(&self) -> usize {
+            self.place.pattern.columns
+        }
+
+        /// Returns the rows of the table that the block has.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.rows(), 1..3);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn rows(&self) -> Range<usize> {
+            self.place.rows.clone()
+        }
+
+        /// Returns the number of stored values in these rows.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.nnz(), 1);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn nnz(&self) -> usize {
+            self.place.positions.len()
+        }
+
+        /// Returns where each row begins among the block's values, and where the last one ends: counted from 0, without
+        /// a copy. They are the table's memory ([`Indices::downcast`]) if the rows are its first ones.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.offsets().iter().collect::<Vec<_>>(), [0, 0, 1]);
+        /// assert_eq!(table.sparse_rows::<f64>(..2)?.offsets().downcast::<i32>(), Some(&[0, 2, 2][..]));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn offsets(&self) -> Indices<'t> {
+            self.place.offsets()
+        }
+
+        /// Returns the column of each value: the table's memory.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.indices().downcast::<i32>(), Some(&[1][..]));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn indices(&self) -> Indices<'t> {
+            self.place.indices()
+        }
+
+        /// Copies the offsets, counted from `first`, in the type that the table has them in; see also
+        /// [`Indices::to_array`].
+        ///
+        /// # Errors
+        /// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] if the type cannot hold one.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+        /// let block = table.sparse_rows::<f64>(1..)?;
+        /// assert_eq!(block.offsets_from(1)?.downcast::<i32>().unwrap()[..], [1, 1, 2]); // for code that counts from one
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn offsets_from(&self, first: usize) -> Result<AnyArray> {
+            self.offsets().to_any(self.offsets().element_type(), first)
+        }
+
+        /// Copies the column indices, counted from `first`, in the type that the table has them in.
+        ///
+        /// # Errors
+        /// Those of [`offsets_from`](Self::offsets_from).
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+        /// let block = table.sparse_rows::<f64>(..)?;
+        /// assert_eq!(block.indices_from(1)?.downcast::<i32>().unwrap()[..], [1, 4, 2]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn indices_from(&self, first: usize) -> Result<AnyArray> {
+            self.indices().to_any(self.indices().element_type(), first)
+        }
+
+        /// Borrows the column indices and the values of a row, counted from the first one of the block.
+        ///
+        /// # Panics
+        /// If there is no such row, as indexing a slice does.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 0, 0, 2], vec![1, 3], vec![1.5, 2.5])?;
+        /// let block = table.sparse_rows::<f64>(1..)?;
+        /// let (columns, values) = block.row(1);
+        /// assert_eq!((columns.downcast::<i32>(), values), (Some(&[1, 3][..]), &[1.5, 2.5][..]));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn row(&self, row: usize) -> (Indices<'t>, &[T]) {
+            let range = self.place.row(row);
+            (self.indices().range(range.clone()), &self.values()[range])
+        }
+
+        /// Returns an iterator over the rows: column indices and values of each.
+        ///
+        /// # Examples
+        /// ```
+        /// # use numeric_table::{CsrNumericTable, prelude::*};
+        /// # let shape = Shape { rows: 3, columns: 4 };
+        /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5])?;
+        /// let block = table.sparse_rows::<f64>(..)?;
+        /// let sums: Vec<f64> = block.iter_rows().map(|(_, values)| values.iter().sum()).collect();
+        /// assert_eq!(sums, [4.0, 0.0, 3.5]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = (Indices<'t>, &[T])> + DoubleEndedIterator {
+            (0..self.row_count()).map(|row| self.row(row))
+        }
+    };
+}
+
+impl<'t, T: Element> SparseBlock<'t, T> {
+    sparse_facts!();
+
+    /// Borrows the stored values of all rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// assert_eq!(table.sparse_rows::<f32>(..)?.values(), [1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values(&self) -> &[T] {
+        match &self.values {
+            Values::Borrowed(values) => values,
+            Values::Converted(values) => values,
+        }
+    }
+
+    /// Returns whether the values are the table's memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// assert!(table.sparse_rows::<u8>(..)?.is_zero_copy() && !table.sparse_rows::<f32>(..)?.is_zero_copy());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.values, Values::Borrowed(_))
+    }
+}
+
+impl<'t, T: Element> SparseBlockMut<'t, T> {
+    sparse_facts!();
+
+    /// Borrows the stored values of all rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// assert_eq!(table.sparse_rows_mut::<u8>(1..)?.values(), [2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values(&self) -> &[T] {
+        match &self.values {
+            ValuesMut::Borrowed(values) => values,
+            ValuesMut::Converted { copy, .. } => copy,
+        }
+    }
+
+    /// Borrows the stored values of all rows for writing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// table.sparse_rows_mut::<u8>(1..)?.values_mut().fill(9);
+    /// assert_eq!(table.values_as::<u8>()?, [1, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values_mut(&mut self) -> &mut [T] {
+        match &mut self.values {
+            ValuesMut::Borrowed(values) => values,
+            ValuesMut::Converted { copy, .. } => copy,
+        }
+    }
+
+    /// Borrows the column indices and the values of a row, counted from the first one of the block, the values for
+    /// writing.
+    ///
+    /// # Panics
+    /// If there is no such row, as indexing a slice does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 3], vec![3, 0, 1], vec![1.5, 2.5, 3.5])?;
+    /// let mut block = table.sparse_rows_mut::<f64>(..)?;
+    /// let (columns, values) = block.row_mut(1);
+    /// columns.iter().zip(values).filter(|(column, _)| *column == 1).for_each(|(_, value)| *value = 9.0);
+    /// block.release()?;
+    /// assert_eq!(table.values_as::<f64>()?, [1.5, 2.5, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn row_mut(&mut self, row: usize) -> (Indices<'t>, &mut [T]) {
+        let range = self.place.row(row);
+        (self.indices().range(range.clone()), &mut self.values_mut()[range])
+    }
+
+    /// Returns whether the values are the table's memory.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// assert!(table.sparse_rows_mut::<u8>(..)?.is_zero_copy());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.values, ValuesMut::Borrowed(_))
+    }
+
+    /// Sets the policy by which changed values are converted back: [`ConversionPolicy::Checked`] if none is set.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// let mut block = table.sparse_rows_mut::<i32>(..)?.with_policy(ConversionPolicy::Saturate);
+    /// block.values_mut()[0] = 1000;
+    /// block.release()?;
+    /// assert_eq!(table.values_as::<u8>()?, [255, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_policy(mut self, policy: ConversionPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Ends the block, and converts changed values back, all of them or none.
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`] with the row and the column in the table; [`Error::OutOfMemory`] if memory that
+    /// the table shares cannot be copied. The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// let mut block = table.sparse_rows_mut::<i32>(..)?;
+    /// block.values_mut().copy_from_slice(&[7, 256]);
+    /// assert!(matches!(block.release(), Err(Error::ValueNotRepresentable { row: 1, column: 1, .. })));
+    /// assert_eq!(table.values_as::<u8>()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn release(mut self) -> Result<()> {
+        let result = self.write_back();
+        self.discard();
+        result
+    }
+
+    /// Ends the block without writing a converted copy back. What was written to the table's own memory remains.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
+    /// let mut block = table.sparse_rows_mut::<i32>(..)?;
+    /// block.values_mut().fill(7);
+    /// block.discard();
+    /// assert_eq!(table.values_as::<u8>()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn discard(mut self) {
+        if let ValuesMut::Converted { is_pending, .. } = &mut self.values {
+            *is_pending = false;
+        }
+    }
+
+    fn write_back(&mut self) -> Result<()> {
+        let ValuesMut::Converted { copy, stored, .. } = &mut self.values else { return Ok(()) };
+        let Place { pattern, positions, .. } = &self.place;
+        let (new, rule) = (column(AnySlice::new(copy)), WriteRule { policy: self.policy, keep_unchanged: true });
+        let old = column(stored.as_slice().range(positions.clone()));
+        kernel::check_write(old, new, rule, HERE).map_err(|error| pattern.placed(error, positions.start))?;
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let values = stored.need_mutable_data()?.range(positions.clone());
+        kernel::write_checked(AnyWindowMut::of_rows(values, positions.len(), 1), new, rule);
+        Ok(())
+    }
+}
+
+/// Writes a converted block back, and ignores errors: `release` it to see them.
+impl<T: Element> Drop for SparseBlockMut<'_, T> {
+    fn drop(&mut self) {
+        let is_pending = matches!(self.values, ValuesMut::Converted { is_pending: true, .. });
+        if is_pending && !std::thread::panicking() {
+            let _ = self.write_back();
+        }
+    }
+}
+
+impl CsrNumericTable {
+    /// Lends the stored values of consecutive rows as `T`, with their column indices and the row offsets.
+    ///
+    /// O(1) if `T` is the stored type, else one pass over the values of the rows.
+    /// Source: DAAL `getSparseBlock`, for which a start past the end is a success.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 3, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3, 4], vec![0, 3, 1, 2], vec![1_i8, 2, 3, 4])?;
+    /// let block = table.sparse_rows::<f64>(1..3)?;
+    /// assert_eq!((block.nnz(), block.values()), (2, &[3.0, 4.0][..]));
+    /// assert!(table.sparse_rows::<f64>(1..4).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sparse_rows<T: Element>(&self, rows: impl RangeBounds<usize>) -> Result<SparseBlock<'_, T>> {
+        self.sparse_rows_with(rows, ConversionPolicy::Saturate)
+    }
+
+    /// Like [`sparse_rows`](Self::sparse_rows), converted under a policy.
+    ///
+    /// # Errors
+    /// Those of [`sparse_rows`](Self::sparse_rows); [`Error::ValueNotRepresentable`] with the row and the column in the
+    /// table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_i16, 300])?;
+    /// assert!(table.sparse_rows_with::<u8>(..1, ConversionPolicy::Checked).is_ok());
+    /// let refused = table.sparse_rows_with::<u8>(.., ConversionPolicy::Checked).map(drop);
+    /// assert!(matches!(refused, Err(Error::ValueNotRepresentable { row: 1, column: 1, .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sparse_rows_with<T: Element>(
+        &self,
+        rows: impl RangeBounds<usize>,
+        policy: ConversionPolicy,
+    ) -> Result<SparseBlock<'_, T>> {
+        let place = Place::new(self.pattern(), self.rows_in(rows)?);
+        let stored = self.values.as_slice().range(place.positions.clone());
+        let values = match stored.downcast::<T>() {
+            Some(values) => Values::Borrowed(values),
+            None => Values::Converted(convert(stored, &place, policy)?),
+        };
+        Ok(SparseBlock { place, values })
+    }
+
+    /// Lends the stored values of consecutive rows as `T`, for reading and writing. If `T` is the stored type they are
+    /// the table's memory, of which a shared or immutable one is copied first.
+    ///
+    /// # Errors
+    /// Those of [`sparse_rows`](Self::sparse_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
+    /// let mut block = table.sparse_rows_mut::<f32>(1..)?;
+    /// block.values_mut()[0] = 35.0;
+    /// block.release()?;
+    /// assert_eq!(table.values_as::<f32>()?, [1.5, 2.5, 35.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sparse_rows_mut<T: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<SparseBlockMut<'_, T>> {
+        let rows = self.rows_in(rows)?;
+        let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
+        let place = Place::new(Pattern { offsets, indices, columns: self.shape.columns }, rows);
+        let values = if self.values.element_type() == T::TYPE {
+            let values = self.values.need_mutable_data()?.range(place.positions.clone());
+            ValuesMut::Borrowed(values.downcast::<T>().unwrap_or_default())
+        } else {
+            let stored = self.values.as_slice().range(place.positions.clone());
+            let copy = UniqueArray::from_array(convert(stored, &place, ConversionPolicy::Saturate)?)?;
+            ValuesMut::Converted { copy, stored: &mut self.values, is_pending: true }
+        };
+        Ok(SparseBlockMut { place, values, policy: ConversionPolicy::Checked })
+    }
+}
+
+/// Converts the values of a block into new memory.
+fn convert<T: Element>(stored: AnySlice<'_>, place: &Place<'_>, policy: ConversionPolicy) -> Result<Array<T>> {
+    let array = kernel::to_array(column(stored), T::TYPE, policy, HERE);
+    let array = array.map_err(|error| place.pattern.placed(error, place.positions.start))?;
+    array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))
+}

@@ -1,0 +1,166 @@
+//! Tables made from a sparse one: slices, the transposed one, a dense copy.
+
+use std::ops::{Range, RangeBounds};
+
+use super::CsrNumericTable;
+use super::index::{Index, Indices, array_of, match_index};
+use super::parts::CsrParts;
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType, match_element, match_width};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, rows_of};
+
+impl CsrNumericTable {
+    /// Returns consecutive rows as a table of their own, with the same columns. The column indices and the values are
+    /// shared, as clones share them; the row offsets are shared if the rows are the first ones, and otherwise copied,
+    /// since they begin at 0 again: O(rows of the slice).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 3, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3, 4], vec![0, 3, 1, 2], vec![1.5, 2.5, 3.5, 4.5])?;
+    /// let slice = table.slice_rows(1..)?;
+    /// assert_eq!(slice.offsets().iter().collect::<Vec<_>>(), [0, 1, 2]);
+    /// assert_eq!(slice.rows::<f64>(..)?[..], [0.0, 3.5, 0.0, 0.0, 0.0, 0.0, 4.5, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn slice_rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
+        let rows = self.rows_in(rows)?;
+        let parts = self.parts_of(&rows)?;
+        let shape = Shape { rows: rows.len(), ..self.shape };
+        Ok(Self { dictionary: self.dictionary.clone(), ..Self::from_checked(shape, parts, self.owner) })
+    }
+
+    /// Resolves a range of rows, and checks that they exist.
+    pub(super) fn rows_in(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        let rows = rows_of(self.shape, rows)?;
+        if rows.start <= rows.end && rows.end <= self.shape.rows {
+            return Ok(rows);
+        }
+        Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows })
+    }
+
+    /// Returns the parts of some rows.
+    fn parts_of(&self, rows: &Range<usize>) -> Result<CsrParts> {
+        let positions = self.pattern().positions(rows);
+        let offsets = match rows.start {
+            0 => part(&self.offsets, 0..rows.end + 1)?,
+            start => {
+                let bounds = Indices::new(self.offsets().range(start..rows.end + 1).as_slice(), positions.start);
+                bounds.to_any(self.offsets.element_type(), 0)?
+            }
+        };
+        let (indices, values) = (part(&self.indices, positions.clone())?, part(&self.values, positions)?);
+        Ok(CsrParts { offsets, indices, values })
+    }
+
+    /// Cuts rows off at the end, without a copy, or adds rows without stored values there, which copies the offsets.
+    pub(super) fn set_rows(&mut self, rows: usize) -> Result<()> {
+        if rows <= self.shape.rows {
+            let CsrParts { offsets, indices, values } = self.parts_of(&(0..rows))?;
+            (self.offsets, self.indices, self.values) = (offsets, indices, values);
+        } else {
+            let shape = Shape { rows, ..self.shape };
+            let count = rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
+            let more = std::iter::repeat_n(self.nnz(), rows - self.shape.rows);
+            self.offsets = array_of(self.offsets.element_type(), count, self.offsets().iter().chain(more))?;
+        }
+        self.shape.rows = rows;
+        Ok(())
+    }
+
+    /// Returns the table with rows and columns exchanged. Its arrays are also those of this table in compressed sparse
+    /// columns: offsets of the columns, and the row of each value.
+    ///
+    /// The offsets keep their type, and so do the indices, unless the type cannot hold the number of rows: then they
+    /// become `u64`. Columns of the result have no names. O(values + rows + columns), and as much new memory.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 3 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 2, 0], vec![1.5, 2.5, 3.5])?;
+    /// let columns = table.transpose()?;
+    /// assert_eq!(columns.shape(), Shape { rows: 3, columns: 2 });
+    /// assert_eq!(columns.offsets().iter().collect::<Vec<_>>(), [0, 2, 2, 3]);
+    /// assert_eq!(columns.indices().iter().collect::<Vec<_>>(), [0, 1, 0]); // the row of each value
+    /// assert_eq!(columns.values_as::<f64>()?, [1.5, 3.5, 2.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn transpose(&self) -> Result<Self> {
+        let shape = Shape { rows: self.shape.columns, columns: self.shape.rows };
+        let count = shape.rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
+        let holds_rows = match_index!(self.indices.element_type(), I => I::of(shape.columns).is_some(), else false);
+        let index_type = if holds_rows { self.indices.element_type() } else { ElementType::U64 };
+        // Where the next value of each column goes: at last, where the column ends.
+        let mut next = zeros(shape.rows)?;
+        self.indices().iter().for_each(|column| next[column] += 1);
+        let mut sum = 0;
+        for next in &mut next {
+            sum += std::mem::replace(next, sum);
+        }
+        let mut places = zeros(self.nnz())?;
+        for (place, column) in places.iter_mut().zip(self.indices().iter()) {
+            *place = next[column];
+            next[column] += 1;
+        }
+        let mut rows = zeros(self.nnz())?;
+        for row in 0..self.shape.rows {
+            self.pattern().positions(&(row..row + 1)).for_each(|position| rows[places[position]] = row);
+        }
+        let offsets = array_of(self.offsets.element_type(), count, std::iter::once(0).chain(next))?;
+        let indices = array_of(index_type, rows.len(), rows.into_iter())?;
+        let mut values = AnyArray::zeros(self.values.element_type(), self.nnz())?;
+        match_width!(values.element_type(), B => {
+            let (from, to) = (self.values.as_slice().bits::<B>(), values.need_mutable_data()?.into_bits::<B>());
+            from.iter().zip(places).for_each(|(&value, place)| to[place] = value);
+        });
+        Ok(Self::from_checked(shape, CsrParts { offsets, indices, values }, MemoryStatus::InternallyAllocated))
+    }
+
+    /// Returns a dense copy of the table, converted as [`convert`](HomogenNumericTable::convert) does: the same as
+    /// `convert` of any table.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 3 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 2, 1], vec![1_u8, 2, 3])?;
+    /// assert_eq!(table.to_dense::<f32>()?.as_slice()?, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_dense<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        (self as &dyn NumericTable).convert::<T>()
+    }
+}
+
+/// Returns so many zeros.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn zeros(count: usize) -> Result<Vec<usize>> {
+    let mut zeros = Vec::new();
+    let bytes = count.saturating_mul(size_of::<usize>());
+    zeros.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    zeros.resize(count, 0);
+    Ok(zeros)
+}
+
+/// Returns a part of an array, which shares its memory.
+fn part(array: &AnyArray, range: Range<usize>) -> Result<AnyArray> {
+    match_element!(array.element_type(), T => match array.downcast_ref::<T>() {
+        Some(array) => Ok(AnyArray::new(array.slice(range)?)),
+        None => Ok(AnyArray::default()), // never: `T` is its type
+    })
+}

@@ -1,0 +1,144 @@
+//! Dense writing: into the cells that are stored. Any other cell may only stay zero.
+//!
+//! In two passes over tiles of the region, since all is written or nothing: the first computes what each tile would
+//! become, and refuses what a policy does not permit and what is not zero where nothing is stored; the second stores it.
+//! A cell becomes what it would become in a homogeneous table: so 0.3 in a table of integers, which is cut to zero, may
+//! be written anywhere, and -0.0 counts as zero.
+
+use super::CsrNumericTable;
+use super::index::{Index, Indices, match_index};
+use super::read::{Cells, Pattern, TILE, in_bands, tiles};
+use crate::base::element::{Element, match_element, match_width};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::convert::WriteRule;
+use crate::convert::kernel;
+use crate::table::{Region, tiling};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
+
+/// What is to be written: row-major values of a region.
+struct Update<'u> {
+    cells: Cells<'u>,
+    region: &'u Region,
+    new: AnyWindow<'u>,
+    rule: WriteRule,
+}
+
+/// Buffers for one tile: the old values, which become the new ones, and which cells are stored.
+struct Buffers<B> {
+    values: [B; TILE],
+    is_stored: [bool; TILE],
+}
+
+impl<B: Bits> Buffers<B> {
+    fn new() -> Self {
+        Self { values: [B::default(); TILE], is_stored: [false; TILE] }
+    }
+}
+
+impl Update<'_> {
+    fn new_values(&self, tile: &Region) -> AnyWindow<'_> {
+        let place = self.region.place_of(tile).unwrap_or_default(); // tiles are inside
+        self.new.cut(place.rows, place.columns)
+    }
+
+    /// Computes what a tile becomes, in the stored type. Values that the policy refuses are saturated.
+    fn compute<B: Bits>(&self, tile: &Region, values: &mut [B; TILE]) {
+        let (element, shape) = (self.cells.values.element_type(), tile.shape());
+        self.cells.read_tile(tile, values);
+        let window = AnySliceMut::of_bits(&mut values[..shape.rows * shape.columns], element);
+        let window = AnyWindowMut::of_rows(window, shape.rows, shape.columns);
+        kernel::write_checked(window, self.new_values(tile), self.rule);
+    }
+
+    /// Checks a tile.
+    fn check_tile<B: Bits>(&self, tile: &Region, buffers: &mut Buffers<B>) -> Result<()> {
+        let (element, width) = (self.cells.values.element_type(), tile.columns.len());
+        let old = self.cells.read_tile(tile, &mut buffers.values);
+        let permitted = kernel::check_write(old, self.new_values(tile), self.rule, tile.origin());
+        self.compute(tile, &mut buffers.values);
+        let count = tile.rows.len() * width;
+        let is_stored = &mut buffers.is_stored[..count];
+        is_stored.fill(false);
+        self.cells.pattern.for_each_cell(tile, |at, _| is_stored[at] = true);
+        let values = AnySlice::of_bits(&buffers.values[..count], element);
+        let missing = match_element!(element, T => first_missing(values.as_slice::<T>(), is_stored));
+        let missing = missing.map(|at| (tile.rows.start + at / width, tile.columns.start + at % width));
+        match (permitted, missing) {
+            (Err(Error::ValueNotRepresentable { row, column, .. }), Some(missing)) if missing < (row, column) => {
+                Err(Error::NotStored { row: missing.0, column: missing.1 })
+            }
+            (Ok(()), Some((row, column))) => Err(Error::NotStored { row, column }),
+            (permitted, _) => permitted,
+        }
+    }
+
+    fn check(&self, band: &Region) -> Result<()> {
+        match_width!(self.cells.values.element_type(), B => {
+            let mut buffers = Buffers::<B>::new();
+            tiles(band).try_for_each(|tile| self.check_tile(&tile, &mut buffers))
+        })
+    }
+}
+
+impl Pattern<'_> {
+    /// Calls `work` with the place of each stored cell in a tile, row by row, and the position of its value.
+    fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
+        let (first, width) = (tile.columns.start, tile.columns.len());
+        match_index!(self.indices.element_type(), I => {
+            self.for_each_row::<I>(tile, |row, indices, positions| {
+                for (&index, position) in indices.iter().zip(positions) {
+                    work(row * width + index.number() - first, position);
+                }
+            });
+        }, else ());
+    }
+}
+
+/// Returns the index of the first value that is not zero and not stored.
+fn first_missing<T: Element>(values: &[T], is_stored: &[bool]) -> Option<usize> {
+    values.iter().zip(is_stored).position(|(&value, &is_stored)| value != T::default() && !is_stored)
+}
+
+impl CsrNumericTable {
+    /// Writes a region: all values or none.
+    pub(super) fn write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape)?;
+        let new = tiling::new_values(region, values)?;
+        if region.shape().is_empty() {
+            return Ok(());
+        }
+        let update = Update { cells: Cells::of(self), region, new, rule };
+        let bytes = new.size_in_bytes().saturating_mul(2);
+        let size = update.cells.values.element_type().size_in_bytes();
+        let tasks = update.cells.pattern.task_count(&region.rows, size, bytes);
+        in_bands(region, tasks, |band| update.check(&band))?;
+        let positions = update.cells.pattern.positions(&region.rows);
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
+        let pattern = Pattern { offsets, indices, columns: self.shape.columns };
+        let stored = self.values.need_mutable_data()?;
+        let element = stored.element_type();
+        match_width!(element, B => {
+            // Each task has the values of its rows, which it computes the new ones from.
+            let whole = (region.clone(), &mut stored.into_bits::<B>()[positions]);
+            let bands = parallel::cut(whole, region.rows.len(), tasks, |(region, stored), rows| {
+                let middle = region.rows.start + rows;
+                let (head, tail) = stored.split_at_mut(offsets.at(middle) - offsets.at(region.rows.start));
+                let (first, rest) = region.split_at_row(middle);
+                ((first, head), (rest, tail))
+            });
+            parallel::map(bands, |(band, stored)| {
+                let (mut buffer, first) = ([B::default(); TILE], offsets.at(band.rows.start));
+                for tile in tiles(&band) {
+                    let cells = Cells { pattern, values: AnySlice::of_bits(stored, element), first };
+                    Update { cells, region, new, rule }.compute(&tile, &mut buffer);
+                    pattern.for_each_cell(&tile, |at, position| stored[position - first] = buffer[at]);
+                }
+            });
+        });
+        Ok(())
+    }
+}
