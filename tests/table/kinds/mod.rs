@@ -1,6 +1,8 @@
 //! Kinds of tables: one suite that all of them pass, and what each has of its own.
 
 mod conformance;
+mod csr;
+mod csr_hostile;
 mod merged;
 mod packed;
 mod soa;
@@ -8,7 +10,7 @@ mod square;
 
 use numeric_table::prelude::*;
 use numeric_table::table::{by_mut, by_ref};
-use numeric_table::{AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, bf16, f16};
+use numeric_table::{AnyArray, CsrNumericTable, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, bf16, f16};
 use test_support::SmallNumber;
 use test_support::tables::{number, numbered, shape};
 
@@ -90,6 +92,25 @@ fn nested() -> RowMergedNumericTable<'static> {
     RowMergedNumericTable::new([Box::new(upper) as Boxed, Box::new(lower)]).unwrap()
 }
 
+/// Sparse, with every cell stored, so that every cell can be written.
+fn all_stored() -> CsrNumericTable {
+    let offsets = (0..=ROWS).map(|row| (row * COLUMNS) as u64).collect::<Vec<_>>();
+    let indices = (0..ROWS * COLUMNS).map(|at| (at % COLUMNS) as i32).collect::<Vec<_>>();
+    let values = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| number::<i16>(COLUMNS, row, column)));
+    CsrNumericTable::try_new(shape(ROWS, COLUMNS), offsets, indices, values.collect::<Vec<_>>()).unwrap()
+}
+
+/// The same as some rows of a larger table, in a float type.
+fn slice_of_all_stored() -> CsrNumericTable {
+    let rows = |row: usize| if row == 0 { [f16::small(99); COLUMNS] } else { row_of(row - 1) };
+    let dense = HomogenNumericTable::from_rows(&(0..ROWS + 2).map(rows).collect::<Vec<_>>()).unwrap();
+    CsrNumericTable::from_dense::<f16>(&dense).unwrap().slice_rows(1..=ROWS).unwrap()
+}
+
+fn row_of(row: usize) -> [f16; COLUMNS] {
+    std::array::from_fn(|column| number::<f16>(COLUMNS, row, column))
+}
+
 fn homogeneous(layout: DataLayout) -> Boxed {
     Box::new(numbered::<i16>(ROWS, COLUMNS, layout))
 }
@@ -108,6 +129,8 @@ conformance!(structure_of_arrays_of_five_types, || Box::new(structure_of_arrays(
 conformance!(side_by_side, || Box::new(merged()) as Boxed);
 conformance!(end_to_end, || Box::new(row_merged()) as Boxed);
 conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
+conformance!(sparse_rows, || Box::new(all_stored()) as Boxed);
+conformance!(some_sparse_rows, || Box::new(slice_of_all_stored()) as Boxed);
 conformance!(borrowed, || by_mut(kept(numbered(ROWS, COLUMNS, DataLayout::RowMajor))));
 conformance!(of_the_user, || {
     let rows = |rows: std::ops::Range<usize>| {
