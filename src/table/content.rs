@@ -5,7 +5,7 @@
 //! table is stored as what it shows: a homogeneous table, or a structure of arrays if its columns differ in type.
 
 use super::tiling;
-use super::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, SoaNumericTable, TableKind};
+use super::{DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableKind};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -311,6 +311,11 @@ impl Stored for SoaNumericTable {
             let (count, columns) = (found.arrays.len(), found.shape.columns);
             return Err(refusal(Self::KIND, format_args!("{count} arrays for {columns} columns")));
         }
-        Self::of_arrays(found.arrays, found.shape.rows)
+        let (expected, arrays) = (found.shape.rows, found.arrays);
+        if let Some(array) = arrays.iter().find(|array| array.len() != expected) {
+            return Err(Error::LengthMismatch { expected, found: array.len() });
+        }
+        let plain = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
+        Ok(Self::of_arrays(plain, expected, arrays, MemoryStatus::InternallyAllocated))
     }
 }

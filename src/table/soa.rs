@@ -88,6 +88,18 @@ impl SoaNumericTable {
         Self { id: TableId::new(), columns, row_count, dictionary, owner }
     }
 
+    /// Creates a table of columns that a dictionary describes, which have `row_count` values each.
+    pub(crate) fn of_arrays(
+        dictionary: DataDictionary,
+        row_count: usize,
+        columns: Vec<AnyArray>,
+        owner: MemoryStatus,
+    ) -> Self {
+        debug_assert!(columns.iter().all(|array| array.len() == row_count));
+        let columns = columns.into_iter().map(|array| Some(Memory::new(array))).collect();
+        Self::without_values(dictionary, row_count, columns, owner)
+    }
+
     /// Creates a table of the columns that a dictionary describes: of zeros, or without values, which
     /// [`set_column`](Self::set_column) supplies later. A column without values cannot be read:
     /// [`Error::ColumnNotSet`].
@@ -147,16 +159,6 @@ impl SoaNumericTable {
             table.push_column(name, array).map_err(Refused::into_error)?;
         }
         Ok(table)
-    }
-
-    /// Creates a table of the library's own arrays, which all need `row_count` values. The features have no names.
-    pub(super) fn of_arrays(arrays: Vec<AnyArray>, row_count: usize) -> Result<Self> {
-        if let Some(array) = arrays.iter().find(|array| array.len() != row_count) {
-            return Err(Error::LengthMismatch { expected: row_count, found: array.len() });
-        }
-        let dictionary = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
-        let columns = arrays.into_iter().map(|array| Some(Memory::new(array))).collect();
-        Ok(Self::without_values(dictionary, row_count, columns, MemoryStatus::InternallyAllocated))
     }
 
     /// Adds a column after the last one. The first column of a table without rows sets the number of rows. Amortised

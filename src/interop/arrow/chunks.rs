@@ -6,11 +6,13 @@ use arrow_array::Array as ArrowArray;
 use arrow_buffer::NullBuffer;
 
 use super::options::ArrowOptions;
-use super::types::{element_type, values};
+use super::types::{element_type, no_element_type, values};
 use crate::array::Array;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
+use crate::base::number::{Loss, Number};
 use crate::base::parallel;
+use crate::base::value::{AnyValue, match_value};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, cast};
 use crate::table::{DataLayout, Shape, TableView, TableViewMut};
@@ -30,12 +32,13 @@ pub(super) struct Chunk<'a> {
 /// The values of one column in one chunk.
 pub(super) struct ChunkColumn<'a> {
     values: AnySlice<'a>,
-    nulls: Option<NullBuffer>,
+    /// Where the nulls are, if there are any, and the value that stands for them.
+    nulls: Option<(NullBuffer, AnyValue)>,
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// Borrows the values of an array, if a table of `T` can hold them. `place` describes the position of the value
-    /// with an index, for errors.
+    /// Borrows the values of an array, if `whole`, a table or a column of `T`, can hold them. `place` describes the
+    /// position of the value with an index. Both are for errors.
     ///
     /// # Errors
     /// The reason why the table cannot hold them.
@@ -43,36 +46,38 @@ impl<'a> ChunkColumn<'a> {
         array: &'a dyn ArrowArray,
         nulls: Option<NullBuffer>,
         options: &ArrowOptions,
+        whole: &str,
         place: impl Fn(usize) -> String,
     ) -> Result<Self, String> {
         let data_type = array.data_type();
         let (Some(found), Some(values)) = (element_type(data_type), values(array)) else {
-            return Err(format!("{data_type} is not an element type of tables"));
+            return Err(no_element_type(data_type));
         };
         if found != T::TYPE && options.conversion.is_none() {
-            return Err(format!("{found} values in a table of {}, and no conversion was requested", T::TYPE));
+            return Err(format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE));
         }
-        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        if let Some(nulls) = &nulls {
-            let what = || {
-                let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
-                format!("{} nulls, the first in {}", nulls.null_count(), place(first))
-            };
-            if !options.has_nan_for_null {
-                return Err(format!("{}, and no NaN was requested for them", what()));
-            }
-            if !T::TYPE.is_float() {
-                return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE));
-            }
+        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(Self { values, nulls: None });
+        };
+        let what = || {
+            let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
+            format!("{} nulls, the first in {}", nulls.null_count(), place(first))
+        };
+        let null = options.null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
+        match match_value!(null, value => T::loss(value.exact())) {
+            Loss::None => {}
+            Loss::Inexact if T::TYPE.is_float() => {}
+            Loss::NanToInteger => return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE)),
+            _ => return Err(format!("{}, and {} does not hold {null}, which stands for them", what(), T::TYPE)),
         }
-        Ok(Self { values, nulls })
+        Ok(Self { values, nulls: Some((nulls, null)) })
     }
 
     pub(super) fn has_nulls(&self) -> bool {
         self.nulls.is_some()
     }
 
-    /// Copies values, with NaN for nulls. `origin` is the position of the first value, for errors.
+    /// Copies values, and what stands for nulls. `origin` is the position of the first value, for errors.
     fn read<T: Element>(
         &self,
         rows: Range<usize>,
@@ -80,15 +85,16 @@ impl<'a> ChunkColumn<'a> {
         policy: ConversionPolicy,
         origin: Origin,
     ) -> Result<()> {
-        let Some(nulls) = &self.nulls else {
+        let Some((nulls, null)) = &self.nulls else {
             return convert(self.values, rows, target, policy, origin);
         };
+        let null: T = match_value!(*null, value => cast(value));
         let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
         // All at once is much faster than many short runs; but the values of nulls may be refused.
         let is_done = convert(self.values, rows, target, policy, origin).is_ok();
         let mut end = 0;
         for (first, next) in nulls.valid_slices().chain([(count, count)]) {
-            target[end..first].fill(cast(f64::NAN));
+            target[end..first].fill(null);
             if !is_done {
                 let origin = Origin { row: origin.row + first, ..origin };
                 convert(self.values, start + first..start + next, &mut target[first..next], policy, origin)?;

@@ -13,6 +13,7 @@ use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
+use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -61,7 +62,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch_with(&self, policy: CopyPolicy) -> Result<RecordBatch> {
-        let schema = to_schema(self.dictionary(), &data_type(T::TYPE)?, self.column_count())?;
+        data_type(T::TYPE)?; // without columns, too
+        let schema = to_schema(self.dictionary(), self.column_count())?;
         let (values, stride) = lines(self, self.view()?.transposed(), policy)?;
         let rows = self.row_count();
         batch(schema, rows, |column| {
@@ -139,43 +141,109 @@ fn lines<T: Element>(
     }
 }
 
+impl SoaNumericTable {
+    /// Returns the columns of the table as a record batch, each of its own type. No copy: every column shares the
+    /// memory of the table's column, and keeps it alive; the first later write to that column copies it.
+    ///
+    /// Names, types and categories are stored in the schema, as by [`HomogenNumericTable::to_record_batch`]. No column
+    /// has nulls. `StructArray::from` makes a struct array of the batch.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] if all columns are of `bf16`, [`Error::Arrow`] with the first such column if
+    /// only some are; [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::{UInt16Array, cast::AsArray};
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([
+    ///     ("length", AnyArray::from(vec![5.1_f32, 4.9])),
+    ///     ("count", AnyArray::from(vec![3_u16, 1])),
+    /// ])?;
+    /// let batch = table.to_record_batch()?;
+    /// let count: &UInt16Array = batch.column(1).as_primitive();
+    /// assert_eq!(count.values()[..], [3, 1]);
+    /// assert_eq!(count.values().as_ptr(), table.column_as::<u16>(1)?.as_ptr()); // the memory of the table
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch(&self) -> Result<RecordBatch> {
+        let table: &dyn NumericTable = self;
+        table.to_record_batch()
+    }
+}
+
 impl dyn NumericTable + '_ {
-    /// Returns the columns of a table of any kind as a record batch, as [`HomogenNumericTable::to_record_batch`] does.
-    /// All columns must have one element type.
+    /// Returns the columns of a table of any kind as a record batch, each of its own type, as
+    /// [`HomogenNumericTable::to_record_batch`] and [`SoaNumericTable::to_record_batch`] do.
     ///
     /// For kinds of tables other than the homogeneous one, each column is shared or copied by itself. It is shared if
     /// its values are contiguous in one [`Array`]: if they lie in one piece that was made by
     /// [`Piece::of_array`](crate::table::Piece::of_array), without gaps. Any other column is copied.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::to_record_batch`]; [`Error::MixedElementTypes`]; those of reading a column.
+    /// Those of [`SoaNumericTable::to_record_batch`]; those of reading a column.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::prelude::*;
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
-    /// assert_eq!(table.to_record_batch()?.num_columns(), 2);
+    /// use numeric_table::{MergedNumericTable, prelude::*};
+    /// let features = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
+    /// let labels = HomogenNumericTable::from_rows(&[[0_u8], [2]])?;
+    /// let table = MergedNumericTable::new([Box::new(features) as Box<dyn NumericTable>, Box::new(labels)])?;
+    /// let table: &dyn NumericTable = &table;
+    /// let batch = table.to_record_batch()?;
+    /// assert_eq!(batch.column(2).data_type().to_string(), "UInt8");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
-        fn columns<T: Element>(table: &(dyn NumericTable + '_)) -> Result<RecordBatch> {
-            let Shape { rows, columns } = table.shape();
-            let schema = to_schema(table.dictionary(), &data_type(T::TYPE)?, columns)?;
-            batch(schema, rows, |column| {
-                let region = Region { rows: 0..rows, columns: column..column + 1 };
-                if let Some((array, range)) = table.array_of(&region, T::TYPE)?
-                    && let Some(array) = array.downcast::<T>()
-                {
-                    return to_arrow(array.slice(range)?);
-                }
-                to_arrow::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?)
-            })
+        self.to_record_batch_with(CopyPolicy::IfNeeded)
+    }
+
+    /// Returns a record batch as `to_record_batch` does, with a choice of whether values are copied.
+    ///
+    /// # Errors
+    /// Those of `to_record_batch`; [`Error::CopyRequired`] under [`CopyPolicy::Never`] if a column cannot be shared.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([("a", vec![1, 2]), ("b", vec![3, 4])])?;
+    /// let table: &dyn NumericTable = &table;
+    /// assert!(table.to_record_batch_with(CopyPolicy::Never).is_ok());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch_with(&self, policy: CopyPolicy) -> Result<RecordBatch> {
+        if let Some(element) = self.uniform_type() {
+            let homogeneous = match_element!(element, T => {
+                self.downcast_ref::<HomogenNumericTable<T>>().map(|table| table.to_record_batch_with(policy))
+            });
+            if let Some(batch) = homogeneous {
+                return batch;
+            }
         }
-        match_element!(self.one_type()?, T => match self.downcast_ref::<HomogenNumericTable<T>>() {
-            Some(table) => table.to_record_batch(),
-            None => columns::<T>(self),
-        })
+        let Shape { rows, columns } = self.shape();
+        let schema = to_schema(self.dictionary(), columns)?;
+        batch(
+            schema,
+            rows,
+            |column| match_element!(self.column_type(column)?, T => column_of::<T>(self, column, policy)),
+        )
+    }
+}
+
+/// Returns a column of a table, which shares its memory if possible and permitted.
+fn column_of<T: Element>(table: &(dyn NumericTable + '_), column: usize, policy: CopyPolicy) -> Result<ArrayRef> {
+    let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
+    let shared = match table.array_of(&region, T::TYPE)? {
+        Some((array, range)) => array.downcast::<T>().map(|array| array.slice(range)).transpose()?,
+        None => None,
+    };
+    let copies = policy.copies(shared.is_none().then_some(CopyReason::Layout))?;
+    match shared.filter(|_| !copies) {
+        Some(values) => to_arrow(values),
+        None => to_arrow::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?),
     }
 }
 

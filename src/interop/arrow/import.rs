@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 
 use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_schema::Schema;
+use arrow_schema::{Fields, Schema};
 
 use super::chunks::{Chunk, ChunkColumn, assemble};
 use super::options::ArrowOptions;
 use super::schema::to_dictionary;
-use super::types::{element_type, share};
+use super::types::{element_type, no_element_type, share};
 use crate::base::copy::CopyReason;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -164,10 +164,10 @@ impl<T: Element> HomogenNumericTable<T> {
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
             let place = |value| format!("list {}, value {}", value / columns, value % columns); // columns > 0
-            let column = ChunkColumn::new::<T>(values, nulls, &options, place).map_err(refused)?;
+            let column = ChunkColumn::new::<T>(values, nulls, &options, "table", place).map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
         }
-        let shape = whole_shape::<T>(lists.iter().map(|list| list.len()), columns)?;
+        let shape = whole_shape(lists.iter().map(|list| list.len()), columns, Some(T::TYPE))?;
         // Lists are rows; a single row or column has any layout.
         let is_in_layout = options.layout == DataLayout::RowMajor || shape.rows == 1 || shape.columns == 1;
         let whole = match &lists[..] {
@@ -218,7 +218,7 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
         Some(field) => element_type(field.data_type()).ok_or_else(|| Error::Arrow {
             column: 0,
             name: field.name().clone(),
-            reason: format!("{} is not an element type of tables", field.data_type()),
+            reason: no_element_type(field.data_type()),
         })?,
     };
     match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_record_batches(batches, options)?)))
@@ -232,32 +232,21 @@ fn from_batches<T: Element>(
     let fields = schema.fields();
     let mut chunks = Vec::new();
     for (index, batch) in batches.iter().enumerate() {
-        let refused = |column: usize, reason| Error::Arrow {
-            column,
-            name: fields.get(column).map_or_else(String::new, |field| field.name().clone()),
-            reason: in_chunk("batch", index, batches.len(), reason),
-        };
-        let (schema, found) = (batch.schema_ref(), batch.num_columns());
-        if found != fields.len() {
-            let reason = format!("{found} columns, where {} are expected", fields.len());
-            return Err(refused(found.min(fields.len()), reason));
-        }
-        let mut names = fields.iter().zip(schema.fields());
-        if let Some(column) = names.position(|(expected, found)| expected.name() != found.name()) {
-            return Err(refused(column, format!("its name is {}", schema.field(column).name())));
-        }
+        let place = ChunkPlace { fields, kind: "batch", index, count: batches.len() };
+        place.check_names(batch.schema_ref().fields())?;
         let columns = batch.columns().iter().enumerate().map(|(column, array)| {
-            ChunkColumn::new::<T>(array.as_ref(), array.nulls().cloned(), options, |row| format!("row {row}"))
-                .map_err(|reason| refused(column, reason))
+            let row = |row| format!("row {row}");
+            ChunkColumn::new::<T>(array.as_ref(), array.nulls().cloned(), options, "table", row)
+                .map_err(|reason| place.refused(column, reason))
         });
         chunks.push(Chunk { rows: batch.num_rows(), columns: columns.collect::<Result<_>>()? });
     }
-    let shape = whole_shape::<T>(chunks.iter().map(|chunk| chunk.rows), fields.len())?;
+    let shape = whole_shape(chunks.iter().map(|chunk| chunk.rows), fields.len(), Some(T::TYPE))?;
     let whole = match batches {
         [batch] if fields.len() == 1 => Some(batch.column(0).as_ref()),
         _ => None,
     };
-    let dictionary: DataDictionary = to_dictionary(schema, T::TYPE);
+    let dictionary: DataDictionary = to_dictionary(fields, |_| T::TYPE);
     let layout = options.layout;
     let table = match shared(whole, &chunks, shape, options)? {
         Some(shared) => shared,
@@ -266,16 +255,51 @@ fn from_batches<T: Element>(
     table.described_by(dictionary)
 }
 
+/// One of several chunks, for errors about it.
+pub(super) struct ChunkPlace<'a> {
+    /// The columns that are expected.
+    pub(super) fields: &'a Fields,
+    pub(super) kind: &'static str,
+    pub(super) index: usize,
+    pub(super) count: usize,
+}
+
+impl ChunkPlace<'_> {
+    /// Creates an error about a column of the chunk; rows in the reason are counted from the beginning of the chunk.
+    pub(super) fn refused(&self, column: usize, reason: String) -> Error {
+        let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
+        Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
+    }
+
+    /// Checks that the chunk has the same columns, by their number and names.
+    pub(super) fn check_names(&self, found: &Fields) -> Result<()> {
+        let (count, expected) = (found.len(), self.fields.len());
+        if count != expected {
+            let reason = format!("{count} columns, where {expected} are expected");
+            return Err(self.refused(count.min(expected), reason));
+        }
+        let mut names = self.fields.iter().zip(found);
+        match names.position(|(expected, found)| expected.name() != found.name()) {
+            Some(column) => Err(self.refused(column, format!("its name is {}", found[column].name()))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
 fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
     if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
 }
 
 /// Returns the shape of all chunks together.
-fn whole_shape<T: Element>(mut rows: impl Iterator<Item = usize>, columns: usize) -> Result<Shape> {
+pub(super) fn whole_shape(
+    mut rows: impl Iterator<Item = usize>,
+    columns: usize,
+    element: Option<ElementType>,
+) -> Result<Shape> {
     let shape = |rows| Shape { rows, columns };
     let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
-    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element: Some(T::TYPE) })
+    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element })
 }
 
 /// Returns a table that shares the memory of an Arrow array with all values in the right layout, if that is possible

@@ -1,6 +1,7 @@
 //! Options for importing Arrow data.
 
 use crate::base::copy::CopyPolicy;
+use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
 use crate::table::DataLayout;
 
@@ -27,7 +28,8 @@ use crate::table::DataLayout;
 pub struct ArrowOptions {
     pub(super) copy: CopyPolicy,
     pub(super) conversion: Option<ConversionPolicy>,
-    pub(super) has_nan_for_null: bool,
+    /// What stands for nulls; errors if nothing does.
+    pub(super) null: Option<AnyValue>,
     pub(super) layout: DataLayout,
 }
 
@@ -43,7 +45,7 @@ impl ArrowOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new() -> Self {
-        Self { copy: CopyPolicy::IfNeeded, conversion: None, has_nan_for_null: false, layout: DataLayout::RowMajor }
+        Self { copy: CopyPolicy::IfNeeded, conversion: None, null: None, layout: DataLayout::RowMajor }
     }
 
     /// Sets whether values are copied.
@@ -77,7 +79,7 @@ impl ArrowOptions {
         Self { conversion: Some(policy), ..self }
     }
 
-    /// Sets whether nulls become NaN, in a table of floats. Otherwise they are errors.
+    /// Sets whether nulls become NaN, in columns of floats. Otherwise they are errors.
     ///
     /// # Examples
     /// ```
@@ -92,10 +94,29 @@ impl ArrowOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn nulls_to_nan(self, has_nan_for_null: bool) -> Self {
-        Self { has_nan_for_null, ..self }
+        Self { null: has_nan_for_null.then(|| f64::NAN.into()), ..self }
     }
 
-    /// Sets the layout of the table. Lists are rows: a column-major table made from them is a copy.
+    /// Sets the value that nulls become, instead of NaN or an error. Integers must hold it exactly; floats may round it.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use arrow_array::{ArrayRef, Int16Array, RecordBatch};
+    /// # use numeric_table::{ArrowOptions, SoaNumericTable, prelude::*};
+    /// let column: ArrayRef = Arc::new(Int16Array::from(vec![Some(1), None]));
+    /// let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
+    /// let table = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to(-1))?;
+    /// assert_eq!(table.column_as::<i16>(0)?, [1, -1]);
+    /// assert!(SoaNumericTable::from_record_batches([batch], ArrowOptions::new().nulls_to(0.5)).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nulls_to(self, value: impl Into<AnyValue>) -> Self {
+        Self { null: Some(value.into()), ..self }
+    }
+
+    /// Sets the layout of the table. Lists are rows: a column-major table made from them is a copy. A structure of
+    /// arrays has one layout, whatever is set.
     ///
     /// # Examples
     /// ```

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{Field, Fields, Schema};
 
+use super::types::data_type;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
@@ -21,15 +22,25 @@ const CATEGORY_COUNT: &str = "numeric-table.category_count";
 /// Approximate number of bytes of an Arrow column without values: its field, array and buffer.
 const COLUMN_BYTES: usize = 512;
 
-/// Creates the schema of columns of one type.
+/// Creates the schema of a table's columns.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if there is not enough memory for the columns, even without values.
-pub(super) fn to_schema(dictionary: &DataDictionary, data_type: &DataType, columns: usize) -> Result<Schema> {
+/// [`Error::OutOfMemory`] if there is not enough memory for the columns, even without values;
+/// [`Error::UnsupportedElementType`] for `bf16`, if all columns have that type; else [`Error::Arrow`] for the first
+/// column that has.
+pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize) -> Result<Schema> {
     let bytes = columns.saturating_mul(COLUMN_BYTES);
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    let is_mixed = dictionary.uniform_type().is_none();
     let field = |column: usize| {
         let feature = dictionary.feature(column)?;
+        let data_type = data_type(feature.element_type).map_err(|error| match is_mixed {
+            true => {
+                let name = feature.name.clone().unwrap_or_default();
+                Error::Arrow { column, name, reason: format!("{} is not a type of Arrow", feature.element_type) }
+            }
+            false => error,
+        })?;
         let mut metadata = HashMap::new();
         let name = feature.name.clone().unwrap_or_else(|| {
             let name = format!("column_{column}");
@@ -42,14 +53,14 @@ pub(super) fn to_schema(dictionary: &DataDictionary, data_type: &DataType, colum
         if let Some(count) = feature.category_count {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
-        Ok(Field::new(name, data_type.clone(), false).with_metadata(metadata))
+        Ok(Field::new(name, data_type, false).with_metadata(metadata))
     };
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
 }
 
-/// Creates the dictionary of a table of `element_type`.
-pub(super) fn to_dictionary(schema: &Schema, element_type: ElementType) -> DataDictionary {
-    DataDictionary::from_features(schema.fields().iter().map(|field| {
+/// Creates the dictionary of a table, whose column `i` has the type `element_type(i)`.
+pub(super) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+    DataDictionary::from_features(fields.iter().enumerate().map(|(column, field)| {
         let metadata = field.metadata();
         let feature_type = match metadata.get(FEATURE_TYPE).map(String::as_str) {
             Some("categorical") => FeatureType::Categorical,
@@ -58,7 +69,7 @@ pub(super) fn to_dictionary(schema: &Schema, element_type: ElementType) -> DataD
         };
         Feature {
             name: (metadata.get(UNNAMED) != Some(field.name())).then(|| field.name().clone()),
-            element_type,
+            element_type: element_type(column),
             feature_type,
             category_count: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()),
         }

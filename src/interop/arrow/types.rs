@@ -45,6 +45,11 @@ pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
     ElementType::ALL.iter().copied().find(is_it)
 }
 
+/// Returns what is wrong with a column of a type that is no element type.
+pub(super) fn no_element_type(data_type: &DataType) -> String {
+    format!("{data_type} is not an element type of tables")
+}
+
 /// Creates an Arrow array of values, which keeps their memory alive. No copy.
 ///
 /// # Errors
