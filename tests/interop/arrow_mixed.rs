@@ -127,8 +127,7 @@ fn buffers_need_no_more_alignment_than_their_values_do() {
         for first in [1, 3, 7] {
             let values = ScalarBuffer::<P::Native>::new(buffer.clone(), first, 50);
             let array: ArrayRef = Arc::new(arrow_array::PrimitiveArray::<P>::new(values, None));
-            let batch =
-                batch(vec![("a", array.clone()), ("b", array.slice(1, 49).slice(0, 49)), ("c", array)][..1].to_vec());
+            let batch = batch(vec![("a", array)]);
             let table = SoaNumericTable::from_record_batch(&batch).unwrap();
             assert_shared(&table, &batch);
             assert_eq!(table.column_as::<P::Native>(0).unwrap()[0], SmallNumber::small(first as u8));
