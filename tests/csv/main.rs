@@ -6,6 +6,7 @@ mod load;
 mod mistakes;
 mod odd_files;
 mod python;
+mod typed;
 mod write;
 
 use numeric_table::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};

@@ -4,6 +4,7 @@ use super::CsvSource;
 use super::batches::Batches;
 use super::parse::RecordParser;
 use super::roles::{Roles, RowPlan};
+use super::rows::RowSink;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -67,11 +68,12 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         }
         let (source, width) = (self.source, self.plan.width);
         let values: &mut [T] = if self.values.is_empty() { &mut [] } else { self.values.mutable_data()? };
-        let mut parser = RecordParser::new(source, &self.plan);
+        let mut parser = RecordParser::new(source, self.plan.roles, self.plan.may_skip);
+        let mut sink = RowSink::new(&self.plan, source.options.policy, &mut values[self.rows * width..]);
         while self.rows < self.rows_per_block && self.batches.fill(&source.syntax, &source.input, source.step)? {
             let (bytes, place) = (self.batches.bytes(&source.input), self.batches.place());
             let limit = self.rows_per_block - self.rows;
-            let result = parser.parse(bytes, place, &mut values[self.rows * width..], limit);
+            let result = parser.parse(bytes, place, &mut sink, limit);
             let (Ok(parsed) | Err((_, parsed))) = result;
             self.batches.advance(parsed.bytes);
             self.rows += parsed.rows;

@@ -1,5 +1,6 @@
 //! Errors in a CSV file.
 
+use super::evidence::Sight;
 use super::excerpt;
 use super::input::Input;
 use super::number::separator_in_numbers;
@@ -23,7 +24,20 @@ pub(super) struct Failure {
 pub(super) enum Reason {
     /// It is a word in a column of numbers; the reason why it is one is in [`ColumnRole::shown`].
     Word,
+    /// It is a whole number that would be rounded in a column of floats.
+    Rounded(Cause),
     Other(String),
+}
+
+/// Why a column of whole numbers is one of floats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It has a number that is not written as a whole one.
+    Real(Sight),
+    /// It has a missing value, at this position, which becomes NaN.
+    Gap(u64),
+    /// No integer type holds all of its numbers.
+    Range,
 }
 
 impl From<String> for Reason {
@@ -62,8 +76,23 @@ impl Reason {
 
     /// Formats the reason. `column` is that of the text.
     fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<String> {
-        if let Self::Other(reason) = self {
-            return Ok(reason);
+        const STATE: &str = "CsvOptions::column_type can state a type, also f64, which rounds";
+        let cause = match self {
+            Self::Other(reason) => return Ok(reason),
+            Self::Rounded(Cause::Range) => {
+                return Ok(format!(
+                    "is a whole number that f64 does not hold, and no integer type holds all of the column: {STATE}"
+                ));
+            }
+            Self::Rounded(Cause::Real(Sight { place, text })) => Some((place, format!("{text:?}"))),
+            Self::Rounded(Cause::Gap(place)) => Some((place, "the missing value".to_owned())),
+            Self::Word => None,
+        };
+        if let Some((place, text)) = cause {
+            let line = input.line_of(place)?;
+            return Ok(format!(
+                "is a whole number that f64 does not hold, and the column needs f64 for {text} on line {line}: {STATE}"
+            ));
         }
         Ok(match column.map(|column| &column.shown) {
             Some(Shown::Number { place, text }) => format!(

@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::CsvSource;
 use super::batches::Batches;
-use super::failure::Failure;
-use super::parse::RecordParser;
+use super::failure::{Failure, Reason};
+use super::parse::{RecordParser, Sink, Taken};
 use super::roles::{Roles, RowPlan};
+use super::rows::RowSink;
 use super::survey::RecordRange;
+use super::syntax::Field;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
@@ -16,14 +18,19 @@ use crate::base::shape::Shape;
 use crate::files::progress::Meter;
 use crate::table::{DataLayout, HomogenNumericTable};
 
-/// Loads a table. Columns whose kind the first records leave open are taken for numbers; if that fails, the kinds are
-/// determined from the whole file first.
+/// Loads a table of one type.
 pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable<T>> {
+    load_by(source, |roles| attempt(source, roles))
+}
+
+/// Loads something by attempts with roles. Columns whose kind the first records leave open are taken for numbers; if
+/// that fails, the kinds are determined from the whole file first.
+pub(super) fn load_by<R>(source: &CsvSource, attempt: impl Fn(&Roles) -> Result<Result<R, Failure>>) -> Result<R> {
     let guess = source.guess();
     let are_words_known = !guess.columns.iter().any(|column| column.wants_words());
     let mut failure = None;
     if are_words_known {
-        match attempt(source, guess)? {
+        match attempt(guess)? {
             Ok(table) => {
                 source.settle_as_numbers();
                 return Ok(table);
@@ -39,7 +46,7 @@ pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable
         {
             Err(source.error(failure)) // they are numbers after all
         }
-        _ => attempt(source, roles)?.map_err(|failure| source.error(failure)),
+        _ => attempt(roles)?.map_err(|failure| source.error(failure)),
     }
 }
 
@@ -48,30 +55,26 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
     let survey = source.survey()?;
     let shape = Shape { rows: survey.rows(), columns: plan.width };
-    let bytes_needed = (shape.rows as u128) * (roles.columns.len() as u128);
-    if bytes_needed > u128::from(source.length()) + 1 {
-        // Every field takes at least a byte, so some row has too few: it is found before memory is allocated.
-        return Ok(Err(first_failure(source, &plan)?));
+    if has_short_rows(source, roles, shape.rows) {
+        // It is found before memory is allocated.
+        let mut row = Array::<T>::zeros(plan.width)?;
+        let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
+        let mut sink = RowSink::new(&plan, source.options.policy, row);
+        return first_failure(source, roles, &mut sink).map(Err);
     }
     let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
-    let meter = source.meter();
-    let end = AtomicU64::new(u64::MAX);
-    let task = Task { source, plan: &plan, meter: &meter, end: &end };
-
     let mut rest = if shape.is_empty() { &mut [] } else { array.mutable_data()? };
     let mut parts = Vec::new();
     for run in survey.runs() {
         let rows: usize = run.iter().map(|piece| piece.rows.len()).sum();
         let (target, later) = rest.split_at_mut(rows * plan.width);
-        parts.push((run, target));
+        parts.push((run, RowSink::new(&plan, source.options.policy, target)));
         rest = later;
     }
-    let results = parallel::map(parts, |(run, target)| task.run(&run, target));
-
     let mut written = Vec::new();
-    for (run, result) in survey.runs().into_iter().zip(results) {
+    for (_, result) in read_runs(source, roles, parts) {
         match result? {
-            Ok(rows) => written.push((run.first().map_or(0, |piece| piece.rows.start), rows)),
+            Ok(part) => written.push(part),
             Err(failure) => return Ok(Err(failure)),
         }
     }
@@ -79,35 +82,65 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
         return Ok(Err(failure.clone()));
     }
     let array = close_gaps(array, &written, plan.width)?;
-    let rows = written.iter().map(|&(_, rows)| rows).sum();
+    let rows = written.iter().map(|part| part.rows).sum();
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
-    table.described_by(roles.dictionary(T::TYPE)).map(Ok)
+    table.described_by(roles.dictionary(|_| T::TYPE)).map(Ok)
+}
+
+/// Returns whether some row must have too few fields, since every field takes at least a byte.
+pub(super) fn has_short_rows(source: &CsvSource, roles: &Roles, rows: usize) -> bool {
+    (rows as u128) * (roles.columns.len() as u128) > u128::from(source.length()) + 1
+}
+
+/// The rows that a run has become.
+#[derive(Clone, Copy)]
+pub(super) struct Written {
+    /// The row of the first record of the run.
+    pub(super) first: usize,
+    /// Number of rows that are kept.
+    pub(super) rows: usize,
+}
+
+/// Reads all records, several runs at a time, each into a sink of its own. Returns the sinks, with what has become of
+/// their runs: those before the first one that fails are read to their ends.
+pub(super) fn read_runs<S: Sink + Send>(
+    source: &CsvSource,
+    roles: &Roles,
+    parts: Vec<(Vec<RecordRange>, S)>,
+) -> Vec<(S, Result<Result<Written, Failure>>)> {
+    let (meter, end, may_skip) = (source.meter(), AtomicU64::new(u64::MAX), roles.may_skip());
+    let task = Task { source, roles, may_skip, meter: &meter, end: &end };
+    parallel::map(parts, |(run, mut sink)| {
+        let result = task.run(&run, &mut sink);
+        (sink, result)
+    })
 }
 
 /// The state that all tasks share.
-struct Task<'a, T> {
+struct Task<'a> {
     source: &'a CsvSource,
-    plan: &'a RowPlan<'a, T>,
+    roles: &'a Roles,
+    may_skip: bool,
     meter: &'a Meter,
     /// Position of the first failure found so far: nothing after it is needed.
     end: &'a AtomicU64,
 }
 
-impl<T: Element> Task<'_, T> {
-    /// Reads consecutive pieces into consecutive rows. Returns the number of rows.
-    fn run(&self, run: &[RecordRange], target: &mut [T]) -> Result<Result<usize, Failure>> {
-        let (mut buffer, mut written) = (Vec::new(), 0);
-        let mut parser = RecordParser::new(self.source, self.plan);
+impl Task<'_> {
+    /// Reads consecutive pieces.
+    fn run<S: Sink>(&self, run: &[RecordRange], sink: &mut S) -> Result<Result<Written, Failure>> {
+        let first = run.first().map_or(0, |piece| piece.rows.start);
+        let (mut buffer, mut rows) = (Vec::new(), 0);
+        let mut parser = RecordParser::new(self.source, self.roles, self.may_skip);
         for piece in run {
             if self.end.load(Ordering::Relaxed) < piece.bytes.start {
                 break; // an earlier failure is the result
             }
             let bytes = self.source.input.read(piece.bytes.clone(), &mut buffer)?;
-            let rows = &mut target[written * self.plan.width..];
-            let failure = match parser.parse(bytes, piece.bytes.start, rows, piece.rows.len()) {
+            let failure = match parser.parse(bytes, piece.bytes.start, sink, piece.rows.len()) {
                 Ok(parsed) => {
-                    let is_whole = parsed.rows == piece.rows.len() || self.plan.may_skip;
-                    written += parsed.rows;
+                    let is_whole = parsed.rows == piece.rows.len() || self.may_skip;
+                    rows += parsed.rows;
                     (!is_whole || parsed.bytes < bytes.len()).then(|| changed(piece.bytes.start))
                 }
                 Err((failure, _)) => Some(failure),
@@ -118,18 +151,18 @@ impl<T: Element> Task<'_, T> {
             }
             self.meter.add(bytes.len() as u64);
         }
-        Ok(Ok(written))
+        Ok(Ok(Written { first, rows }))
     }
 }
 
-/// Finds the first record that does not fit the plan, when it is known that there is one.
-fn first_failure<T: Element>(source: &CsvSource, plan: &RowPlan<'_, T>) -> Result<Failure> {
-    let mut row = Array::<T>::zeros(plan.width)?;
-    let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
-    let mut parser = RecordParser::new(source, plan);
+/// Finds the first record that does not fit the roles, when it is known that there is one. The sink writes all rows to
+/// the same place.
+pub(super) fn first_failure<S: Sink>(source: &CsvSource, roles: &Roles, sink: &mut S) -> Result<Failure> {
+    let mut parser = RecordParser::new(source, roles, roles.may_skip());
     let mut batches = Batches::new(source.start);
+    let mut row = OneRow(sink);
     while batches.fill(&source.syntax, &source.input, source.step)? {
-        match parser.parse(batches.bytes(&source.input), batches.place(), row, 1) {
+        match parser.parse(batches.bytes(&source.input), batches.place(), &mut row, usize::MAX) {
             Ok(parsed) => batches.advance(parsed.bytes),
             Err((failure, _)) => return Ok(failure),
         }
@@ -137,14 +170,31 @@ fn first_failure<T: Element>(source: &CsvSource, plan: &RowPlan<'_, T>) -> Resul
     Ok(changed(source.start))
 }
 
+/// A sink that stays in its first row.
+struct OneRow<'s, S>(&'s mut S);
+
+impl<S: Sink> Sink for OneRow<'_, S> {
+    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
+        self.0.take(column, bytes, delimiter)
+    }
+
+    fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        self.0.store(column, field, place)
+    }
+
+    fn end_row(&mut self, _: bool) {
+        self.0.end_row(false);
+    }
+}
+
 fn changed(place: u64) -> Failure {
     let reason = "or what follows has changed while it was read".into();
     Failure { place, column: None, text: String::new(), reason }
 }
 
-/// Moves rows together where some have been left out. `written` holds the first row and the number of rows of each run.
-fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width: usize) -> Result<Array<T>> {
-    let total = written.iter().map(|&(_, rows)| rows).sum::<usize>() * width;
+/// Moves rows together where some have been left out.
+pub(super) fn close_gaps<T: Element>(mut array: Array<T>, written: &[Written], width: usize) -> Result<Array<T>> {
+    let total = written.iter().map(|part| part.rows).sum::<usize>() * width;
     if total == array.len() {
         return Ok(array);
     }
@@ -152,7 +202,7 @@ fn close_gaps<T: Element>(mut array: Array<T>, written: &[(usize, usize)], width
         return Ok(Array::new());
     }
     let (values, mut end) = (array.mutable_data()?, 0);
-    for &(first, rows) in written {
+    for &Written { first, rows } in written {
         values.copy_within(first * width..(first + rows) * width, end);
         end += rows * width;
     }

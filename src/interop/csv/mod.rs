@@ -8,10 +8,12 @@
 //! * `options`, `columns`: options for reading; `near`: suggestions for misspelled names of columns;
 //! * `input`: bytes of a file or in memory; `syntax`: ends of fields and records; `survey`: positions where a file can
 //!   be divided, and the number of rows between them; `batches`: sequential reading of records;
-//! * `number`: from text to a value; `roles`: the use of each column; `parse`: from records to rows of values; `first`:
-//!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
-//!   from the whole file; `failure`: errors and their positions;
-//! * `source`, `load`, `blocks`: the public interface for reading;
+//! * `number`: from text to a value; `roles`: the use of each column; `parse`: from records to fields; `rows`: from
+//!   fields to rows of values; `first`: the header and the first records; `signs`: what fields reveal about their
+//!   column; `describe`: kinds and categories from the whole file; `failure`: errors and their positions;
+//! * `whole`: whole numbers; `evidence`: the element type that suits a column; `cells`: from fields to columns of
+//!   several types;
+//! * `source`, `load`, `typed`, `blocks`: the public interface for reading;
 //! * `write`, `write_options`, `digits`: writing.
 //!
 //! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
@@ -19,9 +21,11 @@
 
 mod batches;
 mod blocks;
+mod cells;
 mod columns;
 mod describe;
 mod digits;
+mod evidence;
 mod failure;
 mod first;
 mod input;
@@ -31,12 +35,15 @@ mod number;
 mod options;
 mod parse;
 mod roles;
+mod rows;
 mod signs;
 mod source;
 mod survey;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod typed;
+mod whole;
 mod write;
 mod write_options;
 

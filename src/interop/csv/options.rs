@@ -53,6 +53,7 @@ pub struct CsvOptions {
     pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
     pub(super) policy: ConversionPolicy,
     pub(super) element_type: ElementType,
+    pub(super) column_types: Vec<(CsvColumns, ElementType)>,
     max_record_bytes: usize,
     pub(super) max_columns: usize,
     pub(super) max_categories: Option<usize>,
@@ -86,6 +87,7 @@ impl CsvOptions {
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
             element_type: ElementType::F64,
+            column_types: Vec::new(),
             max_record_bytes: RECORD_BYTES,
             max_columns: 1 << 20,
             max_categories: None,
@@ -305,6 +307,28 @@ impl CsvOptions {
     /// ```
     pub fn element_type(self, element_type: ElementType) -> Self {
         Self { element_type, ..self }
+    }
+
+    /// Sets the element type of columns in tables that are loaded by [`CsvSource::load_typed`], instead of the one that
+    /// suits their fields; of a one-hot encoding, that of all its columns. A later call overrides earlier ones. Numbers
+    /// that the type does not hold are treated under the [policy](Self::policy), by default as errors.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// let load = |text: &'static [u8]| {
+    ///     let options = CsvOptions::new().column_type("age", ElementType::U8);
+    ///     CsvSource::from_bytes_with(text, options)?.load_typed()
+    /// };
+    /// let table = load(b"age,size\n31,1.75\n")?;
+    /// assert_eq!((table.column_type(0)?, table.column_type(1)?), (ElementType::U8, ElementType::F64));
+    /// let error = load(b"age,size\n31,1.75\n310,1.8\n").unwrap_err();
+    /// assert_eq!(error.to_string(), "line 3, column 0 (age): \"310\" is not representable as u8");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_type(mut self, columns: impl Into<CsvColumns>, element_type: ElementType) -> Self {
+        self.column_types.push((columns.into(), element_type));
+        self
     }
 
     /// Limits the number of bytes of a record, including its line end; 256 MiB by default. A longer one is an error

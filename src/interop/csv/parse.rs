@@ -1,13 +1,10 @@
-//! Conversion of records to rows of values.
+//! Traversal of records, whose fields go to a sink: rows of one type are in `rows`, columns of several in `cells`.
 
 use super::batches::Batches;
-use super::failure::{Failure, Reason, foreign};
-use super::number::{NumberRefusal, glance, value, value_of};
-use super::roles::{Action, Gap, RowPlan, largest_index};
+use super::failure::{Failure, Reason};
+use super::roles::Roles;
 use super::syntax::{Field, Fit};
 use super::{CsvSource, excerpt};
-use crate::base::element::Element;
-use crate::base::number::Exact;
 
 /// A failure at a position in the current bytes.
 struct Local {
@@ -26,11 +23,40 @@ pub(super) struct Parsed {
     pub(super) bytes: usize,
 }
 
-/// Reads records according to a plan.
-pub(super) struct RecordParser<'p, T> {
+/// Where the values of fields go.
+pub(super) trait Sink {
+    /// Stores the number that a field at the beginning of the bytes consists of, if a short look at it is enough.
+    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken;
+    /// Converts and stores a field, which is at a position in the file. Returns whether its row is kept.
+    fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason>;
+    /// Ends a row, which is left out, as if it were not in the file, unless it is kept.
+    fn end_row(&mut self, is_kept: bool);
+}
+
+/// What has become of a field.
+pub(super) enum Taken {
+    /// Its value is stored. It has this number of bytes.
+    Stored(usize),
+    /// It is not examined.
+    Ignored,
+    /// Nothing yet: it has to be extracted first.
+    Field,
+}
+
+/// Returns whether a field can end at a position.
+#[inline(always)]
+pub(super) fn ends_field(bytes: &[u8], at: usize, delimiter: u8) -> bool {
+    match bytes.get(at) {
+        Some(&byte) => byte == delimiter || byte == b'\n' || byte == b'\r',
+        None => true,
+    }
+}
+
+/// Reads records whose fields have roles.
+pub(super) struct RecordParser<'p> {
     source: &'p CsvSource,
-    plan: &'p RowPlan<'p, T>,
-    largest_index: usize,
+    roles: &'p Roles,
+    may_skip: bool,
     scratch: Vec<u8>,
     /// Position of the current bytes in the file.
     place: u64,
@@ -44,34 +70,36 @@ enum Record {
     Skipped(usize),
 }
 
-impl<'p, T: Element> RecordParser<'p, T> {
-    pub(super) fn new(source: &'p CsvSource, plan: &'p RowPlan<'p, T>) -> Self {
-        Self { source, plan, largest_index: largest_index::<T>(), scratch: Vec::new(), place: 0 }
+impl<'p> RecordParser<'p> {
+    /// `may_skip` is [`Roles::may_skip`].
+    pub(super) fn new(source: &'p CsvSource, roles: &'p Roles, may_skip: bool) -> Self {
+        Self { source, roles, may_skip, scratch: Vec::new(), place: 0 }
     }
 
-    /// Reads whole records into at most `limit` rows, for which `rows` must have room. `place` is the position of the
-    /// bytes in the file.
+    /// Reads whole records, until `limit` rows have been kept. `place` is the position of the bytes in the file.
     ///
     /// # Errors
-    /// The failure of the first record that does not fit the plan, and the progress before it.
-    pub(super) fn parse(
+    /// The failure of the first record that does not fit the roles, and the progress before it.
+    pub(super) fn parse<S: Sink>(
         &mut self,
         bytes: &[u8],
         place: u64,
-        rows: &mut [T],
+        sink: &mut S,
         limit: usize,
     ) -> Result<Parsed, (Failure, Parsed)> {
         self.place = place;
-        let width = self.plan.width;
         let mut parsed = Parsed { rows: 0, bytes: self.source.syntax.skip_blank(bytes, 0) };
         while parsed.rows < limit && parsed.bytes < bytes.len() {
-            let row = &mut rows[parsed.rows * width..(parsed.rows + 1) * width];
-            let end = match self.record(bytes, parsed.bytes, row) {
+            let end = match self.record(bytes, parsed.bytes, sink) {
                 Ok(Record::Written(end)) => {
+                    sink.end_row(true);
                     parsed.rows += 1;
                     end
                 }
-                Ok(Record::Skipped(end)) => end,
+                Ok(Record::Skipped(end)) => {
+                    sink.end_row(false);
+                    end
+                }
                 Err(Local { at, column, text, reason }) => {
                     return Err((Failure { place: place + at as u64, column, text, reason }, parsed));
                 }
@@ -81,32 +109,20 @@ impl<'p, T: Element> RecordParser<'p, T> {
         Ok(parsed)
     }
 
-    /// Reads one record. A number is parsed in place by [`glance`] if possible; in all other cases the field is
-    /// extracted first.
+    /// Reads one record. A number is parsed in place if possible; in all other cases the field is extracted first.
     #[inline]
-    fn record(&mut self, bytes: &[u8], start: usize, row: &mut [T]) -> Result<Record, Local> {
-        let (plan, syntax) = (self.plan, &self.source.syntax);
+    fn record<S: Sink>(&mut self, bytes: &[u8], start: usize, sink: &mut S) -> Result<Record, Local> {
+        let (syntax, columns) = (&self.source.syntax, self.roles.columns.len());
         let mut at = start;
-        let Some(last) = plan.columns.len().checked_sub(1) else { return Err(self.wrong_length(bytes, start)) };
-        for (column, (action, _)) in plan.columns.iter().enumerate() {
-            let end = match action {
-                Action::Number { target } => match glance::<T>(&bytes[at..]) {
-                    Some((value, length))
-                        if self.ends_field(bytes, at + length) && !plan.missing_numbers.contains(&value) =>
-                    {
-                        row[*target] = value;
-                        at + length
-                    }
-                    _ => match self.field(bytes, start, at, column, row)? {
-                        Some(end) => end,
-                        None => return self.skip(bytes, start),
-                    },
-                },
-                Action::Ignore => match syntax.field_end(bytes, at) {
+        let Some(last) = columns.checked_sub(1) else { return Err(self.wrong_length(bytes, start)) };
+        for column in 0..columns {
+            let end = match sink.take(column, &bytes[at..], syntax.delimiter) {
+                Taken::Stored(length) => at + length,
+                Taken::Ignored => match syntax.field_end(bytes, at) {
                     Some(end) => end,
                     None => return Err(unclosed(bytes, at, column)),
                 },
-                _ => match self.field(bytes, start, at, column, row)? {
+                Taken::Field => match self.field(bytes, start, at, column, sink)? {
                     Some(end) => end,
                     None => return self.skip(bytes, start),
                 },
@@ -120,14 +136,6 @@ impl<'p, T: Element> RecordParser<'p, T> {
             at = end + 1;
         }
         Ok(Record::Written(at.min(bytes.len())))
-    }
-
-    #[inline(always)]
-    fn ends_field(&self, bytes: &[u8], at: usize) -> bool {
-        match bytes.get(at) {
-            Some(&byte) => byte == self.source.syntax.delimiter || byte == b'\n' || byte == b'\r',
-            None => true,
-        }
     }
 
     /// Returns the end of a record whose last field ends at `end`, before a delimiter or a line end.
@@ -152,7 +160,7 @@ impl<'p, T: Element> RecordParser<'p, T> {
     /// Compares a record with the columns, like [`Syntax::fit`](super::syntax::Syntax::fit). Only the last record of
     /// the file may lack the delimiter at its end.
     fn fit(&self, bytes: &[u8], start: usize, ends: &mut Vec<usize>) -> Fit {
-        match self.source.syntax.fit(bytes, start, self.plan.columns.len(), ends) {
+        match self.source.syntax.fit(bytes, start, self.roles.columns.len(), ends) {
             Fit::NotTrailing(end) if self.is_last(end) => Fit::Right(end),
             Fit::NotTrailing(_) => Fit::Wrong,
             fit => fit,
@@ -173,11 +181,11 @@ impl<'p, T: Element> RecordParser<'p, T> {
     /// Decides about a record with an invalid field: returns `None` if it is left out.
     #[cold]
     fn refuse(&self, bytes: &[u8], start: usize, refusal: Local) -> Result<Option<usize>, Local> {
-        let (roles, mut ends) = (self.plan.roles, Vec::new());
+        let (roles, mut ends) = (self.roles, Vec::new());
         match self.fit(bytes, start, &mut ends) {
             // An invalid field does not matter if the row is left out because of another field.
             Fit::Right(_)
-                if self.plan.may_skip && roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) =>
+                if self.may_skip && roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) =>
             {
                 Ok(None)
             }
@@ -189,17 +197,18 @@ impl<'p, T: Element> RecordParser<'p, T> {
 
     /// Reads one field. Returns its end; `None` if the whole record is to be left out.
     #[inline(never)]
-    fn field(
+    fn field<S: Sink>(
         &mut self,
         bytes: &[u8],
         start: usize,
         at: usize,
         column: usize,
-        row: &mut [T],
+        sink: &mut S,
     ) -> Result<Option<usize>, Local> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let field = self.source.syntax.field(bytes, at, &mut scratch);
-        let result = if field.is_closed { self.store(field, column, row) } else { Ok(true) };
+        let place = self.place + at as u64;
+        let result = if field.is_closed { sink.store(column, field, place) } else { Ok(true) };
         let result = match result {
             _ if !field.is_closed => Err(unclosed(bytes, at, column)),
             Ok(true) => Ok(Some(field.end)),
@@ -213,76 +222,9 @@ impl<'p, T: Element> RecordParser<'p, T> {
         result
     }
 
-    /// Converts and stores a field. Returns whether the row is kept.
-    fn store(&self, field: Field<'_>, column: usize, row: &mut [T]) -> Result<bool, Reason> {
-        let (action, gap) = &self.plan.columns[column];
-        let policy = self.source.options.policy;
-        if let Action::Custom { target, convert } = action {
-            let text = std::str::from_utf8(field.text).map_err(|_| NOT_UTF8)?;
-            let number = convert(text).map_err(|reason| foreign(&reason))?;
-            row[*target] =
-                value_of(number, policy).ok_or_else(|| format!("became {number}, which {} does not hold", T::TYPE))?;
-            return Ok(true);
-        }
-        let targets = match action {
-            Action::Number { target } | Action::Category { target, .. } => *target..*target + 1,
-            Action::OneHot { target, categories } => *target..*target + categories.names.len(),
-            Action::Ignore | Action::Custom { .. } => return Ok(true),
-        };
-        if self.plan.roles.is_missing(field.text) {
-            return match gap {
-                Gap::Value(value) => {
-                    row[targets].fill(*value);
-                    Ok(true)
-                }
-                Gap::Skip => Ok(false),
-                Gap::Error => Err(self.missing(field, column)),
-                Gap::NoNan => Err(format!("is missing, and {} has no NaN", T::TYPE).into()),
-            };
-        }
-        match action {
-            Action::Number { target } => {
-                row[*target] = value(field.number_text(), policy).map_err(|refusal| match refusal {
-                    NumberRefusal::NotANumber => Reason::not_a_number(field.number_text()),
-                    NumberRefusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
-                })?;
-            }
-            Action::Category { target, categories } => match categories.indices.get(field.text) {
-                Some(&index) if index <= self.largest_index => row[*target] = T::nearest(Exact::Integer(index as i128)),
-                Some(index) => {
-                    return Err(format!("is category {index}, an index that {} does not hold", T::TYPE).into());
-                }
-                None => return Err(unknown(field.text)),
-            },
-            Action::OneHot { categories, .. } => match categories.indices.get(field.text) {
-                Some(&index) => {
-                    let row = &mut row[targets];
-                    row.fill(T::nearest(Exact::Integer(0)));
-                    row[index] = T::nearest(Exact::Integer(1));
-                }
-                None => return Err(unknown(field.text)),
-            },
-            Action::Ignore | Action::Custom { .. } => {}
-        }
-        Ok(true)
-    }
-
-    /// Returns the reason for a missing value. In the last column, there may just be a trailing delimiter.
-    #[cold]
-    fn missing(&self, field: Field<'_>, column: usize) -> Reason {
-        const REASON: &str = "is missing, and nothing is said about what to do then";
-        let columns = &self.plan.roles.columns;
-        let may_trail = column > 0 && column + 1 == columns.len() && columns[column].name.is_none();
-        match may_trail && !field.is_quoted && field.text.is_empty() {
-            true => format!("{REASON}; if all lines end in a delimiter, CsvOptions::trailing_delimiter can ignore it")
-                .into(),
-            false => REASON.into(),
-        }
-    }
-
     #[cold]
     fn wrong_length(&self, bytes: &[u8], start: usize) -> Local {
-        let (syntax, expected) = (&self.source.syntax, self.plan.columns.len());
+        let (syntax, expected) = (&self.source.syntax, self.roles.columns.len());
         let (found, is_last_empty) = syntax.count_fields(bytes, start);
         let fields = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
         let reason = match (syntax.is_trailing, found == expected + 1) {
@@ -301,13 +243,6 @@ impl<'p, T: Element> RecordParser<'p, T> {
         let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
         Local { at: start, column: None, text: excerpt(&bytes[start..start + length]), reason: reason.into() }
     }
-}
-
-const NOT_UTF8: &str = "is not UTF-8";
-
-#[cold]
-fn unknown(word: &[u8]) -> Reason {
-    if std::str::from_utf8(word).is_ok() { "is none of the categories" } else { NOT_UTF8 }.into()
 }
 
 #[cold]

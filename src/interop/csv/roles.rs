@@ -1,6 +1,7 @@
 //! The roles of the columns of a file: the options, resolved for its columns.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::columns::{Custom, Names};
@@ -63,6 +64,8 @@ pub(super) struct ColumnRole {
     /// The categories, if it is a column of words and they are known.
     pub(super) categories: Option<Arc<Categories>>,
     pub(super) is_kept: bool,
+    /// The element type that the options state, for tables of columns of several types.
+    pub(super) element: Option<ElementType>,
     /// The limit of its categories, if the options set one.
     most_categories: Option<usize>,
 }
@@ -135,6 +138,10 @@ impl Roles {
         for (columns, policy) in &options.missing {
             columns.resolve(&by_name)?.into_iter().for_each(|column| missing[column] = *policy);
         }
+        let mut elements = vec![None; count];
+        for (columns, element) in &options.column_types {
+            columns.resolve(&by_name)?.into_iter().for_each(|column| elements[column] = Some(*element));
+        }
         let mut categories = vec![None; count];
         for (columns, words) in &options.categories {
             let stated: Arc<Categories> = Arc::new(words.iter().collect());
@@ -154,14 +161,15 @@ impl Roles {
                 categories[column] = Some(stated.clone());
             }
         }
-        let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept);
-        let columns = parts.map(|((((name, kind), missing), categories), is_kept)| ColumnRole {
+        let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept).zip(elements);
+        let columns = parts.map(|(((((name, kind), missing), categories), is_kept), element)| ColumnRole {
             name,
             kind,
             shown: Shown::Nothing,
             missing,
             categories,
             is_kept,
+            element,
             most_categories: options.max_categories,
         });
         Ok(Self { columns: columns.collect(), kept, missing_texts: options.missing_texts.clone().into() })
@@ -204,6 +212,24 @@ impl Roles {
         self.kept.iter().map(width).collect()
     }
 
+    /// Lays out the columns of the table: returns what becomes of each column of the file, and the number of columns of
+    /// the table. Open columns are taken for numbers.
+    pub(super) fn actions(&self) -> (Vec<Action>, usize) {
+        let mut actions = vec![Action::Ignore; self.columns.len()];
+        let mut target = 0_usize;
+        for &index in &self.kept {
+            let column = &self.columns[index];
+            actions[index] = match (&column.kind, column.categories.clone()) {
+                (CsvKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
+                (CsvKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
+                (_, Some(categories)) => Action::Category { target, categories },
+                _ => Action::Number { target },
+            };
+            target = target.saturating_add(column.width());
+        }
+        (actions, target)
+    }
+
     /// Returns whether a record, whose fields end at `ends`, is left out because a value is missing.
     pub(super) fn skips(
         &self,
@@ -221,10 +247,12 @@ impl Roles {
         })
     }
 
-    /// Creates the dictionary of the table.
-    pub(super) fn dictionary(&self, element_type: ElementType) -> DataDictionary {
+    /// Creates the dictionary of the table, in which column `i` of the file becomes values of the type
+    /// `element_type(i)`.
+    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
         let mut features = Vec::new();
-        for column in self.kept.iter().map(|&column| &self.columns[column]) {
+        for &index in &self.kept {
+            let (column, element_type) = (&self.columns[index], element_type(index));
             let feature = Feature { name: column.name.clone(), ..Feature::new(element_type) };
             match (&column.kind, &column.categories) {
                 (CsvKind::OneHot, Some(categories)) => {
@@ -265,6 +293,19 @@ pub(super) enum Action {
     Custom { target: usize, convert: Arc<Custom> },
 }
 
+impl Action {
+    /// Returns the columns of the table that the column becomes.
+    pub(super) fn targets(&self) -> Range<usize> {
+        match self {
+            Self::Ignore => 0..0,
+            Self::Number { target } | Self::Category { target, .. } | Self::Custom { target, .. } => {
+                *target..*target + 1
+            }
+            Self::OneHot { target, categories } => *target..*target + categories.names.len(),
+        }
+    }
+}
+
 /// The conversion of the fields of all columns, in a table of `T`.
 pub(super) struct RowPlan<'r, T> {
     pub(super) roles: &'r Roles,
@@ -277,28 +318,22 @@ pub(super) struct RowPlan<'r, T> {
 }
 
 impl<'r, T: Element> RowPlan<'r, T> {
-    /// Lays out the columns of the table. Open columns are taken for numbers.
+    /// Lays out the columns of the table.
     pub(super) fn new(roles: &'r Roles) -> Result<Self> {
+        let (actions, width) = roles.actions();
         let mut columns = vec![(Action::Ignore, Gap::Error); roles.columns.len()];
-        let mut target = 0_usize;
-        for &index in &roles.kept {
-            let column = &roles.columns[index];
-            let action = match (&column.kind, column.categories.clone()) {
-                (CsvKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
-                (CsvKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
-                (_, Some(categories)) => Action::Category { target, categories },
-                _ => Action::Number { target },
-            };
-            columns[index] = (action, gap(column.missing)?);
-            target = target.saturating_add(column.width());
+        for ((column, action), role) in columns.iter_mut().zip(actions).zip(&roles.columns) {
+            if role.is_kept {
+                *column = (action, gap(role.missing)?);
+            }
         }
         let numbers =
             roles.missing_texts.iter().filter_map(|text| value::<T>(text.as_bytes(), ConversionPolicy::Exact).ok());
-        Ok(Self { roles, columns, width: target, missing_numbers: numbers.collect(), may_skip: roles.may_skip() })
+        Ok(Self { roles, columns, width, missing_numbers: numbers.collect(), may_skip: roles.may_skip() })
     }
 }
 
-fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
+pub(super) fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
     Ok(match missing {
         CsvMissing::Error => Gap::Error,
         CsvMissing::SkipRow => Gap::Skip,

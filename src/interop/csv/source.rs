@@ -12,12 +12,13 @@ use super::input::Input;
 use super::roles::Roles;
 use super::survey::Survey;
 use super::syntax::Syntax;
-use super::{CsvOptions, PIECE_BYTES, load};
+use super::{CsvOptions, PIECE_BYTES, load, typed};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 use crate::files::progress::{Hook, Meter, Progress};
+use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.
@@ -172,10 +173,10 @@ impl CsvSource {
         Self::new(Input::from_reader(reader)?, options, PIECE_BYTES)
     }
 
-    /// Sets a callback for the progress of [`load`](Self::load) and [`row_blocks`](Self::row_blocks), in bytes of the
-    /// file whose values have been read. It is called at the beginning, and then every some hundred kilobytes, on any
+    /// Sets a callback for the progress of [`load`](Self::load), [`load_typed`](Self::load_typed) and
+    /// [`row_blocks`](Self::row_blocks), in bytes of the file whose values have been read. It is called at the beginning, and then every some hundred kilobytes, on any
     /// of the threads that do the work, but by one thread at a time. Preliminary scans of the file are not counted; if
-    /// the kinds of columns turn out to differ from the guess by the first records, progress restarts at 0.
+    /// the kinds or types of columns turn out to differ from the guess by the first records, progress restarts at 0.
     ///
     /// # Examples
     /// ```
@@ -234,6 +235,46 @@ impl CsvSource {
         match_element!(self.options.element_type, T => Ok(Box::new(self.load::<T>()?)))
     }
 
+    /// Loads the whole file into columns, each of the element type that suits its fields, in parallel.
+    ///
+    /// | fields that are not missing | element type |
+    /// | --- | --- |
+    /// | numbers written as whole ones: digits and a sign at most, but not `-0` | `i64`; `u64` if only that holds them all |
+    /// | numbers, of which at least one is not; none at all | `f64` |
+    /// | words: the indices of their categories | the smallest of `u8`, `u16`, `u32`, `u64` |
+    /// | words of [one-hot](crate::CsvKind::OneHot) columns | `u8` |
+    /// | what a [function](crate::CsvKind::custom) reads | `f64` |
+    ///
+    /// A column with missing values that become [NaN](crate::CsvMissing::Nan) is `f64`; a
+    /// [value](crate::CsvMissing::Value) that stands for them counts as a field. Whole numbers that neither `i64` nor
+    /// `u64` holds are `f64`, too. None of them is rounded silently: in a column that has to be `f64`, a number written
+    /// as a whole one that `f64` does not hold is an error. [`CsvOptions::column_type`] states the type of a column
+    /// instead. All fields count, not only the first ones, but no row that is left out.
+    ///
+    /// The file is read as by [`load`](Self::load), with the types guessed from the first records. Columns whose type
+    /// turns out to be another one are read once more. Each column is allocated once, or twice then, with one value for
+    /// each row.
+    ///
+    /// # Errors
+    /// [`Error::Csv`] with the first field that is invalid in its column, or that its column's type does not hold, or
+    /// the first row with too few or too many fields; [`Error::CsvOption`] if a stated type cannot represent a value
+    /// that replaces missing ones; [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvSource, prelude::*};
+    /// let text = b"id,size,colour\n9007199254740993,1.5,red\n-7,2,blue\n";
+    /// let table = CsvSource::from_bytes(&text[..])?.load_typed()?;
+    /// assert_eq!(table.column_as::<i64>(0)?, [9_007_199_254_740_993, -7]); // no f64 holds the first
+    /// assert_eq!(table.column_as::<f64>(1)?, [1.5, 2.0]);
+    /// assert_eq!(table.column_as::<u8>(2)?, [0, 1]);
+    /// assert_eq!(table.category_count(2)?, Some(2));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn load_typed(&self) -> Result<SoaNumericTable> {
+        typed::load(self)
+    }
+
     /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
     /// block may be shorter. The values are the same as those of [`load`](Self::load).
     ///
@@ -272,7 +313,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
-        Ok(self.roles()?.dictionary(element_type))
+        Ok(self.roles()?.dictionary(|_| element_type))
     }
 
     /// Returns the names of the categories of a column of the table, in the order of their indices; for a column of a

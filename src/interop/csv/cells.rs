@@ -1,0 +1,377 @@
+//! Columns of several element types, and what their fields say about the types that suit them.
+
+use super::CsvMissing;
+use super::evidence::{Evidence, Seen};
+use super::failure::Reason;
+use super::number::{NumberRefusal, glance, value, value_of};
+use super::parse::{Sink, Taken, ends_field};
+use super::roles::{Action, Gap, Roles, gap};
+use super::rows::{Cell, convert, missing, refused};
+use super::syntax::Field;
+use super::whole::{EXACT, Whole, glance_at_whole};
+use crate::base::element::{Element, ElementType, match_element, with_elements};
+use crate::base::error::Result as LibraryResult;
+use crate::base::number::{Exact, Number};
+use crate::convert::ConversionPolicy;
+use crate::window::AnySliceMut;
+
+macro_rules! define_cells {
+    (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
+        /// Consecutive values of one column of the table.
+        pub(super) enum Cells<'t> {
+            $($variant(&'t mut [$native]),)*
+        }
+
+        impl<'t> Cells<'t> {
+            pub(super) fn new(values: AnySliceMut<'t>) -> Self {
+                match values.element_type() {
+                    $(ElementType::$variant => Self::$variant(values.downcast().unwrap_or_default()),)*
+                }
+            }
+
+            /// Returns no cells.
+            pub(super) fn none(element: ElementType) -> Self {
+                match element { $(ElementType::$variant => Self::$variant(&mut []),)* }
+            }
+
+            fn element_type(&self) -> ElementType {
+                match self { $(Self::$variant(_) => ElementType::$variant,)* }
+            }
+
+            /// Returns the first `count` cells and the rest.
+            pub(super) fn split_at(self, count: usize) -> (Self, Self) {
+                match self {
+                    $(Self::$variant(values) => {
+                        let (head, tail) = values.split_at_mut(count);
+                        (Self::$variant(head), Self::$variant(tail))
+                    })*
+                }
+            }
+
+            fn as_mut<T: Element>(&mut self) -> Option<&mut [T]> {
+                match self { $(Self::$variant(values) => AnySliceMut::new(values).downcast(),)* }
+            }
+
+            /// Stores a number of the type of the cells, if a short look at the field is enough.
+            #[inline(never)]
+            fn take(&mut self, row: usize, bytes: &[u8], delimiter: u8) -> Taken {
+                match self { $(Self::$variant(values) => take::<$native>(values, row, bytes, delimiter),)* }
+            }
+        }
+    };
+}
+with_elements! { define_cells () }
+
+fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], delimiter: u8) -> Taken {
+    match glance::<T>(bytes) {
+        Some((value, length)) if ends_field(bytes, length, delimiter) => {
+            put(values, row, value);
+            Taken::Stored(length)
+        }
+        _ => Taken::Field,
+    }
+}
+
+/// Stores a value, if there is a cell for it: the first records are also looked at without.
+#[inline(always)]
+fn put<T>(values: &mut [T], row: usize, value: T) {
+    if let Some(cell) = values.get_mut(row) {
+        *cell = value;
+    }
+}
+
+/// Stores a value in all columns, which have the type `T`.
+fn fill<T: Element>(cells: &mut [Cells<'_>], row: usize, value: T) {
+    for cells in cells {
+        put(cells.as_mut::<T>().unwrap_or_default(), row, value);
+    }
+}
+
+/// What is done with the fields of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// Nothing.
+    Ignore,
+    /// They may only cause rows to be left out.
+    Watch,
+    /// They become values of a type that is stated, or known to suit.
+    Convert,
+    /// They become values of a type that is guessed, unless it turns out not to suit them.
+    Examine,
+}
+
+/// How a number is stored at a short look.
+#[derive(Clone, Copy, Debug)]
+enum Short {
+    Never,
+    /// It has a stated type.
+    Stated,
+    /// It has the type that is guessed: `i64`, `u64` or `f64`.
+    Guessed,
+}
+
+/// A column of the file.
+struct Planned {
+    action: Action,
+    usage: Use,
+    short: Short,
+    missing: CsvMissing,
+}
+
+/// What becomes of the columns of the file, in a table of columns of several types.
+pub(super) struct ColumnPlan<'r> {
+    pub(super) roles: &'r Roles,
+    policy: ConversionPolicy,
+    columns: Vec<Planned>,
+    may_skip: bool,
+}
+
+impl<'r> ColumnPlan<'r> {
+    /// Plans to read all columns. Those without a stated type are examined.
+    ///
+    /// # Errors
+    /// [`CsvOption`](crate::Error::CsvOption) if a stated type does not hold what stands for missing values.
+    pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> LibraryResult<Self> {
+        let (actions, _) = roles.actions();
+        let has_numbers = roles.missing_texts.iter().any(|text| super::number::is_number(text.as_bytes()));
+        let mut columns = Vec::new();
+        for (action, role) in actions.into_iter().zip(&roles.columns) {
+            if let Some(element) = role.element.filter(|_| role.is_kept) {
+                match_element!(element, T => gap::<T>(role.missing).map(drop)?);
+            }
+            let usage = match (role.is_kept, role.element) {
+                (false, _) => Use::Ignore,
+                (_, None) if !matches!(action, Action::Custom { .. }) => Use::Examine,
+                _ => Use::Convert,
+            };
+            // A text that means a missing value must be seen as such, even if it is a number.
+            let short = match (&action, usage) {
+                (Action::Number { .. }, Use::Examine) if !has_numbers => Short::Guessed,
+                (Action::Number { .. }, Use::Convert) if !has_numbers => Short::Stated,
+                _ => Short::Never,
+            };
+            columns.push(Planned { action, usage, short, missing: role.missing });
+        }
+        Ok(Self { roles, policy, columns, may_skip: roles.may_skip() })
+    }
+
+    /// Plans to read only some columns again, as types that are known to suit them.
+    pub(super) fn convert_only(mut self, is_wanted: &[bool]) -> Self {
+        for (column, &is_wanted) in self.columns.iter_mut().zip(is_wanted) {
+            column.usage = match is_wanted {
+                true => Use::Convert,
+                false if column.usage != Use::Ignore && column.missing == CsvMissing::SkipRow => Use::Watch,
+                false => Use::Ignore,
+            };
+            column.short = match column.short {
+                Short::Guessed if is_wanted => Short::Stated,
+                _ => Short::Never,
+            };
+        }
+        self
+    }
+
+    /// Returns whether the type of a column depends on its fields.
+    pub(super) fn examines(&self, column: usize) -> bool {
+        self.columns[column].usage == Use::Examine
+    }
+
+    /// Returns the columns of the table that a column of the file becomes.
+    pub(super) fn targets(&self, column: usize) -> std::ops::Range<usize> {
+        self.columns[column].action.targets()
+    }
+
+    /// Returns the type that is stated for a column of the file, or guessed from some of its fields, or that suits all
+    /// of them.
+    pub(super) fn element(&self, column: usize, evidence: &Evidence, is_all: bool) -> ElementType {
+        let (Planned { action, missing, .. }, stated) = (&self.columns[column], self.roles.columns[column].element);
+        stated.unwrap_or_else(|| match is_all {
+            true => evidence.suited(action, *missing),
+            false => evidence.guess(action, *missing),
+        })
+    }
+}
+
+/// Consecutive rows of columns of several types.
+pub(super) struct ColumnSink<'t, 'p> {
+    plan: &'p ColumnPlan<'p>,
+    /// The columns of the table.
+    cells: Vec<Cells<'t>>,
+    row: usize,
+    /// What has been seen in the columns of the file.
+    pub(super) evidence: Vec<Evidence>,
+    /// What has been seen in the current row, if that may be left out.
+    pending: Vec<(usize, Evidence)>,
+    /// The one-hot columns of the file that have been written in the current row, if that may be left out.
+    written: Vec<usize>,
+}
+
+impl<'t, 'p> ColumnSink<'t, 'p> {
+    /// Writes into cells from their beginning on. `evidence` is what earlier records have shown.
+    pub(super) fn new(plan: &'p ColumnPlan<'p>, cells: Vec<Cells<'t>>, evidence: Vec<Evidence>) -> Self {
+        Self { plan, cells, row: 0, evidence, pending: Vec::new(), written: Vec::new() }
+    }
+
+    /// Adds a field to what has been seen of its column.
+    fn see(&mut self, column: usize, seen: Seen<'_>, place: u64, text: &[u8]) {
+        if self.plan.may_skip {
+            let mut evidence = Evidence::default();
+            evidence.add(seen, place, text);
+            self.pending.push((column, evidence));
+        } else {
+            self.evidence[column].add(seen, place, text);
+        }
+    }
+
+    /// Stores a field of a column whose type is guessed.
+    fn examine(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let plan = self.plan;
+        let Planned { action, missing: policy, .. } = &plan.columns[column];
+        let is_number = matches!(action, Action::Number { .. });
+        if !plan.roles.is_missing(field.text) {
+            return match is_number {
+                true => self.examine_number(column, field.number_text(), field, place),
+                false => self.convert(column, field),
+            };
+        }
+        match *policy {
+            CsvMissing::Error => return Err(missing(plan.roles, field, column)),
+            CsvMissing::SkipRow => return Ok(false),
+            CsvMissing::Value(value) if is_number => {
+                let text = value.to_string();
+                return self.examine_number(column, text.as_bytes(), field, place);
+            }
+            CsvMissing::Nan | CsvMissing::Value(_) => self.see(column, Seen::Gap, place, field.text),
+        }
+        let value = if let CsvMissing::Value(value) = *policy { value } else { f64::NAN };
+        self.note_written(column);
+        let (row, cells) = (self.row, &mut self.cells[action.targets()]);
+        match_element!(cells.first().map_or(ElementType::F64, Cells::element_type), T => {
+            if let Some(value) = value_of::<T>(value, ConversionPolicy::Exact) {
+                fill(cells, row, value);
+            }
+        });
+        Ok(true)
+    }
+
+    /// Stores a number, as far as the type that is guessed holds it.
+    fn examine_number(&mut self, column: usize, text: &[u8], field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let number =
+            value::<f64>(text, self.plan.policy).map_err(|refusal: NumberRefusal| refused::<f64>(refusal, field))?;
+        let whole = Whole::of(text);
+        let row = self.row;
+        for cells in &mut self.cells[self.plan.targets(column)] {
+            match (cells, whole) {
+                (Cells::I64(values), Some(whole)) => put(values, row, whole.as_i64().unwrap_or_default()),
+                (Cells::U64(values), Some(whole)) => put(values, row, whole.as_u64().unwrap_or_default()),
+                (Cells::F64(values), _) => put(values, row, number),
+                _ => {}
+            }
+        }
+        self.see(column, whole.map_or(Seen::Real, Seen::Whole), place, text);
+        Ok(true)
+    }
+
+    /// Notes that the cells of a one-hot column of the file will be written.
+    fn note_written(&mut self, column: usize) {
+        if self.plan.may_skip && matches!(self.plan.columns[column].action, Action::OneHot { .. }) {
+            self.written.push(column);
+        }
+    }
+
+    /// Stores a field as the type of its cells.
+    fn convert(&mut self, column: usize, field: Field<'_>) -> Result<bool, Reason> {
+        let (plan, row) = (self.plan, self.row);
+        let Planned { action, missing, .. } = &plan.columns[column];
+        self.note_written(column);
+        let cells = &mut self.cells[action.targets()];
+        let element = cells.first().map_or(ElementType::F64, Cells::element_type);
+        match_element!(element, T => {
+            let gap = match plan.roles.is_missing(field.text) {
+                true => gap::<T>(*missing).map_err(|error| Reason::from(error.to_string()))?, // the type holds it
+                false => Gap::Error,
+            };
+            match convert::<T>(plan.roles, plan.policy, column, (action, gap), field)? {
+                Cell::Value(value) => fill(cells, row, value),
+                Cell::Hot(index) => fill(&mut cells[index..=index], row, T::nearest(Exact::Integer(1))), // among zeros
+                Cell::Skip => return Ok(false),
+            }
+            Ok(true)
+        })
+    }
+}
+
+impl Sink for ColumnSink<'_, '_> {
+    #[inline(always)]
+    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
+        let (planned, row) = (&self.plan.columns[column], self.row);
+        match (planned.usage, &planned.action) {
+            (Use::Ignore, _) => return Taken::Ignored,
+            (Use::Convert | Use::Examine, Action::Number { target }) => match planned.short {
+                Short::Guessed => take_guessed(&mut self.cells[*target], row, bytes, delimiter, &self.evidence[column]),
+                Short::Stated => self.cells[*target].take(row, bytes, delimiter),
+                Short::Never => Taken::Field,
+            },
+            _ => Taken::Field,
+        }
+    }
+
+    fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let planned = &self.plan.columns[column];
+        match planned.usage {
+            Use::Ignore => Ok(true),
+            Use::Watch => Ok(!self.plan.roles.is_missing(field.text)),
+            Use::Convert => self.convert(column, field),
+            Use::Examine => self.examine(column, field, place),
+        }
+    }
+
+    fn end_row(&mut self, is_kept: bool) {
+        for (column, evidence) in self.pending.drain(..) {
+            if is_kept {
+                self.evidence[column].append(evidence);
+            }
+        }
+        for column in self.written.drain(..).filter(|_| !is_kept) {
+            let cells = &mut self.cells[self.plan.columns[column].action.targets()];
+            match_element!(cells.first().map_or(ElementType::F64, Cells::element_type), T => {
+                fill(cells, self.row, T::nearest(Exact::Integer(0)));
+            });
+        }
+        self.row += usize::from(is_kept);
+    }
+}
+
+/// Stores a number of a guessed type, if it adds nothing to the evidence.
+#[inline(always)]
+fn take_guessed(cells: &mut Cells<'_>, row: usize, bytes: &[u8], delimiter: u8, evidence: &Evidence) -> Taken {
+    if let Cells::F64(values) = cells {
+        return match glance::<f64>(bytes) {
+            Some((value, length)) if ends_field(bytes, length, delimiter) => {
+                let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded to
+                if !is_small && Whole::of(&bytes[..length]).is_some() {
+                    return Taken::Field;
+                }
+                put(values, row, value);
+                Taken::Stored(length)
+            }
+            _ => Taken::Field,
+        };
+    }
+    let Some((is_negative, magnitude, length)) = glance_at_whole(bytes) else { return Taken::Field };
+    let is_new = !evidence.has_whole
+        || (is_negative && !evidence.has_negative)
+        || (magnitude > EXACT && evidence.inexact.is_none());
+    if is_new || !ends_field(bytes, length, delimiter) {
+        return Taken::Field;
+    }
+    match cells {
+        Cells::I64(values) if magnitude <= i64::MAX as u64 => {
+            let number = magnitude as i64; // in range
+            put(values, row, if is_negative { -number } else { number });
+        }
+        Cells::U64(values) if !is_negative => put(values, row, magnitude),
+        _ => return Taken::Field,
+    }
+    Taken::Stored(length)
+}

@@ -1,0 +1,212 @@
+//! What the fields of a column say about the element type that suits it.
+//!
+//! Invariant: it depends only on the fields of the rows that are kept, up to the first record that fails, and not on the
+//! type that was guessed when they were read.
+
+use super::CsvMissing;
+use super::excerpt;
+use super::failure::{Cause, Failure, Reason};
+use super::roles::Action;
+use super::whole::Whole;
+use crate::base::element::ElementType;
+use crate::base::number::{Exact, Loss, Number};
+
+/// A field, by its position in the file and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sight {
+    pub(super) place: u64,
+    pub(super) text: String,
+}
+
+/// What has been seen in the fields of a column.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Evidence {
+    pub(super) has_whole: bool,
+    pub(super) has_negative: bool,
+    /// Whether there is a whole number that `u64` holds, and `i64` does not.
+    exceeds_signed: bool,
+    /// Whether there is a whole number that neither of them holds.
+    exceeds_both: bool,
+    /// The first number that is not written as a whole one.
+    real: Option<Box<Sight>>,
+    /// The first missing value that becomes NaN; in a column of words, the first missing value.
+    gap: Option<Box<Sight>>,
+    /// The first whole number that `f64` does not hold.
+    pub(super) inexact: Option<Box<Sight>>,
+}
+
+/// What a field is.
+#[derive(Clone, Copy)]
+pub(super) enum Seen<'a> {
+    Whole(Whole<'a>),
+    Real,
+    Gap,
+}
+
+impl Evidence {
+    /// Adds a field at a position in the file.
+    pub(super) fn add(&mut self, seen: Seen<'_>, place: u64, text: &[u8]) {
+        let first = |known: &mut Option<Box<Sight>>| {
+            if known.is_none() {
+                *known = Some(Box::new(Sight { place, text: excerpt(text) }));
+            }
+        };
+        match seen {
+            Seen::Whole(whole) => {
+                let (is_signed, is_unsigned) = (whole.as_i64().is_some(), whole.as_u64().is_some());
+                self.has_whole = true;
+                self.has_negative |= whole.is_negative;
+                self.exceeds_signed |= is_unsigned && !is_signed;
+                self.exceeds_both |= !is_unsigned && !is_signed;
+                if !whole.is_float() {
+                    first(&mut self.inexact);
+                }
+            }
+            Seen::Real => first(&mut self.real),
+            Seen::Gap => first(&mut self.gap),
+        }
+    }
+
+    /// Adds what has been seen in later records.
+    pub(super) fn append(&mut self, later: Self) {
+        self.has_whole |= later.has_whole;
+        self.has_negative |= later.has_negative;
+        self.exceeds_signed |= later.exceeds_signed;
+        self.exceeds_both |= later.exceeds_both;
+        self.real = self.real.take().or(later.real);
+        self.gap = self.gap.take().or(later.gap);
+        self.inexact = self.inexact.take().or(later.inexact);
+    }
+
+    fn needs_float(&self) -> bool {
+        let has_range = self.exceeds_both || (self.exceeds_signed && self.has_negative);
+        self.real.is_some() || self.gap.is_some() || has_range
+    }
+
+    /// Returns the type that suits the column, if these are all of its fields.
+    pub(super) fn suited(&self, action: &Action, missing: CsvMissing) -> ElementType {
+        match action {
+            Action::Category { categories, .. } => self.index_type(categories.names.len().saturating_sub(1), missing),
+            Action::OneHot { .. } => self.index_type(1, missing),
+            Action::Number { .. } if self.needs_float() || !self.has_whole => ElementType::F64,
+            Action::Number { .. } if self.exceeds_signed => ElementType::U64,
+            Action::Number { .. } => ElementType::I64,
+            Action::Custom { .. } | Action::Ignore => ElementType::F64,
+        }
+    }
+
+    /// Returns the type as which to read the other fields of the column, after some of them: one from which
+    /// [`suited`](Self::suited) can still tell what these say.
+    pub(super) fn guess(&self, action: &Action, missing: CsvMissing) -> ElementType {
+        match action {
+            Action::Number { .. } if !self.has_whole && !self.needs_float() => ElementType::I64,
+            _ => self.suited(action, missing),
+        }
+    }
+
+    /// Returns the smallest type that holds indices up to `largest`, and what stands for missing values, if there are
+    /// any: an unsigned one, if possible.
+    fn index_type(&self, largest: usize, missing: CsvMissing) -> ElementType {
+        let gap = match missing {
+            CsvMissing::Value(value) if self.gap.is_some() => Some(value),
+            _ if self.gap.is_some() => return ElementType::F64, // NaN
+            _ => None,
+        };
+        let holds = |loss: fn(Exact) -> Loss| {
+            let all = [Some(Exact::Integer(largest as i128)), gap.map(Exact::Float)];
+            all.into_iter().flatten().all(|number| loss(number) == Loss::None)
+        };
+        let types: [(ElementType, fn(Exact) -> Loss); 5] = [
+            (ElementType::U8, u8::loss),
+            (ElementType::U16, u16::loss),
+            (ElementType::U32, u32::loss),
+            (ElementType::U64, u64::loss),
+            (ElementType::I64, i64::loss),
+        ];
+        types.into_iter().find(|(_, loss)| holds(*loss)).map_or(ElementType::F64, |(element, _)| element)
+    }
+
+    /// Returns the failure of the first whole number that would be rounded, if the column is one of floats.
+    pub(super) fn failure(&self, column: usize) -> Option<Failure> {
+        let inexact = self.inexact.as_ref().filter(|_| self.needs_float())?;
+        let cause = match (&self.real, &self.gap) {
+            (Some(real), _) => Cause::Real(*real.clone()),
+            (None, Some(gap)) => Cause::Gap(gap.place),
+            (None, None) => Cause::Range,
+        };
+        let Sight { place, text } = *inexact.clone();
+        Some(Failure { place, column: Some(column), text, reason: Reason::Rounded(cause) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::roles::Categories;
+    use super::*;
+
+    fn evidence(texts: &[&str]) -> Evidence {
+        let mut evidence = Evidence::default();
+        for (place, text) in texts.iter().enumerate() {
+            let seen = match Whole::of(text.as_bytes()) {
+                Some(whole) => Seen::Whole(whole),
+                None if text.is_empty() => Seen::Gap,
+                None => Seen::Real,
+            };
+            evidence.add(seen, place as u64, text.as_bytes());
+        }
+        evidence
+    }
+
+    #[test]
+    fn all_fields_decide_in_any_parts() {
+        const NUMBER: Action = Action::Number { target: 0 };
+        let cases: [(&[&str], ElementType, Option<u64>); 12] = [
+            (&[], ElementType::F64, None),
+            (&["1", "-2"], ElementType::I64, None),
+            (&["9223372036854775807", "-1"], ElementType::I64, None),
+            (&["9223372036854775808", "1"], ElementType::U64, None),
+            (&["9223372036854775808", "-1"], ElementType::F64, None), // 2^63, which f64 holds
+            (&["9223372036854775809", "-1"], ElementType::F64, Some(0)),
+            (&["18446744073709551616", "1"], ElementType::F64, None),
+            (&["1", "9007199254740993", "0.5"], ElementType::F64, Some(1)),
+            (&["9007199254740992", ""], ElementType::F64, None),
+            (&["", "9007199254740993"], ElementType::F64, Some(1)),
+            (&[""], ElementType::F64, None),
+            (&["5", "-0"], ElementType::F64, None),
+        ];
+        for (texts, element, failure) in cases {
+            for cut in 0..=texts.len() {
+                let mut whole = evidence(&texts[..cut]);
+                let mut later = evidence(&texts[cut..]);
+                if let Some(inexact) = &mut later.inexact {
+                    inexact.place += cut as u64;
+                }
+                whole.append(later);
+                assert_eq!(whole.suited(&NUMBER, CsvMissing::Nan), element, "{texts:?}");
+                assert_eq!(whole.failure(7).map(|failure| failure.place), failure, "{texts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn indices_have_the_smallest_type_that_holds_them_and_what_is_missing() {
+        let action = |count: usize| Action::Category {
+            target: 0,
+            categories: Arc::new((0..count).map(|word| word.to_string()).collect::<Categories>()),
+        };
+        let (none, gap) = (evidence(&[]), evidence(&[""]));
+        for (count, element) in
+            [(0, ElementType::U8), (256, ElementType::U8), (257, ElementType::U16), (65_537, ElementType::U32)]
+        {
+            assert_eq!(none.suited(&action(count), CsvMissing::Nan), element);
+            assert_eq!(none.suited(&action(count), CsvMissing::Value(-1.0)), element);
+            assert_eq!(gap.suited(&action(count), CsvMissing::Nan), ElementType::F64);
+            assert_eq!(gap.suited(&action(count), CsvMissing::Value(0.0)), element);
+            assert_eq!(gap.suited(&action(count), CsvMissing::Value(-1.0)), ElementType::I64);
+            assert_eq!(gap.suited(&action(count), CsvMissing::Value(0.5)), ElementType::F64);
+        }
+        assert_eq!(gap.suited(&action(2), CsvMissing::Value(300.0)), ElementType::U16);
+    }
+}

@@ -1,0 +1,142 @@
+//! Conversion of fields to values, and rows of values of one type.
+
+use super::failure::{Reason, foreign};
+use super::number::{NumberRefusal, glance, value, value_of};
+use super::parse::{Sink, Taken, ends_field};
+use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
+use super::syntax::Field;
+use crate::base::element::Element;
+use crate::base::number::Exact;
+use crate::convert::ConversionPolicy;
+
+/// The values of a field, in the columns of the table that its column becomes.
+pub(super) enum Cell<T> {
+    /// The same in all of them.
+    Value(T),
+    /// 1 in the column with this index, and 0 in the others.
+    Hot(usize),
+    /// None: the row is left out.
+    Skip,
+}
+
+/// Converts the field of a column that is examined.
+pub(super) fn convert<T: Element>(
+    roles: &Roles,
+    policy: ConversionPolicy,
+    column: usize,
+    (action, gap): (&Action, Gap<T>),
+    field: Field<'_>,
+) -> Result<Cell<T>, Reason> {
+    if let Action::Custom { convert, .. } = action {
+        let text = std::str::from_utf8(field.text).map_err(|_| NOT_UTF8)?;
+        let number = convert(text).map_err(|reason| foreign(&reason))?;
+        let value = value_of(number, policy);
+        return Ok(Cell::Value(value.ok_or_else(|| format!("became {number}, which {} does not hold", T::TYPE))?));
+    }
+    if roles.is_missing(field.text) {
+        return match gap {
+            Gap::Value(value) => Ok(Cell::Value(value)),
+            Gap::Skip => Ok(Cell::Skip),
+            Gap::Error => Err(missing(roles, field, column)),
+            Gap::NoNan => Err(format!("is missing, and {} has no NaN", T::TYPE).into()),
+        };
+    }
+    match action {
+        Action::Category { categories, .. } => match categories.indices.get(field.text) {
+            Some(&index) if index <= largest_index::<T>() => Ok(Cell::Value(T::nearest(Exact::Integer(index as i128)))),
+            Some(index) => Err(format!("is category {index}, an index that {} does not hold", T::TYPE).into()),
+            None => Err(unknown(field.text)),
+        },
+        Action::OneHot { categories, .. } => {
+            categories.indices.get(field.text).map(|&index| Cell::Hot(index)).ok_or_else(|| unknown(field.text))
+        }
+        _ => value(field.number_text(), policy).map(Cell::Value).map_err(|refusal| refused::<T>(refusal, field)),
+    }
+}
+
+/// Returns the reason why a text is no number of a type.
+#[cold]
+pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>) -> Reason {
+    match refusal {
+        NumberRefusal::NotANumber => Reason::not_a_number(field.number_text()),
+        NumberRefusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
+    }
+}
+
+/// Returns the reason for a missing value. In the last column, there may just be a trailing delimiter.
+#[cold]
+pub(super) fn missing(roles: &Roles, field: Field<'_>, column: usize) -> Reason {
+    const REASON: &str = "is missing, and nothing is said about what to do then";
+    let columns = &roles.columns;
+    let may_trail = column > 0 && column + 1 == columns.len() && columns[column].name.is_none();
+    match may_trail && !field.is_quoted && field.text.is_empty() {
+        true => {
+            format!("{REASON}; if all lines end in a delimiter, CsvOptions::trailing_delimiter can ignore it").into()
+        }
+        false => REASON.into(),
+    }
+}
+
+const NOT_UTF8: &str = "is not UTF-8";
+
+#[cold]
+fn unknown(word: &[u8]) -> Reason {
+    if std::str::from_utf8(word).is_ok() { "is none of the categories" } else { NOT_UTF8 }.into()
+}
+
+/// Consecutive rows of values of one type.
+pub(super) struct RowSink<'t, 'p, T> {
+    plan: &'p RowPlan<'p, T>,
+    policy: ConversionPolicy,
+    rows: &'t mut [T],
+    /// Where the current row begins.
+    at: usize,
+}
+
+impl<'t, 'p, T: Element> RowSink<'t, 'p, T> {
+    /// Writes rows from the beginning of `rows` on, which must have room for all that are kept.
+    pub(super) fn new(plan: &'p RowPlan<'p, T>, policy: ConversionPolicy, rows: &'t mut [T]) -> Self {
+        Self { plan, policy, rows, at: 0 }
+    }
+}
+
+impl<T: Element> Sink for RowSink<'_, '_, T> {
+    #[inline(always)]
+    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
+        match &self.plan.columns[column].0 {
+            Action::Number { target } => match glance::<T>(bytes) {
+                Some((value, length))
+                    if ends_field(bytes, length, delimiter) && !self.plan.missing_numbers.contains(&value) =>
+                {
+                    self.rows[self.at + target] = value;
+                    Taken::Stored(length)
+                }
+                _ => Taken::Field,
+            },
+            Action::Ignore => Taken::Ignored,
+            _ => Taken::Field,
+        }
+    }
+
+    fn store(&mut self, column: usize, field: Field<'_>, _: u64) -> Result<bool, Reason> {
+        let (action, gap) = &self.plan.columns[column];
+        let targets = action.targets();
+        let cell = convert(self.plan.roles, self.policy, column, (action, *gap), field)?;
+        let row = &mut self.rows[self.at + targets.start..self.at + targets.end];
+        match cell {
+            Cell::Value(value) => row.fill(value),
+            Cell::Hot(index) => {
+                row.fill(T::nearest(Exact::Integer(0)));
+                row[index] = T::nearest(Exact::Integer(1));
+            }
+            Cell::Skip => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn end_row(&mut self, is_kept: bool) {
+        if is_kept {
+            self.at += self.plan.width;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Loading whole files into columns, each of the element type that suits its fields.
+//!
+//! The types are guessed from the first records, and the file is read as these. What the fields say about their types
+//! is collected on the way; columns whose type turns out to be another one are read once more, alone.
+
+use super::batches::Batches;
+use super::cells::{Cells, ColumnPlan, ColumnSink};
+use super::evidence::Evidence;
+use super::failure::Failure;
+use super::load::{Written, close_gaps, first_failure, has_short_rows, load_by, read_runs};
+use super::parse::RecordParser;
+use super::roles::Roles;
+use super::{CsvSource, SAMPLE};
+use crate::array::AnyArray;
+use crate::base::element::{ElementType, match_element};
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::table::MemoryStatus;
+use crate::table::soa::SoaNumericTable;
+
+/// Loads a table. The kinds of columns are found as by [`load`](super::load::load).
+pub(super) fn load(source: &CsvSource) -> Result<SoaNumericTable> {
+    load_by(source, |roles| attempt(source, roles))
+}
+
+/// Loads a table whose columns have the given roles, if the file fits them.
+fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, Failure>> {
+    let plan = ColumnPlan::examine(roles, source.options.policy).map_err(|error| source.input.name_in(error))?;
+    let (survey, width) = (source.survey()?, roles.width());
+    Shape { rows: survey.rows(), columns: width }.element_count()?;
+    let unseen = vec![Evidence::default(); roles.columns.len()];
+    let reader = Reader { source, roles, width, rows: survey.rows() };
+    if has_short_rows(source, roles, reader.rows) {
+        // It is found before memory is allocated.
+        let mut sink = reader.blind(&plan, unseen);
+        return first_failure(source, roles, &mut sink).map(Err);
+    }
+    let seen = reader.look_at_first(&plan, unseen)?;
+    let elements = |evidence: &[Evidence], is_all| -> Vec<ElementType> {
+        evidence.iter().enumerate().map(|(column, evidence)| plan.element(column, evidence, is_all)).collect()
+    };
+    let guessed = elements(&seen, false);
+    let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
+    let (written, evidence, failure) = reader.read(&plan, &guessed, seen, &mut arrays)?;
+    // A failure after the last record, or before it, or of a number that its column does not hold.
+    let rounded = evidence.iter().enumerate().filter(|(column, _)| plan.examines(*column));
+    let rounded = rounded.filter_map(|(column, evidence)| evidence.failure(column));
+    let failure = rounded.chain(failure.or_else(|| survey.failure.clone())).min_by_key(|failure| failure.place);
+    if let Some(failure) = failure {
+        return Ok(Err(failure));
+    }
+    let suited = elements(&evidence, true);
+    let is_other: Vec<bool> = guessed.iter().zip(&suited).map(|(one, other)| one != other).collect();
+    if is_other.contains(&true) {
+        for column in (0..is_other.len()).filter(|&column| is_other[column]) {
+            arrays[plan.targets(column)].fill(None); // frees the memory before more is allocated
+        }
+        let again = ColumnPlan::examine(roles, source.options.policy)?.convert_only(&is_other);
+        let (_, _, failure) = reader.read(&again, &suited, evidence, &mut arrays)?;
+        if let Some(failure) = failure {
+            return Ok(Err(failure)); // the file has changed
+        }
+    }
+    let mut columns = Vec::new();
+    for array in arrays.into_iter().flatten() {
+        columns.push(match_element!(array.element_type(), T => match array.downcast::<T>() {
+            Ok(array) => AnyArray::new(close_gaps(array, &written, 1)?),
+            Err(array) => array, // never: `T` is its type
+        }));
+    }
+    let rows = written.iter().map(|part| part.rows).sum();
+    for array in &mut columns {
+        *array = array.resized(rows)?; // without the reserve
+    }
+    let dictionary = roles.dictionary(|column| suited.get(column).copied().unwrap_or(ElementType::F64));
+    Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
+}
+
+/// Reads columns.
+struct Reader<'a> {
+    source: &'a CsvSource,
+    roles: &'a Roles,
+    /// Number of columns of the table.
+    width: usize,
+    /// Number of rows of the file.
+    rows: usize,
+}
+
+/// The rows that have been written, what has been seen in all columns, and the first failure.
+type Outcome = (Vec<Written>, Vec<Evidence>, Option<Failure>);
+
+impl Reader<'_> {
+    /// Returns a sink without memory.
+    fn blind<'p>(&self, plan: &'p ColumnPlan<'p>, evidence: Vec<Evidence>) -> ColumnSink<'static, 'p> {
+        let mut cells: Vec<Cells<'static>> = (0..self.width).map(|_| Cells::none(ElementType::I64)).collect();
+        for (column, seen) in evidence.iter().enumerate() {
+            let element = plan.element(column, seen, false);
+            plan.targets(column).for_each(|target| cells[target] = Cells::none(element));
+        }
+        ColumnSink::new(plan, cells, evidence)
+    }
+
+    /// Returns what the first records show, up to the first one that fails.
+    fn look_at_first(&self, plan: &ColumnPlan<'_>, evidence: Vec<Evidence>) -> Result<Vec<Evidence>> {
+        let CsvSource { input, syntax, start, step, .. } = self.source;
+        let (mut sink, mut batches) = (self.blind(plan, evidence), Batches::new(*start));
+        if self.rows > 0 && batches.fill(syntax, input, *step)? {
+            let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());
+            let _ = parser.parse(batches.bytes(input), *start, &mut sink, SAMPLE); // its failure is found again
+        }
+        Ok(sink.evidence)
+    }
+
+    /// Reads the columns that have no array yet, as the given types.
+    fn read(
+        &self,
+        plan: &ColumnPlan<'_>,
+        elements: &[ElementType],
+        seen: Vec<Evidence>,
+        arrays: &mut [Option<AnyArray>],
+    ) -> Result<Outcome> {
+        let is_wanted: Vec<bool> = arrays.iter().map(Option::is_none).collect();
+        for (column, &element) in elements.iter().enumerate() {
+            for target in plan.targets(column).filter(|&target| is_wanted[target]) {
+                arrays[target] = Some(AnyArray::zeros(element, self.rows)?);
+            }
+        }
+        let mut rest = Vec::new();
+        for (array, &is_wanted) in arrays.iter_mut().zip(&is_wanted) {
+            let array = array.as_mut().filter(|_| is_wanted && self.rows > 0);
+            rest.push(match array {
+                Some(array) => Cells::new(array.need_mutable_data()?),
+                None => Cells::none(ElementType::F64), // not written
+            });
+        }
+        let mut parts = Vec::new();
+        for run in self.source.survey()?.runs() {
+            let rows: usize = run.iter().map(|piece| piece.rows.len()).sum();
+            let (mut cells, mut later) = (Vec::new(), Vec::new());
+            for (column, is_wanted) in rest.into_iter().zip(&is_wanted) {
+                let (now, then) = column.split_at(if *is_wanted { rows } else { 0 });
+                cells.push(now);
+                later.push(then);
+            }
+            parts.push((run, ColumnSink::new(plan, cells, seen.clone())));
+            rest = later;
+        }
+        let (mut written, mut evidence, mut failure) = (Vec::new(), seen, None);
+        for (sink, result) in read_runs(self.source, self.roles, parts) {
+            if failure.is_some() {
+                continue; // nothing after it counts
+            }
+            let result = result?;
+            evidence.iter_mut().zip(sink.evidence).for_each(|(all, later)| all.append(later));
+            match result {
+                Ok(part) => written.push(part),
+                Err(found) => failure = Some(found),
+            }
+        }
+        Ok((written, evidence, failure))
+    }
+}

@@ -1,0 +1,512 @@
+//! CSV files as structures of arrays: the type of each column, what is exact, what is stated, and what is refused.
+
+use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, SoaNumericTable, bf16, f16, prelude::*};
+use test_support::bits::{Random, is_same};
+use test_support::tables::{assert_error, shape};
+use test_support::{SmallNumber, for_each_element};
+
+use super::{load, source};
+
+const F64: ElementType = ElementType::F64;
+const I64: ElementType = ElementType::I64;
+const U64: ElementType = ElementType::U64;
+const U8: ElementType = ElementType::U8;
+
+fn typed(text: &str, options: CsvOptions) -> Result<SoaNumericTable, Error> {
+    source(text, options)?.load_typed()
+}
+
+fn plain(text: &str) -> SoaNumericTable {
+    typed(text, CsvOptions::new()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+}
+
+fn nan() -> CsvOptions {
+    CsvOptions::new().missing(CsvMissing::Nan)
+}
+
+fn types(table: &SoaNumericTable) -> Vec<ElementType> {
+    (0..table.column_count()).map(|column| table.column_type(column).unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_column<T: Element>(table: &SoaNumericTable, column: usize, expected: &[T]) {
+    let values = table.column_as::<T>(column).unwrap();
+    assert_eq!(values.len(), expected.len(), "{values:?}");
+    for (row, (&value, &expected)) in values.iter().zip(expected).enumerate() {
+        assert!(is_same(value, expected), "row {row} is {value:?}, not {expected:?}");
+    }
+}
+
+/// Asserts that both tables hold the same, bit for bit.
+#[track_caller]
+fn assert_same(one: &SoaNumericTable, other: &SoaNumericTable) {
+    assert_eq!((one.shape(), one.dictionary()), (other.shape(), other.dictionary()));
+    for column in 0..one.column_count() {
+        for_each_element!(T => if one.column_type(column).unwrap() == T::TYPE {
+            assert_column(one, column, other.column_as::<T>(column).unwrap());
+        });
+    }
+}
+
+fn error(text: &str, options: CsvOptions) -> String {
+    typed(text, options).unwrap_err().to_string()
+}
+
+// --- types ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn each_column_has_the_type_that_suits_it() {
+    let text = "id,size,colour,count\n-1,1.5,red,0\n2,2,blue,1\n";
+    let table = plain(text);
+    assert_eq!((table.shape(), types(&table)), (shape(2, 4), vec![I64, F64, U8, I64]));
+    assert_eq!((table.kind(), table.data_memory_status()), (plain("").kind(), MemoryStatus::InternallyAllocated));
+    assert_column(&table, 0, &[-1_i64, 2]);
+    assert_column(&table, 1, &[1.5_f64, 2.0]);
+    assert_column(&table, 2, &[0_u8, 1]);
+    let features: Vec<Feature> = table.dictionary().iter().cloned().collect();
+    let expected = [
+        Feature::new(I64).named("id"),
+        Feature::new(F64).named("size"),
+        Feature::new(U8).named("colour").categorical(2),
+        Feature::new(I64).named("count"),
+    ];
+    assert_eq!(features, expected);
+    let mut table = table; // its memory is its own
+    table.column_as_mut::<i64>(0).unwrap()[0] = 5;
+    assert_column(&table, 0, &[5_i64, 2]);
+}
+
+#[test]
+fn whole_numbers_are_kept_to_the_last_digit() {
+    let table = plain("9007199254740993\n-9223372036854775808\n9223372036854775807\n+7\n007\n");
+    assert_column(&table, 0, &[(1_i64 << 53) + 1, i64::MIN, i64::MAX, 7, 7]);
+    let table = plain("9007199254740993\n18446744073709551615\n0\n");
+    assert_column(&table, 0, &[(1_u64 << 53) + 1, u64::MAX, 0]);
+    let quoted = plain("\"12\",\" 13 \"\n 14 ,\"15\"\n");
+    assert_column(&quoted, 0, &[12_i64, 14]);
+    assert_column(&quoted, 1, &[13_i64, 15]);
+}
+
+#[test]
+fn a_number_that_is_not_written_as_a_whole_one_makes_a_column_of_floats() {
+    for (text, value) in [("1.0", 1.0), ("1e3", 1000.0), (".5", 0.5), ("2.", 2.0), ("-inf", f64::NEG_INFINITY)] {
+        assert_column(&plain(&format!("7\n{text}\n")), 0, &[7.0, value]);
+    }
+    assert_column(&plain("7\nnan\n"), 0, &[7.0, f64::NAN]);
+    assert_column(&plain("-0\n7\n"), 0, &[-0.0, 7.0]); // no integer has this sign
+    assert_column(&plain("-00\n7\n"), 0, &[-0.0, 7.0]);
+    assert_column(&plain("0.1\n1e300\n"), 0, &[0.1, 1e300]);
+}
+
+#[test]
+fn all_rows_decide_and_not_only_the_first() {
+    let whole: String = (0..1000).map(|row| format!("{row},{}\n", row % 7)).collect();
+    let mut expected: Vec<f64> = (0..1000).map(f64::from).collect();
+    let table = plain(&(whole.clone() + "0.5,1\n"));
+    expected.push(0.5);
+    assert_eq!(types(&table), [F64, I64]);
+    assert_column(&table, 0, &expected);
+    let table = plain(&(whole.clone() + "9223372036854775808,1\n"));
+    assert_eq!((types(&table), table.column_as::<u64>(0).unwrap()[1000]), (vec![U64, I64], 1 << 63));
+    let table = plain(&(whole.clone() + "-1,1\n9223372036854775808,1\n"));
+    assert_eq!(
+        (types(&table), table.column_as::<f64>(0).unwrap()[1001]),
+        (vec![F64, I64], 9_223_372_036_854_775_808.0)
+    );
+    let table = typed(&(whole.clone() + "NA,1\n"), nan()).unwrap();
+    assert!(table.column_as::<f64>(0).unwrap()[1000].is_nan());
+    // The other way round: what the first rows seem to be is no reason either.
+    let large = "9223372036854775808\n".repeat(300) + "-9223372036854775808\n";
+    assert_eq!(types(&plain(&large)), [F64]);
+    let gaps = "NA\n".repeat(300) + "5\n";
+    assert_eq!(types(&typed(&gaps, CsvOptions::new().missing(CsvMissing::SkipRow)).unwrap()), [I64]);
+    assert_eq!(types(&typed(&gaps, CsvOptions::new().missing(CsvMissing::Value(0.0))).unwrap()), [I64]);
+    assert_eq!(types(&typed(&gaps, nan()).unwrap()), [F64]);
+}
+
+#[test]
+fn words_have_the_smallest_type_that_holds_their_indices() {
+    for (count, element) in [(1, U8), (256, U8), (257, ElementType::U16), (65_537, ElementType::U32)] {
+        let text: String = (0..count).map(|word| format!("w{word},{word}\n")).collect();
+        let source = source(&text, CsvOptions::new()).unwrap();
+        let table = source.load_typed().unwrap();
+        assert_eq!((types(&table), table.category_count(0).unwrap()), (vec![element, I64], Some(count)));
+        assert_eq!(table.value::<u64>(count - 1, 0).unwrap(), count as u64 - 1);
+        assert_eq!(source.categories(0).unwrap().unwrap()[count - 1], format!("w{}", count - 1));
+    }
+    let table = typed("w\nx\n\n", CsvOptions::new().header(CsvHeader::No).categories(0, ["x", "w"])).unwrap();
+    assert_column(&table, 0, &[1_u8, 0]);
+}
+
+#[test]
+fn kinds_decide_as_for_tables_of_one_type() {
+    let text = "grade,code,colour,day\n1,10,red,mon\n3,20,blue,tue\n2,10,red,mon\n";
+    let day = CsvKind::custom(|text| match text {
+        "mon" => Ok(1.0),
+        "tue" => Ok(2.0),
+        _ => Err("is no day".to_owned()),
+    });
+    let options = CsvOptions::new()
+        .kind("grade", CsvKind::Ordinal)
+        .kind("code", CsvKind::Categorical)
+        .kind("colour", CsvKind::OneHot)
+        .kind("day", day);
+    let table = typed(text, options.clone()).unwrap();
+    assert_eq!(types(&table), [I64, U8, U8, U8, F64]);
+    let one_type = load::<f64>(text, options.clone()).unwrap();
+    assert_eq!(table.rows::<f64>(..).unwrap()[..], one_type.rows::<f64>(..).unwrap()[..]);
+    let converted = one_type.dictionary().iter().zip(types(&table));
+    let converted: Vec<Feature> =
+        converted.map(|(feature, element_type)| Feature { element_type, ..feature.clone() }).collect();
+    assert_eq!(table.dictionary().iter().cloned().collect::<Vec<_>>(), converted);
+    assert_eq!(error(&text.replace("tue", "wed"), options.clone()), "line 3, column 3 (day): \"wed\" is no day");
+    let some = typed(text, options.columns(["colour", "grade"])).unwrap();
+    assert_eq!(types(&some), [U8, U8, I64]);
+    assert_column(&some, 2, &[1_i64, 3, 2]);
+}
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn files_may_be_empty_or_a_header_or_a_column_of_nothing() {
+    for text in ["", "\n", "\u{FEFF}"] {
+        assert_eq!(plain(text).shape(), shape(0, 0));
+    }
+    let header = plain("a,\"b\nc\"\n");
+    assert_eq!((header.shape(), types(&header)), (shape(0, 2), vec![F64, F64]));
+    assert_eq!(header.dictionary().index_of("b\nc"), Some(1));
+    let empty = typed("a,b\n1,\n2,NA\n", nan()).unwrap();
+    assert_eq!(types(&empty), [I64, F64]);
+    assert_column(&empty, 1, &[f64::NAN, f64::NAN]);
+    let skipped = typed("a,b\n1,\n2,\n", CsvOptions::new().missing(CsvMissing::SkipRow)).unwrap();
+    assert_eq!((skipped.shape(), types(&skipped)), (shape(0, 2), vec![F64, F64]));
+    let none = typed("1,2\n3,4\n", CsvOptions::new().without(..)).unwrap();
+    assert_eq!(none.shape(), shape(2, 0));
+    let one = plain("5");
+    assert_column(&one, 0, &[5_i64]);
+    let header = typed("2023,2024\n1,2.5\n", CsvOptions::new().header(CsvHeader::Yes)).unwrap();
+    assert_eq!((types(&header), header.dictionary().index_of("2024")), (vec![I64, F64], Some(1)));
+}
+
+#[test]
+fn one_hot_encodings_without_categories_are_no_columns() {
+    let options = nan().kind(0, CsvKind::OneHot);
+    let table = typed("a,b\nNA,1\n,2\n", options).unwrap();
+    assert_eq!((table.shape(), types(&table)), (shape(2, 1), vec![I64]));
+}
+
+// --- missing values ------------------------------------------------------------------------------------------------
+
+#[test]
+fn missing_values_become_what_is_asked_for() {
+    let text = "a,b\n1,x\n,y\n3,NA\n5,x\n";
+    let with = |missing| typed(text, CsvOptions::new().missing(missing));
+    let table = with(CsvMissing::Nan).unwrap();
+    assert_eq!(types(&table), [F64, F64]);
+    assert_column(&table, 0, &[1.0, f64::NAN, 3.0, 5.0]);
+    assert_column(&table, 1, &[0.0, 1.0, f64::NAN, 0.0]);
+    let table = with(CsvMissing::SkipRow).unwrap();
+    assert_eq!((table.shape(), types(&table)), (shape(2, 2), vec![I64, U8]));
+    assert_column(&table, 0, &[1_i64, 5]);
+    assert_column(&table, 1, &[0_u8, 0]);
+    let table = with(CsvMissing::Value(7.0)).unwrap();
+    assert_column(&table, 0, &[1_i64, 7, 3, 5]);
+    assert_column(&table, 1, &[0_u8, 1, 7, 0]);
+    let table = with(CsvMissing::Value(-1.0)).unwrap();
+    assert_column(&table, 0, &[1_i64, -1, 3, 5]);
+    assert_column(&table, 1, &[0_i64, 1, -1, 0]);
+    let table = with(CsvMissing::Value(300.0)).unwrap();
+    assert_column(&table, 1, &[0_u16, 1, 300, 0]);
+    let table = with(CsvMissing::Value(0.5)).unwrap();
+    assert_column(&table, 0, &[1.0, 0.5, 3.0, 5.0]);
+    assert_column(&table, 1, &[0.0, 1.0, 0.5, 0.0]);
+    assert_eq!(
+        with(CsvMissing::Error).unwrap_err().to_string(),
+        "line 3, column 0 (a): \"\" is missing, and nothing is said about what to do then"
+    );
+    // A value that stands for nothing decides nothing.
+    assert_eq!(types(&typed("1,x\n2,y\n", CsvOptions::new().missing(CsvMissing::Value(0.5))).unwrap()), [I64, U8]);
+    let large = "1\n9223372036854775808\n";
+    assert_eq!(types(&typed(large, CsvOptions::new().missing(CsvMissing::Value(-1.0))).unwrap()), [U64]);
+    let one_hot = typed(text, nan().kind("b", CsvKind::OneHot)).unwrap();
+    assert_eq!(types(&one_hot), [F64, F64, F64]);
+    assert_column(&one_hot, 1, &[1.0, 0.0, f64::NAN, 1.0]);
+}
+
+#[test]
+fn numbers_that_mean_a_missing_value_are_missing() {
+    let options = CsvOptions::new().missing_texts(["-999", "nan"]).missing(CsvMissing::SkipRow);
+    let table = typed("1,2\n-999,3\n4,-999.0\n5,nan\n", options).unwrap();
+    assert_column(&table, 0, &[1_i64, 4]);
+    assert_column(&table, 1, &[2.0, -999.0]);
+}
+
+#[test]
+fn a_row_that_is_left_out_says_nothing_about_its_columns() {
+    let skip = || CsvOptions::new().missing(CsvMissing::SkipRow);
+    let rows = "1,5\n".repeat(200);
+    let table = typed(&format!("0.5,NA\n{rows}-7,NA\nword,NA\n18446744073709551615,NA\n"), skip()).unwrap();
+    assert_eq!((table.shape(), types(&table)), (shape(200, 2), vec![I64, I64]));
+    let table = typed(&format!("-7,NA\n{rows}9223372036854775808,5\n"), skip()).unwrap();
+    assert_eq!(types(&table), [U64, I64]);
+    // Columns that are read again skip the same rows.
+    let table = typed(&format!("{rows}NA,9\n0.5,NA\n2,0.5\n"), skip()).unwrap();
+    assert_eq!((table.shape(), types(&table)), (shape(201, 2), vec![I64, F64]));
+    assert_eq!((table.value::<f64>(200, 0).unwrap(), table.value::<f64>(200, 1).unwrap()), (2.0, 0.5));
+    // The ones of rows that are left out do not stay.
+    let hot = skip().kind("w", CsvKind::OneHot);
+    let table = typed("w,b\nx,1\ny,NA\nx,2\nNA,3\ny,4\n", hot).unwrap();
+    assert_column(&table, 0, &[1_u8, 1, 0]);
+    assert_column(&table, 1, &[0_u8, 0, 1]);
+    // Most rows are left out.
+    let table = typed(&("NA,9\n".repeat(500) + "1,2\n" + &"9,NA\n".repeat(500) + "3,4\n"), skip()).unwrap();
+    assert_column(&table, 0, &[1_i64, 3]);
+    assert_column(&table, 1, &[2_i64, 4]);
+}
+
+// --- what is refused -----------------------------------------------------------------------------------------------
+
+#[test]
+fn no_whole_number_is_rounded_silently() {
+    let state = "CsvOptions::column_type can state a type, also f64, which rounds";
+    let why = "is a whole number that f64 does not hold, and the column needs f64 for";
+    let id = "9007199254740993";
+    let expected = |line: usize, cause: &str| format!("line {line}, column 0 (id): {id:?} {why} {cause}: {state}");
+    let text = |rows: &str| format!("id,x\n{rows}");
+    assert_eq!(error(&text(&format!("{id},1\n0.5,2\n")), nan()), expected(2, "\"0.5\" on line 3"));
+    assert_eq!(error(&text(&format!("0.5,1\n{id},2\n")), nan()), expected(3, "\"0.5\" on line 2"));
+    assert_eq!(error(&text(&format!("1,1\n{id},1\n,2\n")), nan()), expected(3, "the missing value on line 4"));
+    // Beyond the first records, and before or after them.
+    let rows = "1,1\n".repeat(300);
+    assert_eq!(error(&text(&format!("{rows}{id},1\n{rows}1e3,2\n")), nan()), expected(302, "\"1e3\" on line 603"));
+    assert_eq!(error(&text(&format!("0.5,1\n{rows}{id},1\n")), nan()), expected(303, "\"0.5\" on line 2"));
+    let range =
+        format!("is a whole number that f64 does not hold, and no integer type holds all of the column: {state}");
+    let huge = "123456789012345678901234567890";
+    assert_eq!(error(&format!("1\n{huge}\n"), nan()), format!("line 2, column 0: {huge:?} {range}"));
+    let (least, most) = ("-9223372036854775807", "18446744073709551615");
+    assert_eq!(error(&format!("{most}\n{least}\n"), nan()), format!("line 1, column 0: {most:?} {range}"));
+    // What f64 holds is no loss, and what is stated is not silent.
+    assert_column(&plain("9007199254740992\n0.5\n"), 0, &[9_007_199_254_740_992.0, 0.5]);
+    assert_column(&plain("36893488147419103232\n1\n"), 0, &[36_893_488_147_419_103_232.0, 1.0]);
+    let stated = nan().column_type(0, F64);
+    assert_column(&typed(&format!("{id}\n0.5\nNA\n"), stated).unwrap(), 0, &[9_007_199_254_740_992.0, 0.5, f64::NAN]);
+}
+
+#[test]
+fn numbers_beyond_f64_and_words_among_numbers_are_errors() {
+    for text in ["1e400\n", "1\n1e400\n", "0.5\n-1e400\n"] {
+        assert!(error(text, nan()).contains("1e400\" is not representable as f64"), "{text}");
+    }
+    let many = "9".repeat(400);
+    assert!(error(&format!("1\n{many}\n"), nan()).contains("is not representable as f64"));
+    let rows = "1,1\n".repeat(300);
+    let found = error(&format!("a,b\n{rows}x,1\n"), nan());
+    assert!(found.starts_with("line 302, column 0 (a): \"x\" is not a number, and the column has numbers"), "{found}");
+    assert_eq!(error(&format!("a,b\n{rows}1\n"), nan()), "line 302: \"1\" has 1 field, not 2");
+    assert_eq!(error("a\n1\nx\n", nan().kind(0, CsvKind::Continuous)), "line 3, column 0 (a): \"x\" is not a number");
+}
+
+#[test]
+fn the_first_error_in_the_file_is_the_one_that_is_given() {
+    let id = "9007199254740993";
+    let numbers = || nan().kind(.., CsvKind::Continuous);
+    let first = |text: &str| error(text, numbers());
+    assert!(first(&format!("{id},1\n0.5,2\nx,3\n")).starts_with("line 1, column 0"));
+    assert!(first(&format!("1,{id}\n{id},0.5\n0.5,2\nx,3\n")).starts_with("line 1, column 1"));
+    assert!(first(&format!("0.5,1\nx,1\n{id},2\n")).starts_with("line 2, column 0"));
+    // What comes after an error says nothing.
+    assert!(first(&format!("{id},1\nx,2\n0.5,3\n")).starts_with("line 2, column 0: \"x\""));
+    let long = format!("0.5\n{id}\n{}\n", "7".repeat(30));
+    assert!(error(&long, numbers().max_record_bytes(20)).starts_with("line 2, column 0"));
+    let long = format!("1\n2\n{}\n", "7".repeat(30));
+    assert!(error(&long, numbers().max_record_bytes(20)).contains("begins a record of more than 20 bytes"));
+}
+
+#[test]
+fn no_memory_is_taken_for_rows_that_are_not_there() {
+    let mut text = vec!["x"; 10_000].join(",");
+    text += &"\n1".repeat(1_000_000);
+    assert_eq!(error(&text, CsvOptions::new()), "line 2: \"1\" has 1 field, not 10000");
+}
+
+#[test]
+fn very_many_columns_and_categories_are_columns() {
+    let columns = 50_000;
+    let row = |value: &str| vec![value; columns].join(",") + "\n";
+    let table = plain(&(row("1") + &row("2.5")));
+    assert_eq!((table.shape(), table.uniform_type()), (shape(2, columns), Some(F64)));
+    let text: String = "w\n".to_owned() + &(0..4096).map(|word| format!("w{word}\n")).collect::<String>();
+    let table = typed(&text, CsvOptions::new().kind(0, CsvKind::OneHot)).unwrap();
+    assert_eq!((table.shape(), table.uniform_type()), (shape(4096, 4096), Some(U8)));
+    assert_eq!(table.rows::<u8>(77..78).unwrap().iter().position(|&value| value == 1), Some(77));
+    let too_many = error(&(text + "more\n"), CsvOptions::new().kind(0, CsvKind::OneHot));
+    assert!(too_many.contains("is one category more than 4096"), "{too_many}");
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_an_error_or_another_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changing.csv");
+    for changed in
+        ["1,2,3,4,5,6\n", "\n\n\n\n\n\n\n\n\n\n\n\n", "1,2\n3,4\n5,x\n", "1\n2\n3\n4\n5\n6\n", "\"1,2\n3,4\n5,6"]
+    {
+        std::fs::write(&path, "1,2\n3,4\n5,6\n").unwrap();
+        let source = CsvSource::open(&path).unwrap();
+        assert_eq!(source.load_typed().unwrap().row_count(), 3);
+        std::fs::write(&path, changed).unwrap();
+        assert_error!(source.load_typed(), Error::Csv { .. });
+    }
+    std::fs::write(&path, "1,2\n").unwrap(); // shorter than it was
+    let source = CsvSource::open(&path).unwrap();
+    std::fs::write(&path, "1\n").unwrap();
+    assert_error!(source.load_typed(), Error::Io { .. });
+}
+
+// --- stated types --------------------------------------------------------------------------------------------------
+
+#[test]
+fn every_type_can_be_stated() {
+    fn check<T: SmallNumber>() {
+        let options = || CsvOptions::new().header(CsvHeader::No).column_type(.., T::TYPE).column_type(1, I64);
+        let table = typed("0,7,x\n1,8,y\n2,9,x\n", options()).unwrap();
+        assert_eq!(types(&table), [T::TYPE, I64, T::TYPE]);
+        assert_column(&table, 0, &T::counting(3));
+        assert_column(&table, 2, &[0, 1, 0].map(T::small));
+        assert_column(&typed("+0,1,2\n 1 ,1,2\n20e-1,1,2\n", options()).unwrap(), 0, &T::counting(3));
+        let hot = typed("0,7,x\n1,8,y\n", options().kind(2, CsvKind::OneHot)).unwrap();
+        assert_column(&hot, 3, &[0, 1].map(T::small));
+        let custom = CsvKind::custom(|text| Ok(text.len() as f64));
+        assert_column(&typed("a,1,2\naa,1,2\n", options().kind(0, custom)).unwrap(), 0, &[1, 2].map(T::small));
+        let missing = options().missing(CsvMissing::Value(3.0));
+        assert_column(&typed("NA,1,2\n1,1,2\n", missing).unwrap(), 0, &[3, 1].map(T::small));
+    }
+    for_each_element!(check);
+    let halves = CsvOptions::new().column_type(0, ElementType::F16).column_type(1, ElementType::Bf16);
+    let table = typed("0.5,0.25\n1.5,3\n", halves).unwrap();
+    assert_column(&table, 0, &[f16::from_f32(0.5), f16::from_f32(1.5)]);
+    assert_column(&table, 1, &[bf16::from_f32(0.25), bf16::from_f32(3.0)]);
+}
+
+#[test]
+fn what_a_stated_type_does_not_hold_is_an_error_under_the_policy() {
+    let text = "age,x\n31,1\n310,2\n1.5,3\n";
+    let options = || CsvOptions::new().column_type("age", U8);
+    assert_eq!(error(text, options()), "line 3, column 0 (age): \"310\" is not representable as u8");
+    assert_eq!(error("age\n1\n-1\n", options()), "line 3, column 0 (age): \"-1\" is not representable as u8");
+    assert_eq!(error("age\n1\n1.5\n", options()), "line 3, column 0 (age): \"1.5\" is not representable as u8");
+    let table = typed(text, options().policy(ConversionPolicy::Saturate)).unwrap();
+    assert_column(&table, 0, &[31_u8, 255, 1]);
+    assert_eq!(
+        error("age\n1\nNA\n", nan().column_type(0, U8)),
+        "line 3, column 0 (age): \"NA\" is missing, and u8 has no NaN"
+    );
+    let overflow = "1\n9223372036854775808\n";
+    assert_eq!(
+        error(overflow, CsvOptions::new().column_type(0, I64)),
+        "line 2, column 0: \"9223372036854775808\" is not representable as i64"
+    );
+    let words: String = (0..300).map(|word| format!("w{word}\n")).collect();
+    let found = error(&words, CsvOptions::new().header(CsvHeader::No).column_type(0, U8));
+    assert_eq!(found, "line 257, column 0: \"w256\" is category 256, an index that u8 does not hold");
+    let missing = options().missing(CsvMissing::Value(300.0));
+    assert_eq!(
+        error(text, missing),
+        "bad option for a CSV file: u8 does not hold 300, which stands for missing values"
+    );
+    assert_error!(
+        source(text, CsvOptions::new().column_type("aage", U8)),
+        Error::CsvOption { reason, .. } if reason.contains("near it are \"age\"")
+    );
+    assert_eq!(types(&typed("a,b\n1,2\n", CsvOptions::new().column_type("b", U8).without("b")).unwrap()), [I64]);
+    // Other calls do not ask for it.
+    assert_eq!(
+        source("300\n", CsvOptions::new().column_type(0, U8)).unwrap().load::<i16>().unwrap().as_slice().unwrap(),
+        [300]
+    );
+}
+
+// --- real files, threads, and back ---------------------------------------------------------------------------------
+
+#[test]
+fn real_files_are_what_they_are_as_f64() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let mut files = 0;
+    for entry in std::fs::read_dir(&data).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "csv") {
+            continue;
+        }
+        files += 1;
+        let options = || CsvOptions::new().missing(CsvMissing::Nan);
+        let source = CsvSource::open_with(&path, options()).unwrap();
+        let (table, floats) = (source.load_typed().unwrap(), source.load::<f64>().unwrap());
+        assert_eq!(table.shape(), floats.shape(), "{}", path.display());
+        for column in 0..table.column_count() {
+            let (values, expected) =
+                (table.column::<f64>(column, ..).unwrap(), floats.column::<f64>(column, ..).unwrap());
+            assert!(values.iter().zip(&expected[..]).all(|(&one, &other)| is_same(one, other)), "{}", path.display());
+            let is_whole = expected.iter().all(|value| value.fract() == 0.0 && value.is_sign_positive());
+            let found = table.column_type(column).unwrap();
+            assert!(is_whole || found.is_float(), "{}, column {column} is {found}", path.display());
+        }
+    }
+    assert!(files > 0, "there are files in {}", data.display());
+}
+
+/// Rows with everything that makes columns change their types late, and files hard to divide.
+fn large_text() -> String {
+    let mut random = Random::new(5);
+    let mut text = "id,small,late,word,hole\n".to_owned();
+    for row in 0..60_000_u64 {
+        let word = match random.below(40) {
+            0 => format!("\"line {row}\nend\""),
+            _ => format!("word{}", random.below(300)),
+        };
+        let late = if row == 50_000 { "0.25".to_owned() } else { format!("{}", random.below(1000)) };
+        let hole = if random.below(50) == 0 { String::new() } else { format!("{}", row % 97) };
+        let end = ["\n", "\r\n", "\n\n"][random.below(40).saturating_sub(37)];
+        text += &format!("{},{},{late},{word},{hole}{end}", random.next(), random.below(200));
+    }
+    text
+}
+
+#[test]
+fn neither_threads_nor_the_place_of_the_text_decide_anything() {
+    let text = large_text();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.csv");
+    std::fs::write(&path, &text).unwrap();
+    let table = typed(&text, nan()).unwrap();
+    assert_eq!((table.row_count(), types(&table)), (60_000, vec![U64, I64, F64, ElementType::U16, F64]));
+    let broken = text.clone() + "9007199254740993,1,9007199254740993,w,\n";
+    let broken_message = error(&broken, nan());
+    assert!(broken_message.contains("column 2 (late): \"9007199254740993\" is a whole number"), "{broken_message}");
+    let check = || {
+        assert_same(&CsvSource::open_with(&path, nan()).unwrap().load_typed().unwrap(), &table);
+        assert_eq!(error(&broken, nan()), broken_message);
+        typed(&text, CsvOptions::new().missing(CsvMissing::SkipRow).columns(["hole", "late", "id"])).unwrap()
+    };
+    let skipped = check();
+    assert!(skipped.row_count() < 60_000);
+    assert_eq!(types(&skipped), [I64, F64, U64]);
+    #[cfg(feature = "rayon")]
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_same(&pool.install(check), &skipped);
+    }
+}
+
+#[test]
+fn progress_is_told_in_bytes_of_the_file() {
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hook = {
+        let told = told.clone();
+        move |progress: numeric_table::Progress| told.lock().unwrap().push(progress.done)
+    };
+    let rows: String = (0..100_000).map(|row| format!("{row},1\n")).collect();
+    let source = source(&rows, CsvOptions::new()).unwrap().on_progress(hook);
+    source.load_typed().unwrap();
+    let told = told.lock().unwrap();
+    assert!(told.is_sorted() && told.last() == Some(&(rows.len() as u64)), "{told:?}");
+}
