@@ -26,6 +26,7 @@
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`], for short [`Table`]; its life cycle: [`MemoryStatus`] |
 //! | columns of several types, an array each | [`SoaNumericTable`] |
+//! | records as they lie in memory: a `Vec` of structures | [`AosNumericTable`], [`impl_record!`] |
 //! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
 //! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
 //! | mostly zeros, of which only the others are stored | [`CsrNumericTable`] |
@@ -125,7 +126,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::downcast`, `files::map`, `format::map` and
+// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`, `format::map` and
 // `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
@@ -149,7 +150,7 @@ mod lines;
 mod serde;
 #[forbid(unsafe_code)]
 mod statistics;
-pub mod table; // forbids it in all of its files but one
+pub mod table; // forbids it in all of its files but three
 mod window;
 
 pub use crate::archive::from_bytes_any;
@@ -183,6 +184,7 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
+pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::csr::CsrNumericTable;
 pub use crate::table::csr::block::{SparseBlock, SparseBlockMut};
 pub use crate::table::csr::index::Indices;

@@ -343,6 +343,51 @@ pub enum Error {
         /// The column.
         column: usize,
     },
+    /// A field does not lie inside the records that it is to be a field of.
+    #[error("column {column} is outside its record: a {element} at byte {offset} of {record_size}")]
+    FieldOutsideRecord {
+        /// The column that the field was to be.
+        column: usize,
+        /// The type of the field.
+        element: ElementType,
+        /// Where it begins in the record, in bytes.
+        offset: usize,
+        /// The size of a record in bytes.
+        record_size: usize,
+    },
+    /// Columns of an array of structures are the same bytes of a record, so that they cannot be written.
+    #[error("columns {first} and {second} have bytes of a record in common, so they cannot be written")]
+    OverlappingFields {
+        /// The first column.
+        first: usize,
+        /// The other column.
+        second: usize,
+    },
+    /// Records of no bytes were asked for.
+    #[error("a record must have at least one byte")]
+    EmptyRecords,
+    /// Bytes end in the middle of a record.
+    #[error("{bytes} bytes are not whole records of {record_size} bytes")]
+    NotWholeRecords {
+        /// The number of bytes that were given.
+        bytes: usize,
+        /// The number of bytes of a record.
+        record_size: usize,
+    },
+    /// The records of an array of structures are not of the type that was asked for.
+    #[error("the records are not of type {record}: their fields or offsets are others")]
+    RecordMismatch {
+        /// The type that was asked for.
+        record: &'static str,
+    },
+    /// A field is an array of more numbers than a table takes as columns.
+    #[error("{columns} columns are more than the limit of {limit}")]
+    TooManyColumns {
+        /// The number of columns that were asked for.
+        columns: usize,
+        /// The largest number that is allowed.
+        limit: usize,
+    },
     /// The memory may not be written: its owner lends it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,
@@ -620,6 +665,9 @@ impl Error {
                 along(columns, right);
             }
             Self::ColumnNotSet { column } => *column = column.saturating_add(right),
+            Self::OverlappingFields { first, second } => {
+                (*first, *second) = (first.saturating_add(right), second.saturating_add(right));
+            }
             _ => {}
         }
         self

@@ -10,15 +10,19 @@
 //! | lend memory to writable descriptors | [`Lease`] |
 //! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
 //! | get back what was refused | [`Refused`]; [`CsrParts`], [`CooParts`] |
+//! | borrow a slice of records as a table | [`records`], [`records_mut`] |
+//! | get back what was refused | [`Refused`] |
 //!
 //! The page of [`NumericTable`] has a whole kind of table as an example.
 
-// The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling`, the targets of
-// reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, tables side by side and
-// end to end in `merged` and `joined`, halves of square matrices in `packed`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in
-// `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, and
-// downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
+// The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`, the
+// targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
+// structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and end to end in
+// `merged` and `joined`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in `region`,
+// identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, what files hold of
+// each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
+pub(crate) mod aos; // forbids it in all of its files but two
 #[forbid(unsafe_code)]
 mod borrow;
 #[forbid(unsafe_code)]
@@ -57,6 +61,7 @@ mod tiling;
 #[forbid(unsafe_code)]
 pub(crate) mod view;
 
+pub use aos::{FieldValue, RecordField, records, records_mut};
 pub use borrow::{by_mut, by_ref};
 pub use csr::parts::{CooParts, CsrParts};
 pub use lease::Lease;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::{DataLayout, Region, Shape, TableView, TableViewMut};
 use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
-use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry};
 
 /// A rectangle of a table: values of one type in memory, for reading.
 ///
@@ -85,6 +85,13 @@ impl<'t> Piece<'t> {
         let (offset, _) = self.window.geometry().cut(&place.rows, &place.columns);
         let array = self.array.map(|(array, first)| (array, first + offset));
         Some(Self { region, window: self.window.cut(place.rows, place.columns), array })
+    }
+
+    /// Creates a piece with the shape of a window, whose first value is at row 0 and a column of the table.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn of_window(column: usize, window: AnyWindow<'t>) -> Self {
+        let shape = Shape { rows: window.rows(), columns: window.columns() };
+        Self { region: Region::at(0, column, shape), window, array: None }
     }
 
     /// Creates the piece of a column that is an array of its own.
@@ -232,6 +239,12 @@ impl<'t> PieceMut<'t> {
         }
         let place = self.region.place_of(&region).filter(|place| !place.shape().is_empty())?;
         Some(Self { region, window: self.window.cut(place.rows, place.columns) })
+    }
+
+    /// Creates a piece with the shape of a window, whose first value is at row 0 and a column of the table.
+    pub(super) fn of_window(column: usize, window: AnyWindowMut<'t>) -> Self {
+        let Geometry { rows, columns, .. } = window.geometry();
+        Self { region: Region::at(0, column, Shape { rows, columns }), window }
     }
 
     /// Creates the piece of a column that is an array of its own.

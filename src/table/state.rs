@@ -172,6 +172,9 @@ impl TableKind {
     /// An array for each column: [`SoaNumericTable`](crate::SoaNumericTable).
     pub const STRUCTURE_OF_ARRAYS: Self = Self("structure-of-arrays");
 
+    /// Records as they lie in memory: [`AosNumericTable`](crate::AosNumericTable).
+    pub const ARRAY_OF_STRUCTURES: Self = Self("array-of-structures");
+
     /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable). Not in files.
     pub const MERGED: Self = Self("merged");
 

@@ -43,6 +43,14 @@ impl<'a> AnyWindow<'a> {
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
     }
 
+    /// # Safety
+    /// All positions must name initialised elements of the Rust type of `element`, aligned, and borrowed for `'a`,
+    /// counted from `start`. That must be aligned even if there is no position.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn from_raw_parts(start: *const u8, geometry: Geometry, element: ElementType) -> Self {
+        Self { start, geometry, element, borrow: PhantomData }
+    }
+
     /// Returns the window of elements of `T`, if that is their type.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn downcast<T: Element>(self) -> Option<Window<'a, T>> {
@@ -184,6 +192,14 @@ impl<'a> AnyWindowMut<'a> {
     pub(crate) fn new<T: Element>(mut window: WindowMut<'a, T>) -> Self {
         let (start, geometry) = (window.as_mut_ptr().cast(), window.geometry());
         Self { start, geometry, element: T::TYPE, borrow: PhantomData }
+    }
+
+    /// # Safety
+    /// All positions must name different, initialised elements of the Rust type of `element`, aligned, and mutably
+    /// borrowed for `'a`, counted from `start`; no other window may name any of them. That must be aligned even if there
+    /// is no position.
+    pub(crate) unsafe fn from_raw_parts(start: *mut u8, geometry: Geometry, element: ElementType) -> Self {
+        Self { start, geometry, element, borrow: PhantomData }
     }
 
     pub(crate) fn geometry(&self) -> Geometry {

@@ -1,5 +1,6 @@
 //! Kinds of tables: one suite that all of them pass, and what each has of its own.
 
+mod aos;
 mod conformance;
 mod csr;
 mod csr_hostile;
@@ -9,8 +10,11 @@ mod soa;
 mod square;
 
 use numeric_table::prelude::*;
-use numeric_table::table::{by_mut, by_ref};
-use numeric_table::{AnyArray, CsrNumericTable, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, bf16, f16};
+use numeric_table::table::{by_mut, by_ref, records_mut};
+use numeric_table::{
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, RecordLayout, RowMergedNumericTable,
+    SoaNumericTable, bf16, f16, impl_record,
+};
 use test_support::SmallNumber;
 use test_support::tables::{number, numbered, shape};
 
@@ -49,6 +53,66 @@ fn structure_of_arrays() -> SoaNumericTable {
         table.push_column(name, array).unwrap();
     }
     table
+}
+
+/// Five types, and padding between them.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Mixed {
+    a: f32,
+    b: u8,
+    c: f64,
+    d: i16,
+    e: f16,
+}
+impl_record!(Mixed { a: f32, b: u8, c: f64, d: i16, e: f16 });
+
+#[derive(Clone, Copy)]
+struct Wide {
+    values: [i32; COLUMNS],
+}
+impl_record!(Wide { values });
+
+fn mixed_records() -> Vec<Mixed> {
+    fn at<T: SmallNumber>(row: usize, column: usize) -> T {
+        number(COLUMNS, row, column)
+    }
+    (0..ROWS).map(|row| Mixed { a: at(row, 0), b: at(row, 1), c: at(row, 2), d: at(row, 3), e: at(row, 4) }).collect()
+}
+
+fn wide_records() -> Vec<Wide> {
+    (0..ROWS).map(|row| Wide { values: std::array::from_fn(|column| number(COLUMNS, row, column)) }).collect()
+}
+
+/// Records known at run time: columns out of the order of their offsets, bytes that nobody uses, in groups of two.
+fn records_by_layout() -> AosNumericTable {
+    let places = [24, 0, 4, 32, 16];
+    let types = [ElementType::F64, ElementType::U16, ElementType::U16, ElementType::I64, ElementType::Bf16];
+    let layout = types.into_iter().zip(places).try_fold(RecordLayout::new(48), |layout, (element, offset)| {
+        layout.field(format!("at {offset}"), element, offset)
+    });
+    let mut table = AosNumericTable::zeros(&layout.unwrap(), ROWS).unwrap();
+    table
+        .update_rows::<u8, _>(.., |block| {
+            block.copy_from_slice(&test_support::tables::numbers(COLUMNS, 0..ROWS));
+            Ok(())
+        })
+        .unwrap();
+    table
+}
+
+/// Bytes whose fields are not aligned: they have been copied.
+fn packed_records() -> AosNumericTable {
+    let layout = RecordLayout::new(19).field("a", ElementType::U8, 0).unwrap();
+    let layout = layout.array("b", ElementType::F64, 1, 2).unwrap();
+    let layout = layout.array("c", ElementType::U8, 17, 2).unwrap();
+    let record = |row: usize| {
+        let at = |column: usize| number::<u8>(COLUMNS, row, column);
+        let floats = [at(1), at(2)].map(|value| f64::from(value).to_ne_bytes());
+        [&[at(0)][..], &floats[0], &floats[1], &[at(3), at(4)]].concat()
+    };
+    let bytes = (0..ROWS).flat_map(record).collect::<Vec<u8>>();
+    AosNumericTable::from_record_bytes(bytes, &layout).unwrap()
 }
 
 fn merged() -> MergedNumericTable<'static> {
@@ -115,23 +179,34 @@ fn homogeneous(layout: DataLayout) -> Boxed {
     Box::new(numbered::<i16>(ROWS, COLUMNS, layout))
 }
 
-/// Lends a table for ever. Its address stays known, so that nobody takes it for a leak.
-fn kept(table: Table<i16>) -> &'static mut Table<i16> {
+/// Lends a value for ever. Its address stays known, so that nobody takes it for a leak.
+fn kept<T>(value: T) -> &'static mut T {
     static ADDRESSES: std::sync::Mutex<Vec<usize>> = std::sync::Mutex::new(Vec::new());
-    let table = Box::leak(Box::new(table));
-    ADDRESSES.lock().unwrap().push(std::ptr::from_mut(table).expose_provenance());
-    table
+    let value = Box::leak(Box::new(value));
+    ADDRESSES.lock().unwrap().push(std::ptr::from_mut(value).expose_provenance());
+    value
 }
 
 conformance!(homogeneous_by_rows, || homogeneous(DataLayout::RowMajor));
 conformance!(homogeneous_by_columns, || homogeneous(DataLayout::ColumnMajor));
 conformance!(structure_of_arrays_of_five_types, || Box::new(structure_of_arrays()) as Boxed);
+conformance!(array_of_structures_of_five_types, || {
+    Box::new(AosNumericTable::from_records(mixed_records()).unwrap()) as Boxed
+});
+conformance!(array_of_structures_of_one_piece, || {
+    Box::new(AosNumericTable::from_records(wide_records()).unwrap()) as Boxed
+});
+conformance!(array_of_structures_by_layout, || Box::new(records_by_layout()) as Boxed);
+conformance!(array_of_structures_packed, || Box::new(packed_records()) as Boxed);
+conformance!(array_of_structures_shared, || Box::new(kept(records_by_layout()).clone()) as Boxed);
+conformance!(borrowed_records, || records_mut(&mut kept(mixed_records())[..]));
 conformance!(side_by_side, || Box::new(merged()) as Boxed);
 conformance!(end_to_end, || Box::new(row_merged()) as Boxed);
 conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
 conformance!(sparse_rows, || Box::new(all_stored()) as Boxed);
 conformance!(some_sparse_rows, || Box::new(slice_of_all_stored()) as Boxed);
 conformance!(borrowed, || by_mut(kept(numbered(ROWS, COLUMNS, DataLayout::RowMajor))));
+conformance!(borrowed, || by_mut(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor))));
 conformance!(of_the_user, || {
     let rows = |rows: std::ops::Range<usize>| {
         let place = |row: usize, column: usize| number::<u8>(COLUMNS, rows.start + row, column);

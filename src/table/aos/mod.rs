@@ -1,0 +1,367 @@
+//! The array of structures: records as they lie in memory, whose fields are the columns.
+//!
+//! `record` has records whose type the compiler knows, `layout` those that are known when the program runs, `places`
+//! what windows are made of, `memory` the memory and all unsafe code, `repack` the copying of unaligned records, and
+//! `table` what tables that own and tables that borrow have in common.
+//! Invariant: each column is a window on a field, at the stride of the records; padding is never read.
+//! Semantics: DAAL `AOSNumericTable`. Unlike there, offsets are checked, the order of the columns is kept, and fields
+//! that overlap cannot be written.
+
+#[forbid(unsafe_code)]
+mod layout;
+mod memory;
+#[forbid(unsafe_code)]
+mod places;
+mod record; // the macro there expands to an unsafe implementation
+#[forbid(unsafe_code)]
+mod repack;
+#[forbid(unsafe_code)]
+mod table;
+
+pub use layout::RecordLayout;
+pub use record::{FieldValue, Record, RecordField};
+pub(crate) use repack::Repacking;
+pub use table::{records, records_mut};
+
+use std::any::type_name;
+use std::fmt;
+use std::sync::Arc;
+
+use self::memory::{Owned, Records};
+use self::places::Places;
+use self::table::{RecordTable, describe_records};
+use super::borrow::{forwards_reading, forwards_writing};
+use super::numeric_table::describe;
+use super::{MemoryStatus, NumericTable, Refused, Shape, TableKind};
+use crate::array::Array;
+use crate::base::error::{Error, Result};
+use crate::dictionary::DataDictionary;
+
+/// A table of records as they lie in memory: what a `Vec` of structures is.
+///
+/// ```text
+///  struct Flow { bytes: f32, port: u16, start: f64 }
+///
+///          0          4      6        8               16
+///  row 0   │ bytes    │ port │ padding│ start          │    row 0 as f64: 1.5 80.0 0.25
+///  row 1   │ bytes    │ port │ padding│ start          │
+/// ```
+///
+/// The records are of a type that the compiler knows ([`impl_record!`](crate::impl_record)), or have a
+/// [`RecordLayout`] that is known when the program runs. Nothing is copied: a column is a field, at the stride of the
+/// records. Neighbouring columns of one type at equal distances are read together: records of 16 `f32` are read as fast
+/// as a homogeneous table, and lent without a copy.
+///
+/// A block of several types is a converted copy, read in bands of rows; writing it converts back, all values or none.
+/// A writable block is a copy as well, unless it is lent for the borrow of the table only, and locks nothing. Cloning
+/// shares the memory, O(1); the first write through either table copies it.
+/// [`records`](crate::table::records) and [`records_mut`](crate::table::records_mut) make a table of a borrowed slice.
+///
+/// Source: DAAL `AOSNumericTable`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{AosNumericTable, prelude::*};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Flow {
+///     bytes: f32,
+///     port: u16,
+///     start: f64,
+/// }
+/// numeric_table::impl_record!(Flow { bytes, port, start });
+///
+/// let flows = vec![Flow { bytes: 1.5, port: 80, start: 0.25 }, Flow { bytes: 2.5, port: 443, start: 0.5 }];
+/// let mut table = AosNumericTable::from_records(flows)?;
+/// assert_eq!(table.shape(), Shape { rows: 2, columns: 3 });
+/// assert_eq!(table.rows::<f64>(1..)?[..], [2.5, 443.0, 0.5]);
+/// assert_eq!(table.column::<u16>(1, ..)?[..], [80, 443]);
+///
+/// table.update_rows::<f64, _>(.., |block| {
+///     (0..block.row_count()).for_each(|row| block.row_mut(row)[1] += 1.0);
+///     Ok(())
+/// })?;
+/// assert_eq!(table.records::<Flow>()?[1].port, 444);
+/// let flows: Vec<Flow> = table.into_records()?; // the same memory
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AosNumericTable {
+    table: RecordTable<Owned>,
+}
+
+impl AosNumericTable {
+    /// Creates a table of records: of a `Vec`, an [`Array`], or whatever an array is made of. Nothing is copied.
+    /// O(columns).
+    ///
+    /// Source: DAAL `create(ptr, columns, rows)`, whose table says that it has no memory.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`] if there are more values than can be counted.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, prelude::*};
+    /// #[derive(Clone, Copy)]
+    /// struct Point {
+    ///     position: [f32; 3],
+    ///     hits: u8,
+    /// }
+    /// numeric_table::impl_record!(Point { position, hits });
+    ///
+    /// let points = Array::from(vec![Point { position: [0.5, 1.5, 2.5], hits: 3 }; 100]);
+    /// let table = AosNumericTable::from_records(points.clone())?; // shared
+    /// assert_eq!(table.rows::<f64>(99..)?[..], [0.5, 1.5, 2.5, 3.0]);
+    /// assert_eq!(table.dictionary().index_of("position[2]"), Some(2));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_records<P: Record>(records: impl Into<Array<P>>) -> Result<Self> {
+        let (records, (places, dictionary)) = (records.into(), describe_records::<P>());
+        Shape { rows: records.len(), columns: places.all().len() }.element_count()?;
+        let records = Records::of_array(records, places);
+        Ok(Self { table: RecordTable::new(records, dictionary, MemoryStatus::UserAllocated) })
+    }
+
+    /// Creates a table of records that are known as bytes, in native byte order.
+    ///
+    /// If every field is aligned, in every record, nothing is copied. Otherwise the records are copied into memory of
+    /// the library, with the layout [`aligned`](RecordLayout::aligned), which [`layout`](Self::layout) then returns.
+    /// Fields that overlap can be read; writing is [`Error::OverlappingFields`].
+    ///
+    /// Source: DAAL `create(structSize, ...)`, `setFeature`, `setArray`.
+    ///
+    /// # Errors
+    /// [`Error::EmptyRecords`] if records have no bytes; [`Error::NotWholeRecords`] if bytes are left over;
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// // 5 bytes each, so that no number but the first is aligned.
+    /// let layout = RecordLayout::new(5).field("kind", ElementType::U8, 0)?.field("x", ElementType::F32, 1)?;
+    /// let record = |kind: u8, x: f32| [&[kind][..], &x.to_ne_bytes()].concat();
+    /// let table = AosNumericTable::from_record_bytes([record(7, 1.5), record(8, 2.5)].concat(), &layout)?;
+    /// assert_eq!(table.rows::<f64>(..)?[..], [7.0, 1.5, 8.0, 2.5]);
+    /// assert_eq!((table.layout().size(), table.layout().offset(1)?), (8, 4)); // copied
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_record_bytes(bytes: impl Into<Array<u8>>, layout: &RecordLayout) -> Result<Self> {
+        let (bytes, size) = (bytes.into(), layout.size());
+        if size == 0 {
+            return Err(Error::EmptyRecords);
+        }
+        let rows = bytes.len() / size;
+        if rows * size != bytes.len() {
+            return Err(Error::NotWholeRecords { bytes: bytes.len(), record_size: size });
+        }
+        let (dictionary, overlap) = (layout.dictionary()?, layout.overlap());
+        Shape { rows, columns: layout.len() }.element_count()?;
+        if let Some(places) = Places::new(layout, overlap).map(Arc::new) {
+            return match Records::of_bytes(bytes, places.clone(), false) {
+                Ok(records) => Ok(Self::of(records, dictionary, MemoryStatus::UserAllocated)),
+                Err(bytes) => Self::of_own_bytes(Array::copy_of(&bytes)?, places, dictionary),
+            };
+        }
+        let aligned = layout.aligned()?;
+        let mut copy = Array::zeros(bytes_of(rows, &aligned)?)?;
+        Repacking::new(layout, &aligned)?.par_copy(&bytes, copy.mutable_data()?);
+        Self::of_own(copy, &aligned, overlap)
+    }
+
+    /// Creates a table of zeros, in memory of the library. If a field is not aligned, the layout becomes
+    /// [`aligned`](RecordLayout::aligned).
+    ///
+    /// Source: DAAL `create(structSize, ...)` with `allocateDataMemory`.
+    ///
+    /// # Errors
+    /// [`Error::EmptyRecords`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// let layout = RecordLayout::new(16).field("x", ElementType::F64, 0)?.field("count", ElementType::U32, 8)?;
+    /// let mut table = AosNumericTable::zeros(&layout, 3)?;
+    /// table.set_value(2, 1, 7)?;
+    /// assert_eq!(table.rows::<f64>(1..)?[..], [0.0, 0.0, 0.0, 7.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn zeros(layout: &RecordLayout, rows: usize) -> Result<Self> {
+        let aligned = if layout.is_aligned() { layout.clone() } else { layout.aligned()? };
+        Self::of_own(Array::zeros(bytes_of(rows, &aligned)?)?, &aligned, layout.overlap())
+    }
+
+    /// Creates a table of whole records in the library's memory, with an aligned layout. `overlap` is that of the layout
+    /// that the records had before.
+    pub(crate) fn of_own(bytes: Array<u8>, layout: &RecordLayout, overlap: Option<(usize, usize)>) -> Result<Self> {
+        let places = Places::new(layout, overlap).ok_or(Error::EmptyRecords)?;
+        Self::of_own_bytes(bytes, Arc::new(places), layout.dictionary()?)
+    }
+
+    fn of_own_bytes(bytes: Array<u8>, places: Arc<Places>, dictionary: DataDictionary) -> Result<Self> {
+        match Records::of_bytes(bytes, places, true) {
+            Ok(records) => Ok(Self::of(records, dictionary, MemoryStatus::InternallyAllocated)),
+            Err(_) => unreachable!("the library's memory is aligned"),
+        }
+    }
+
+    fn of(records: Records<Owned>, dictionary: DataDictionary, owner: MemoryStatus) -> Self {
+        Self { table: RecordTable::new(records, dictionary, owner) }
+    }
+
+    /// Borrows the records.
+    ///
+    /// Records that are known as bytes can be borrowed as a type that has the same fields at the same offsets, the same
+    /// size, and nothing but padding besides: names are not compared.
+    ///
+    /// # Errors
+    /// [`Error::RecordMismatch`] if the records are of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// #[derive(Clone, Copy)]
+    /// #[repr(C)]
+    /// struct Pair {
+    ///     x: f32,
+    ///     count: u32,
+    /// }
+    /// numeric_table::impl_record!(Pair { x, count });
+    ///
+    /// let table = AosNumericTable::zeros(&RecordLayout::of::<Pair>(), 5)?;
+    /// assert_eq!(table.records::<Pair>()?.len(), 5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn records<P: Record>(&self) -> Result<&[P]> {
+        self.table.records.records().ok_or_else(mismatch::<P>)
+    }
+
+    /// Borrows the records for writing. Shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// Those of [`records`](Self::records); [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, prelude::*};
+    /// #[derive(Clone, Copy)]
+    /// struct Pair {
+    ///     x: f32,
+    ///     count: u32,
+    /// }
+    /// numeric_table::impl_record!(Pair { x, count });
+    ///
+    /// let mut table = AosNumericTable::from_records(vec![Pair { x: 0.5, count: 1 }])?;
+    /// let before = table.clone();
+    /// table.records_mut::<Pair>()?[0].count = 9;
+    /// assert_eq!((table.value::<u32>(0, 1)?, before.value::<u32>(0, 1)?), (9, 1));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn records_mut<P: Record>(&mut self) -> Result<&mut [P]> {
+        self.table.records.records_mut()?.ok_or_else(mismatch::<P>)
+    }
+
+    /// Returns the records: the `Vec` that the table was made from, if nobody shares it, or else a copy.
+    ///
+    /// # Errors
+    /// The table, with the errors of [`records`](Self::records) or [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::AosNumericTable;
+    /// #[derive(Clone, Copy)]
+    /// struct Pair {
+    ///     x: f32,
+    ///     count: u32,
+    /// }
+    /// numeric_table::impl_record!(Pair { x, count });
+    ///
+    /// let pairs = vec![Pair { x: 0.5, count: 1 }];
+    /// let address = pairs.as_ptr();
+    /// assert_eq!(AosNumericTable::from_records(pairs)?.into_records::<Pair>()?.as_ptr(), address);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_records<P: Record>(self) -> Result<Vec<P>, Refused<Self>> {
+        let Self { table: RecordTable { id, records, dictionary, owner } } = self;
+        let records = match records.into_vec::<P>() {
+            Ok(records) => return Ok(records),
+            Err(records) => records,
+        };
+        let table = Self { table: RecordTable { id, records, dictionary, owner } };
+        let copy = table.records::<P>().and_then(|records| {
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(records.len()).map_err(|_| Error::OutOfMemory { bytes: size_of_val(records) })?;
+            copy.extend_from_slice(records);
+            Ok(copy)
+        });
+        copy.map_err(|error| Refused::new(table, error))
+    }
+
+    /// Returns where each column lies in a record, with what the dictionary says of it. O(columns).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// // Columns out of the order of their offsets stay where they are.
+    /// let layout = RecordLayout::new(8).field("b", ElementType::F32, 4)?.field("a", ElementType::F32, 0)?;
+    /// assert_eq!(AosNumericTable::zeros(&layout, 1)?.layout(), layout);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn layout(&self) -> RecordLayout {
+        let places = self.table.records.places();
+        let offsets = places.all().iter().map(|place| place.offset);
+        RecordLayout::of_features(places.size(), self.table.dictionary.iter().cloned().zip(offsets))
+    }
+}
+
+/// Returns the number of bytes of records.
+fn bytes_of(rows: usize, layout: &RecordLayout) -> Result<usize> {
+    Shape { rows, columns: layout.len() }.element_count()?;
+    Shape { rows, columns: layout.size() }.element_count() // of bytes
+}
+
+fn mismatch<P>() -> Error {
+    Error::RecordMismatch { record: type_name::<P>() }
+}
+
+/// Shares the records: O(1). The first write through either table copies them.
+impl Clone for AosNumericTable {
+    fn clone(&self) -> Self {
+        let RecordTable { records, dictionary, owner, .. } = &self.table;
+        Self::of(records.share(), dictionary.clone(), *owner)
+    }
+}
+
+impl fmt::Debug for AosNumericTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe("AosNumericTable", self, f)
+    }
+}
+
+impl NumericTable for AosNumericTable {
+    forwards_reading!(self, self.table);
+    forwards_writing!(self, self.table);
+
+    fn kind(&self) -> TableKind {
+        TableKind::ARRAY_OF_STRUCTURES
+    }
+
+    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library;
+    /// records with fields that are no columns cannot be added.
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        let columns = self.column_count();
+        Shape { rows, columns }.element_count()?;
+        let grows = rows > self.row_count();
+        self.table.records.resize(rows)?;
+        if grows {
+            self.table.owner = MemoryStatus::InternallyAllocated;
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+}

@@ -1,0 +1,279 @@
+//! Records whose type the compiler knows: which of their fields are columns.
+//!
+//! Invariant of [`Record`]: what it lists is true of the type. Only [`impl_record!`](crate::impl_record) implements it,
+//! and everything there is inferred from the type or checked against it when a program is compiled.
+
+use super::layout::COLUMN_LIMIT;
+use crate::base::element::{Element, ElementType};
+
+/// The largest alignment of a record in bytes: that of the memory that the library allocates.
+const ALIGNMENT_LIMIT: usize = 64;
+
+/// A structure of numbers whose fields are the columns of an [`AosNumericTable`](crate::AosNumericTable).
+///
+/// Implemented by [`impl_record!`](crate::impl_record), without `unsafe` in the program that uses it.
+///
+/// # Safety
+/// Each field that is listed must be a field of the type, with that element type, number of values and offset, aligned
+/// to its size, as the size of the record must be; no two may have a byte in common. If
+/// [`IS_WHOLE`](Self::IS_WHOLE), all other bytes must be padding.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a record: it is not known which of its fields are columns",
+    label = "not a record",
+    note = "`numeric_table::impl_record!({Self} {{ field, another }});` makes a `Copy` structure of numbers a record"
+)]
+pub unsafe trait Record: Copy + Send + Sync + 'static {
+    /// The fields that are columns, in the order of the columns.
+    const FIELDS: &'static [RecordField];
+
+    /// Whether all fields are listed, so that any bytes are a record, and zeros too.
+    const IS_WHOLE: bool;
+}
+
+/// A field of a [`Record`]: its name, its element type, its offset, and how many values it has.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ElementType, Record};
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Flow {
+///     bytes: f32,
+///     ports: [u16; 2],
+/// }
+/// numeric_table::impl_record!(Flow { bytes, ports });
+/// let [_, ports] = Flow::FIELDS else { panic!("two fields") };
+/// assert_eq!((ports.name(), ports.element_type(), ports.offset(), ports.len()), ("ports", ElementType::U16, 4, 2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordField {
+    name: &'static str,
+    element: ElementType,
+    offset: usize,
+    count: usize,
+}
+
+impl RecordField {
+    /// Returns the field that `place` points to: its type is inferred. For `impl_record!` only.
+    #[doc(hidden)]
+    pub const fn of<P, V: FieldValue>(name: &'static str, offset: usize, place: fn(&P) -> *const V) -> Self {
+        let _ = place;
+        Self { name, element: V::ELEMENT, offset, count: V::COUNT }
+    }
+
+    /// Fails to compile if the fields of a record cannot be columns. For `impl_record!` only.
+    #[doc(hidden)]
+    pub const fn check<P: Record>() {
+        assert!(size_of::<P>() > 0, "a record needs at least one byte");
+        assert!(align_of::<P>() <= ALIGNMENT_LIMIT, "a record may be aligned to 64 bytes at most");
+        let (mut index, mut columns) = (0, 0);
+        while index < P::FIELDS.len() {
+            let RecordField { element, offset, count, .. } = P::FIELDS[index];
+            let size = element.size_in_bytes();
+            assert!(
+                offset.is_multiple_of(size) && size_of::<P>().is_multiple_of(size),
+                "a field must be aligned to its size, and the size of the record a multiple of it: `#[repr(align(8))]` helps"
+            );
+            columns += count;
+            index += 1;
+        }
+        assert!(columns <= COLUMN_LIMIT, "a record has at most 65,536 columns");
+    }
+
+    /// Returns the name. The columns of an array are named `name[0]`, `name[1]` ...
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the type of the values.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Returns the number of bytes from the beginning of the record.
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Returns the number of values, which is the number of columns: 1, or the length of an array.
+    #[expect(clippy::len_without_is_empty, reason = "a field without values is no special case")]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+}
+
+/// What a field of a [`Record`] may be: a number of any element type, or an array of such.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` cannot be a column",
+    label = "neither one of the 12 element types nor an array of them",
+    note = "leave it out, and write `..` after the other fields",
+    note = "the element types are `f32`, `f64`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16` and `bf16`"
+)]
+pub trait FieldValue: sealed::Sealed {
+    /// The type of the values.
+    const ELEMENT: ElementType;
+    /// The number of values.
+    const COUNT: usize;
+}
+
+impl<T: Element> FieldValue for T {
+    const ELEMENT: ElementType = T::TYPE;
+    const COUNT: usize = 1;
+}
+
+impl<V: FieldValue, const LENGTH: usize> FieldValue for [V; LENGTH] {
+    const ELEMENT: ElementType = V::ELEMENT;
+    const COUNT: usize = LENGTH * V::COUNT;
+}
+
+mod sealed {
+    use super::FieldValue;
+    use crate::base::element::Element;
+
+    /// Not nameable outside, which seals [`FieldValue`].
+    pub trait Sealed {}
+
+    impl<T: Element> Sealed for T {}
+
+    impl<V: FieldValue, const LENGTH: usize> Sealed for [V; LENGTH] {}
+}
+
+/// Makes a structure a [`Record`]: `impl_record!(Flow { bytes, port })`, in the form of a pattern.
+///
+/// All fields are listed, in the order that the columns shall have. Fields that are no columns are left out by `..` at
+/// the end, as in a pattern; a table of such records cannot grow, since nobody knows what those fields would be. The
+/// types of the fields are inferred; they may be written, and are compared then. A field that is an array of numbers
+/// is as many columns, named `name[0]`, `name[1]` ...; an array of arrays is numbered through.
+///
+/// The structure needs `Copy`. `#[repr(C)]` is not necessary: the offsets are those that the compiler has chosen.
+/// Padding between fields is never read. A packed structure, whose fields are not aligned, is refused by the compiler.
+///
+/// # Examples
+/// ```
+/// #![forbid(unsafe_code)]
+/// use numeric_table::{AosNumericTable, prelude::*};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Flow {
+///     bytes: f32,
+///     port: u16,
+///     start: f64,
+/// }
+/// numeric_table::impl_record!(Flow { bytes: f32, port: u16, start: f64 });
+///
+/// let table = AosNumericTable::from_records(vec![Flow { bytes: 1.5, port: 80, start: 0.25 }])?;
+/// assert_eq!(table.rows::<f64>(..)?[..], [1.5, 80.0, 0.25]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// A field of another type than stated does not compile:
+/// ```compile_fail,E0308
+/// #[derive(Clone, Copy)]
+/// struct Flow {
+///     bytes: f32,
+/// }
+/// numeric_table::impl_record!(Flow { bytes: u32 });
+/// ```
+///
+/// Nor does one that no column can have:
+/// ```compile_fail,E0277
+/// #[derive(Clone, Copy)]
+/// struct Flow {
+///     is_open: bool,
+/// }
+/// numeric_table::impl_record!(Flow { is_open });
+/// ```
+///
+/// Nor one that only converts to a number by itself:
+/// ```compile_fail,E0308
+/// #[derive(Clone, Copy)]
+/// struct Meters(f32);
+/// impl std::ops::Deref for Meters {
+///     type Target = f32;
+///     fn deref(&self) -> &f32 {
+///         &self.0
+///     }
+/// }
+/// #[derive(Clone, Copy)]
+/// struct Road {
+///     length: Meters,
+/// }
+/// numeric_table::impl_record!(Road { length: f32 });
+/// ```
+///
+/// A field that is not listed has to be left out in so many words:
+/// ```compile_fail,E0027
+/// #[derive(Clone, Copy)]
+/// struct Flow {
+///     bytes: f32,
+///     is_open: bool,
+/// }
+/// numeric_table::impl_record!(Flow { bytes }); // `impl_record!(Flow { bytes, .. })` compiles
+/// ```
+///
+/// Nor do a packed structure, a union, or one with something to drop compile:
+/// ```compile_fail,E0793
+/// #[derive(Clone, Copy)]
+/// #[repr(C, packed)]
+/// struct Flow {
+///     port: u16,
+///     bytes: f32,
+/// }
+/// numeric_table::impl_record!(Flow { port, bytes });
+/// ```
+///
+/// ```compile_fail,E0133
+/// #[derive(Clone, Copy)]
+/// union Either {
+///     port: u16,
+///     bytes: f32,
+/// }
+/// numeric_table::impl_record!(Either { bytes, .. });
+/// ```
+///
+/// ```compile_fail,E0277
+/// struct Flow {
+///     bytes: f32,
+///     name: String,
+/// }
+/// numeric_table::impl_record!(Flow { bytes, .. });
+/// ```
+#[macro_export]
+macro_rules! impl_record {
+    ($Record:path { $($field:ident $(: $type:ty)?),+ $(,)? }) => {
+        $crate::impl_record!(@implement $Record, true, [$($field $(: $type)?),+], []);
+    };
+    ($Record:path { $($field:ident $(: $type:ty)?),+, .. }) => {
+        $crate::impl_record!(@implement $Record, false, [$($field $(: $type)?),+], [..]);
+    };
+    (@implement $Record:path, $is_whole:literal, [$($field:ident $(: $type:ty)?),+], [$($rest:tt)*]) => {
+        const _: () = {
+            // Each field is listed once, and all are, unless the rest is left out.
+            const _: fn($Record) = |record| {
+                let $Record { $($field: _,)+ $($rest)* } = record;
+            };
+            // A union or a packed structure does not allow the reference; the pointer has exactly the stated type.
+            const _: fn(&$Record) = |record| {
+                $(
+                    let _ = &record.$field;
+                    $(let _: *const $type = &raw const record.$field;)?
+                )+
+            };
+            // SAFETY: `offset_of!` has the place of the type's own field, so `record.$field` is that field and no
+            // other that a dereference leads to; its type is inferred from a raw pointer, which nothing coerces. It is
+            // a number or an array of numbers by the bound of `FieldValue`. The pattern above has all fields, each
+            // once, unless `IS_WHOLE` is false. `check` has the sizes.
+            unsafe impl $crate::Record for $Record {
+                const FIELDS: &'static [$crate::table::RecordField] = &[$(
+                    $crate::table::RecordField::of(
+                        ::core::stringify!($field),
+                        ::core::mem::offset_of!($Record, $field),
+                        |record: &$Record| &raw const record.$field,
+                    ),
+                )+];
+                const IS_WHOLE: bool = $is_whole;
+            }
+            const _: () = $crate::table::RecordField::check::<$Record>();
+        };
+    };
+}
