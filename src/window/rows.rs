@@ -55,6 +55,16 @@ impl<'a> AnyRows<'a> {
         self.columns
     }
 
+    /// Returns the number of elements from the start of a row to that of the next.
+    pub(crate) fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// Returns the address of the first element; valid for writes of `columns` elements in each of the rows.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start
+    }
+
     /// Returns the size of the elements in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
         self.rows * self.columns * self.element.size_in_bytes() // cannot overflow: the elements exist

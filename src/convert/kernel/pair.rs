@@ -7,7 +7,7 @@ use crate::base::element::{Element, ElementType, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
-use crate::window::{AnyRoom, AnySlice};
+use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, Geometry};
 
 /// The number of values that are counted at a time: no more than a 16-bit counter holds.
 pub(super) const COUNT_CHUNK: usize = 4096;
@@ -22,6 +22,7 @@ pub(super) struct Pair {
     is_lossless: bool,
     convert: unsafe fn(Level, *const u8, *mut u8, usize),
     convert_suspecting: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
+    convert_strided: unsafe fn(*const u8, usize, *mut u8, usize, usize),
     fit: unsafe fn(Level, *const u8, usize) -> bool,
     count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
 }
@@ -51,6 +52,7 @@ impl Pair {
             is_lossless: <S as To<D>>::IS_LOSSLESS,
             convert: convert::<S, D>,
             convert_suspecting: convert_suspecting::<S, D>,
+            convert_strided: convert_strided::<S, D>,
             fit: fit::<S, D>,
             count_losses: count_losses::<S, D>,
         }
@@ -103,6 +105,35 @@ impl Pair {
         );
         // SAFETY: the caller promises what the loop requires.
         unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) }
+    }
+
+    /// Converts a window of few columns under `Saturate`, value by value at the strides of both sides: no vector holds
+    /// neighbours, and each value is touched once. Panics if the types are not those of the pair, or the shapes differ:
+    /// callers have checked.
+    pub(super) fn convert_narrow(&self, source: AnyWindow<'_>, mut target: AnyRows<'_>) {
+        assert!(source.element_type() == self.source && target.element_type() == self.target, "the types of the pair");
+        assert!(source.rows() == target.rows() && source.columns() == target.columns(), "the shapes are the same");
+        let Geometry { rows, columns, row_stride, column_stride } = source.geometry();
+        if source.geometry().is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        let (from, to, target_stride) = (source.as_ptr(), target.as_mut_ptr(), target.row_stride());
+        for column in 0..columns {
+            // SAFETY: the types are those that the loop was compiled for. The offsets are those of the first element of
+            // a column of both sides, and the loop goes to the same column of each of the `rows` rows that both have.
+            unsafe {
+                let from = from.add(column * column_stride * self.source.size_in_bytes());
+                let to = to.add(column * self.target.size_in_bytes());
+                (self.convert_strided)(from, row_stride, to, target_stride, rows);
+            }
+        }
+    }
+
+    /// Returns whether single values are converted as fast as many: not those that take many instructions without the
+    /// ones that a level adds.
+    pub(super) fn is_simple(&self) -> bool {
+        let is_half = |element| matches!(element, ElementType::F16 | ElementType::Bf16);
+        self.source == self.target || !(is_half(self.source) || is_half(self.target))
     }
 
     /// Converts at most [`COUNT_CHUNK`] values as `convert` does, and returns whether the policy permits every one.
@@ -193,6 +224,29 @@ unsafe fn convert_suspecting<S: Element + To<D>, D: Element>(
     // SAFETY: the caller's promise.
     let (values, room) = unsafe { typed::<S, D>(source, target, count) };
     S::convert_suspecting(level, values, room)
+}
+
+/// # Safety
+/// `source` must be valid for reads of a value of `S` at each of the first `count` multiples of `source_stride` values,
+/// and `target` for writes of one of `D` at those of `target_stride`; both must be aligned, and must not overlap.
+unsafe fn convert_strided<S: Element + To<D>, D: Element>(
+    source: *const u8,
+    source_stride: usize,
+    target: *mut u8,
+    target_stride: usize,
+    count: usize,
+) {
+    let (source, target) = (source.cast::<S>(), target.cast::<D>());
+    for index in 0..count {
+        // SAFETY: the index is below `count`: the caller's promise. The same type is copied bit for bit.
+        unsafe {
+            let from = source.add(index * source_stride);
+            match S::TYPE == D::TYPE {
+                true => std::ptr::copy_nonoverlapping(from.cast::<D>(), target.add(index * target_stride), 1),
+                false => target.add(index * target_stride).write((*from).to()),
+            }
+        }
+    }
 }
 
 /// # Safety

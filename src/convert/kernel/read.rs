@@ -275,6 +275,11 @@ fn transfer_all(part: Transfer<'_, '_>, store: &Store<'_>) -> bool {
     let mut fits = true;
     if let (Some(values), true) = (source.as_slice(), target.is_contiguous()) {
         fits &= store.put(values, target.into_room());
+    } else if store.is_by_value(source.geometry()) {
+        store.pair.convert_narrow(source, target);
+    } else if source.rows() == 1 && store.is_by_value(source.transposed().geometry()) {
+        let (room, count) = (target.into_room(), source.columns());
+        store.pair.convert_narrow(source.transposed(), AnyRows::new(room, count, 1)); // one column, as one long row
     } else {
         let mut scratch = Scratch::new();
         for tile in tiles(source.geometry(), Scratch::capacity(source.element_type())) {

@@ -41,6 +41,12 @@ impl Store<'_> {
         cfg!(target_arch = "x86_64") && is_transposed && has_long_rows && result_bytes >= STREAMING_BYTES
     }
 
+    /// Returns whether a window of few columns is best converted value by value, without a pass through the cache.
+    pub(super) fn is_by_value(&self, window: Geometry) -> bool {
+        let is_narrow = window.columns < NARROW && !self.is_streaming;
+        is_narrow && self.policy == ConversionPolicy::Saturate && self.pair.is_simple()
+    }
+
     /// Converts values into consecutive rows with the same number of elements. Returns whether the policy permits every
     /// value.
     pub(super) fn put_rows(&self, values: AnySlice<'_>, rows: &mut AnyRows<'_>) -> bool {

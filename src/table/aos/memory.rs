@@ -290,6 +290,11 @@ impl<H: Hold> Records<H> {
         Some((place.first, window))
     }
 
+    /// Returns the end of the group that a column is in. `None` past the last column.
+    pub(super) fn group(&self, column: usize) -> Option<usize> {
+        self.places.all().get(column).map(|place| place.first + place.width)
+    }
+
     /// Checks that values can be written, which copies nothing.
     ///
     /// # Errors

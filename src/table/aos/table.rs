@@ -6,8 +6,13 @@ use super::memory::{Borrowed, BorrowedMut, Hold, Records};
 use super::places::Places;
 use super::{Record, RecordLayout};
 use crate::base::error::Result;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::{self, OldValues, Origin};
 use crate::dictionary::DataDictionary;
-use crate::table::{MemoryStatus, NumericTable, Piece, PieceMut, Shape, TableId};
+use crate::table::{MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId, Target, tiling};
+
+/// Bytes of a block that stays in the first-level cache while one group after the other is written into it.
+const FEW_BYTES: usize = 16 << 10;
 
 /// Records, and what is known of their columns.
 pub(super) struct RecordTable<H> {
@@ -22,6 +27,26 @@ pub(super) struct RecordTable<H> {
 impl<H: Hold> RecordTable<H> {
     pub(super) fn new(records: Records<H>, dictionary: DataDictionary, owner: MemoryStatus) -> Self {
         Self { id: TableId::new(), records, dictionary, owner }
+    }
+}
+
+impl<H: Hold> RecordTable<H> {
+    /// Reads a region inside the table group by group.
+    fn read_groups(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        let Target { mut values, policy, old } = target;
+        let (rows, columns) = (region.rows.clone(), region.columns.clone());
+        let (mut column, mut outcome) = (columns.start, Ok(()));
+        while column < columns.end
+            && let Some((first, window)) = self.records.window(column)
+        {
+            let end = (first + window.columns()).min(columns.end);
+            let window = window.cut(rows.clone(), column - first..end - first);
+            let target = values.cut(0..rows.len(), column - columns.start..end - columns.start);
+            let origin = Origin { row: rows.start, column };
+            outcome = tiling::earlier(outcome, kernel::read_rows(window, target, policy, origin, old));
+            column = end;
+        }
+        outcome
     }
 }
 
@@ -105,6 +130,17 @@ impl<H: Hold> NumericTable for RecordTable<H> {
 
     fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
         Ok(self.records.window(column).map(|(first, window)| Piece::of_window(first, window)))
+    }
+
+    /// A few rows of several groups are converted group by group, without cutting the region into parts first.
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        let is_one_pass = target.old == OldValues::Lost || target.policy == ConversionPolicy::Saturate;
+        let is_one_group = self.records.group(region.columns.start).is_some_and(|end| end >= region.columns.end);
+        if is_one_group || !is_one_pass || target.values.size_in_bytes() > FEW_BYTES {
+            return tiling::read(self, region, target);
+        }
+        target.check(region, self.shape())?;
+        self.read_groups(region, target)
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
