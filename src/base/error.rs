@@ -388,6 +388,26 @@ pub enum Error {
         /// The largest number that is allowed.
         limit: usize,
     },
+    /// A format has no place for the names of all columns.
+    #[error("the header of the file would have {length} bytes, and the limit is {limit}: shorter names help")]
+    HeaderTooLong {
+        /// The number of bytes that were needed.
+        length: usize,
+        /// The largest number that is allowed.
+        limit: usize,
+    },
+    /// Another library or format has no column of this name.
+    #[error("{target} has no column named {name:?}: {reason}")]
+    UnsupportedName {
+        /// The column.
+        column: usize,
+        /// Its name, cut to at most 40 characters.
+        name: String,
+        /// The library or format, by its name.
+        target: &'static str,
+        /// What is wrong with the name.
+        reason: &'static str,
+    },
     /// The memory may not be written: its owner lends it for reading only.
     #[error("the array's data is immutable")]
     ImmutableData,

@@ -6,6 +6,7 @@
 use std::io::{ErrorKind, Read};
 
 use super::literal::{Literal, LiteralParser, LiteralRefusal};
+use super::records::{RecordFields, RecordHeader, record_fields, row_count};
 use crate::base::copy::CopyReason;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -15,7 +16,7 @@ use crate::table::DataLayout;
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// In files that NumPy writes, values begin at a multiple of this.
 const ALIGNMENT: usize = 64;
-/// No header that NumPy writes for plain numbers is longer: longer ones describe structures.
+/// No header that NumPy writes for plain numbers is longer, nor any of version 1.
 const LENGTH_LIMIT: usize = u16::MAX as usize;
 /// NumPy leaves room for this number of digits, so that an array can grow in its file.
 const DIGITS: usize = 21;
@@ -34,6 +35,84 @@ pub(super) struct NpyHeader {
 }
 
 impl NpyHeader {
+    /// Reads the header of an array of numbers from the start of a file or stream, and not a byte more.
+    ///
+    /// # Errors
+    /// Those of [`AnyHeader::read`]; [`Error::Format`] of an array of structures.
+    pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
+        match AnyHeader::read(source, failed)? {
+            AnyHeader::Numbers(header) => Ok(header),
+            AnyHeader::Records(header) => {
+                let reason = "a structured array has values of several types in one row: `AosNumericTable::load_npy` \
+                              reads it";
+                Err(Error::format(header.descr_at as u64, reason))
+            }
+        }
+    }
+
+    /// Returns the size in bytes of all values.
+    pub(super) fn payload_length(&self) -> usize {
+        // Cannot overflow, by the invariant.
+        self.shape.rows * self.shape.columns * self.element_type.size_in_bytes()
+    }
+
+    /// Checks that the values end where the file ends.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn check_file_length(&self, real_length: u64) -> Result<()> {
+        let described = format!("{} {} values", self.shape, self.element_type);
+        check_length(self.length, self.payload_length(), &described, real_length)
+    }
+
+    /// Checks that the values have the expected type; `converter` is the name of the call that accepts other types.
+    pub(super) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
+        match self.element_type {
+            found if found == expected => Ok(()),
+            found => Err(Error::ElementTypeMismatch { expected, found, path: None, converter }),
+        }
+    }
+
+    /// Returns the reason why values at an address cannot be used in place; `None` if they can.
+    pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
+        let size = self.element_type.size_in_bytes();
+        if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
+            return Some(CopyReason::ByteOrder);
+        }
+        // Every element type is aligned to its size, or less.
+        (self.payload_length() > 0 && !address.is_multiple_of(size)).then_some(CopyReason::Alignment)
+    }
+
+    /// Writes the header of a little-endian array, byte by byte as NumPy does.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`.
+    pub(super) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
+        let descr = code(element_type)?;
+        let Shape { rows, columns } = shape;
+        // One row, one column and no values at all have both orders: NumPy calls that C order.
+        let is_fortran = layout == DataLayout::ColumnMajor && rows > 1 && columns > 1;
+        let (order, growing) = if is_fortran { ("True", columns) } else { ("False", rows) };
+        let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
+        encode_text(text, growing)
+    }
+}
+
+/// The description of one array: of numbers, or of structures.
+#[derive(Debug)]
+pub(super) enum AnyHeader {
+    Numbers(NpyHeader),
+    Records(RecordHeader),
+}
+
+/// What a header says of the type.
+enum Descr {
+    Number((ElementType, bool)),
+    /// The fields, and where they begin in the text.
+    Fields(RecordFields, usize),
+}
+
+impl AnyHeader {
     /// Reads a header from the start of a file or stream, and not a byte more.
     ///
     /// # Errors
@@ -60,21 +139,20 @@ impl NpyHeader {
         }
         let mut text = vec![0; text_length];
         fill(source, &mut text, (8 + size) as u64, |_| Ok(()), failed)?;
-        Self::parse(&text, 8 + size)
+        Self::parse(&text, 8 + size, start[6] == 3)
     }
 
     /// Parses the text of a header, which begins at `start` in the file.
-    fn parse(text: &[u8], start: usize) -> Result<Self> {
+    fn parse(text: &[u8], start: usize, is_utf8: bool) -> Result<Self> {
         let refuse = |LiteralRefusal { at, reason }| Error::format((start + at) as u64, reason);
         let (mut descr, mut order, mut shape) = (None, None, None);
         let entries = LiteralParser::new(text).dictionary(|key, value, at| match (key, value) {
-            (b"descr", Literal::Text(text)) => put(&mut descr, element(text), key, at),
-            (b"descr", Literal::List) => Err(LiteralRefusal {
-                at,
-                reason: "a structured array has values of several types in one row: save its fields one by one".into(),
-            }),
+            (b"descr", Literal::Text(text)) => put(&mut descr, element(text).map(Descr::Number), key, at),
+            (b"descr", Literal::List(fields)) => {
+                put(&mut descr, Ok(Descr::Fields(record_fields(&fields, is_utf8)?, at)), key, at)
+            }
             (b"fortran_order", Literal::Flag(flag)) => put(&mut order, Ok(flag), key, at),
-            (b"shape", Literal::Tuple(sizes)) => put(&mut shape, shape_of(&sizes), key, at),
+            (b"shape", Literal::Tuple(sizes)) => put(&mut shape, Ok((sizes, at)), key, at),
             (b"descr" | b"fortran_order" | b"shape", _) => {
                 Err(LiteralRefusal { at, reason: format!("this is no value for '{}'", key.escape_ascii()) })
             }
@@ -83,97 +161,90 @@ impl NpyHeader {
             }
         });
         entries.map_err(refuse)?;
-        let (Some((element_type, is_big_endian)), Some(is_fortran), Some(shape)) = (descr, order, shape) else {
+        let (Some(descr), Some(is_fortran), Some((sizes, at))) = (descr, order, shape) else {
             let reason = "'descr', 'fortran_order' or 'shape' is missing".to_owned();
             return Err(Error::format(start as u64, reason));
         };
+        let refuse_shape = |reason| refuse(LiteralRefusal { at, reason });
+        let (element_type, is_big_endian) = match descr {
+            Descr::Number(number) => number,
+            Descr::Fields(fields, descr_at) => {
+                let rows = row_count(&sizes).map_err(refuse_shape)?;
+                let header = RecordHeader { fields, rows, length: start + text.len(), descr_at: start + descr_at };
+                header.check_size().map_err(|reason| Error::format(start as u64, reason))?;
+                return Ok(Self::Records(header));
+            }
+        };
+        let shape = shape_of(&sizes).map_err(refuse_shape)?;
         shape.element_count_of(element_type).map_err(|_| {
             Error::format(start as u64, format!("{shape} {element_type} values are too large for this machine"))
         })?;
         let layout = if is_fortran { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
-        Ok(Self { element_type, is_big_endian, layout, shape, length: start + text.len() })
+        let length = start + text.len();
+        Ok(Self::Numbers(NpyHeader { element_type, is_big_endian, layout, shape, length }))
     }
+}
 
-    /// Returns the size in bytes of all values.
-    pub(super) fn payload_length(&self) -> usize {
-        // Cannot overflow, by the invariant.
-        self.shape.rows * self.shape.columns * self.element_type.size_in_bytes()
+/// Checks that values which begin at a byte of a file end where the file ends.
+///
+/// # Errors
+/// [`Error::Format`].
+pub(super) fn check_length(start: usize, length: usize, described: &str, real_length: u64) -> Result<()> {
+    let end = start as u64 + length as u64;
+    if real_length < end {
+        let reason = format!("the file is cut off: {described} end at byte {end}, and it has {real_length}");
+        return Err(Error::format(real_length, reason));
     }
+    if real_length > end {
+        let reason = format!(
+            "bytes after the array: {}; {described} end at byte {end}; several arrays in one file are read by `read_npy`",
+            real_length - end
+        );
+        return Err(Error::format(end, reason));
+    }
+    Ok(())
+}
 
-    /// Checks that the values end where the file ends.
-    ///
-    /// # Errors
-    /// [`Error::Format`].
-    pub(super) fn check_file_length(&self, real_length: u64) -> Result<()> {
-        let end = self.length as u64 + self.payload_length() as u64;
-        let described = format_args!("{} {} values end at byte {end}", self.shape, self.element_type).to_string();
-        if real_length < end {
-            let reason = format!("the file is cut off: {described}, and it has {real_length}");
-            return Err(Error::format(real_length, reason));
-        }
-        if real_length > end {
-            let reason = format!(
-                "bytes after the array: {}; {described}; several arrays in one file are read by `read_npy`",
-                real_length - end
-            );
-            return Err(Error::format(end, reason));
-        }
-        Ok(())
+/// Writes a header with the text of its dictionary, byte by byte as NumPy does. `growing` is the length of the axis that
+/// may grow in the file.
+///
+/// # Errors
+/// [`Error::HeaderTooLong`].
+pub(super) fn encode_text(mut text: String, growing: usize) -> Result<Vec<u8>> {
+    let room = DIGITS.saturating_sub(growing.to_string().len());
+    let (version, size) = if text.is_ascii() { (1, 2) } else { (3, 4) };
+    let start = 8 + size;
+    let length = (start + text.len() + room + 1).next_multiple_of(ALIGNMENT) - start;
+    if length > LENGTH_LIMIT {
+        return Err(Error::HeaderTooLong { length, limit: LENGTH_LIMIT });
     }
+    text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
+    text.push('\n');
+    let mut bytes = [&MAGIC[..], &[version, 0]].concat();
+    bytes.extend(&(length as u32).to_le_bytes()[..size]);
+    bytes.extend(text.as_bytes());
+    Ok(bytes)
+}
 
-    /// Checks that the values have the expected type; `converter` is the name of the call that accepts other types.
-    pub(super) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
-        match self.element_type {
-            found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch { expected, found, path: None, converter }),
-        }
-    }
-
-    /// Returns the reason why values at an address cannot be used in place; `None` if they can.
-    pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
-        let size = self.element_type.size_in_bytes();
-        if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
-            return Some(CopyReason::ByteOrder);
-        }
-        // Every element type is aligned to its size, or less.
-        (self.payload_length() > 0 && !address.is_multiple_of(size)).then_some(CopyReason::Alignment)
-    }
-
-    /// Writes the header of a little-endian array, byte by byte as NumPy does.
-    ///
-    /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`.
-    pub(super) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
-        let descr = match element_type {
-            ElementType::F16 => "<f2",
-            ElementType::F32 => "<f4",
-            ElementType::F64 => "<f8",
-            ElementType::I8 => "|i1",
-            ElementType::I16 => "<i2",
-            ElementType::I32 => "<i4",
-            ElementType::I64 => "<i8",
-            ElementType::U8 => "|u1",
-            ElementType::U16 => "<u2",
-            ElementType::U32 => "<u4",
-            ElementType::U64 => "<u8",
-            ElementType::Bf16 => {
-                return Err(Error::UnsupportedElementType { element: element_type, target: "NumPy" });
-            }
-        };
-        let Shape { rows, columns } = shape;
-        // One row, one column and no values at all have both orders: NumPy calls that C order.
-        let is_fortran = layout == DataLayout::ColumnMajor && rows > 1 && columns > 1;
-        let (order, growing) = if is_fortran { ("True", columns) } else { ("False", rows) };
-        let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
-        let room = DIGITS.saturating_sub(growing.to_string().len());
-        let length = (10 + text.len() + room + 1).next_multiple_of(ALIGNMENT) - 10;
-        text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
-        text.push('\n');
-        let mut bytes = [&MAGIC[..], &[1, 0]].concat();
-        bytes.extend((length as u16).to_le_bytes()); // two numbers of 20 digits are not long
-        bytes.extend(text.as_bytes());
-        Ok(bytes)
-    }
+/// Returns the name of a type in a header.
+///
+/// # Errors
+/// [`Error::UnsupportedElementType`] for `bf16`.
+pub(super) fn code(element: ElementType) -> Result<&'static str> {
+    Ok(match element {
+        ElementType::F16 => "<f2",
+        ElementType::F32 => "<f4",
+        ElementType::F64 => "<f8",
+        ElementType::I8 => "|i1",
+        ElementType::I16 => "<i2",
+        ElementType::I32 => "<i4",
+        ElementType::I64 => "<i8",
+        ElementType::U8 => "|u1",
+        ElementType::U16 => "<u2",
+        ElementType::U32 => "<u4",
+        ElementType::U64 => "<u8",
+        ElementType::Bf16 => return Err(Error::UnsupportedElementType { element, target: "NumPy" }),
+    })
 }
 
 /// Fills a buffer from a position in the file. `check` is called with what could be read, before the length is checked.
@@ -244,7 +315,7 @@ fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
 }
 
 /// Returns the element type, and whether its bytes are big-endian.
-fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
+pub(super) fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
     let (order, code) = match descr {
         [order @ (b'<' | b'>' | b'=' | b'|'), code @ ..] => (Some(*order), code),
         code => (None, code),
@@ -293,7 +364,10 @@ mod tests {
 
     /// Parses a text as if 10 bytes preceded it, as in a file.
     fn parse(text: &str) -> Result<NpyHeader> {
-        NpyHeader::parse(text.as_bytes(), 10)
+        match AnyHeader::parse(text.as_bytes(), 10, false)? {
+            AnyHeader::Numbers(header) => Ok(header),
+            AnyHeader::Records(_) => panic!("structures"),
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A small, strict parser for the dictionary in the header of a `.npy` file, which is a Python literal.
 //!
 //! It accepts what NumPy writes there: one dictionary whose keys are strings, and whose values are strings, `True` and
-//! `False`, and tuples of whole numbers (Python 2 wrote `3L`). Nothing nests, so the parser does not recurse; nothing
-//! is ever evaluated.
+//! `False`, tuples of whole numbers (Python 2 wrote `3L`), and lists of fields. Fields do not nest, so the parser does
+//! not recurse; nothing is ever evaluated.
 
 /// The largest number of dimensions of NumPy's arrays.
 const DIMENSION_LIMIT: usize = 64;
@@ -15,8 +15,19 @@ pub(super) enum Literal<'a> {
     Tuple(Vec<u64>),
     /// A number by itself, as in `(3)`.
     Number,
-    /// A list, of which only the first bracket was read.
-    List,
+    /// The fields of structures.
+    List(Vec<LiteralField<'a>>),
+}
+
+/// A field of structures: `('name', 'type')`, or `('name', 'type', (sizes))`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LiteralField<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) code: &'a [u8],
+    /// The lengths of a field that is an array.
+    pub(super) sizes: Vec<u64>,
+    /// Where the field begins in the text.
+    pub(super) at: usize,
 }
 
 /// An error at a position in the text.
@@ -67,7 +78,7 @@ impl<'a> LiteralParser<'a> {
         match self.peek() {
             Some(b'\'' | b'"' | b'u') => self.string("a string").map(Literal::Text),
             Some(b'(') => self.tuple(),
-            Some(b'[') => Ok(Literal::List),
+            Some(b'[') => self.fields().map(Literal::List),
             Some(b'0'..=b'9') => self.number().map(|_| Literal::Number),
             Some(b'T') if self.takes(b"True") => Ok(Literal::Flag(true)),
             Some(b'F') if self.takes(b"False") => Ok(Literal::Flag(false)),
@@ -93,6 +104,49 @@ impl<'a> LiteralParser<'a> {
         }
         self.at += 1;
         Ok(if numbers.len() == 1 && !ends_with_comma { Literal::Number } else { Literal::Tuple(numbers) })
+    }
+
+    fn fields(&mut self) -> Result<Vec<LiteralField<'a>>, LiteralRefusal> {
+        self.at += 1;
+        let mut fields = Vec::new();
+        while self.peek() != Some(b']') {
+            fields.push(self.field()?);
+            if self.peek() == Some(b',') {
+                self.at += 1;
+            } else if self.peek() != Some(b']') {
+                return Err(self.unexpected("',' or ']'"));
+            }
+        }
+        self.at += 1;
+        Ok(fields)
+    }
+
+    fn field(&mut self) -> Result<LiteralField<'a>, LiteralRefusal> {
+        self.skip_space();
+        let at = self.at;
+        self.expect(b'(', "a field")?;
+        if self.peek() == Some(b'(') {
+            return Err(self.refusal("a field that has a title besides its name".to_owned()));
+        }
+        let name = self.string("the name of a field")?;
+        self.expect(b',', "','")?;
+        if self.peek() == Some(b'[') {
+            return Err(self.refusal("a structure within a structure".to_owned()));
+        }
+        let code = self.string("the type of a field")?;
+        let mut sizes = Vec::new();
+        if self.peek() == Some(b',') {
+            self.at += 1;
+            if self.peek() == Some(b'(') {
+                let start = self.at;
+                sizes = match self.tuple()? {
+                    Literal::Tuple(sizes) => sizes,
+                    _ => return Err(LiteralRefusal { at: start, reason: "expected a tuple".to_owned() }),
+                };
+            }
+        }
+        self.expect(b')', "')'")?;
+        Ok(LiteralField { name, code, sizes, at })
     }
 
     fn number(&mut self) -> Result<u64, LiteralRefusal> {
@@ -199,6 +253,12 @@ mod tests {
             ("( 3L , 18446744073709551615L , )", "Tuple([3, 18446744073709551615])"),
             ("(0, 10)", "Tuple([0, 10])"),
             ("(3)", "Number"),
+            ("[]", "List([])"),
+            ("[('x', '<f4')]", "List([LiteralField { name: [120], code: [60, 102, 52], sizes: [], at: 7 }])"),
+            (
+                "[ ( 'x' ,'u1', ( 2,3 ) ), ]",
+                "List([LiteralField { name: [120], code: [117, 49], sizes: [2, 3], at: 8 }])",
+            ),
             ("3L", "Number"),
         ];
         for (text, expected) in good {
@@ -232,6 +292,14 @@ mod tests {
             ("{'a': __import__('os')}", "6: expected a string, True, False or a tuple, found '_'"),
             ("{'a': True} x", "12: expected nothing after the dictionary, found 'x'"),
             ("{'a': True}\0", "11: expected nothing after the dictionary, found '\\x00'"),
+            ("{'a': [1]}", "7: expected a field, found '1'"),
+            ("{'a': [('x')]}", "11: expected ',', found ')'"),
+            ("{'a': [('x', [('y', 'u1')])]}", "13: a structure within a structure"),
+            ("{'a': [(('t', 'x'), 'u1')]}", "8: a field that has a title besides its name"),
+            ("{'a': [('x', 'u1', 3)]}", "19: expected ')', found '3'"),
+            ("{'a': [('x', 'u1', (3))]}", "19: expected a tuple"),
+            ("{'a': [('x', 'u1') ('y', 'u1')]}", "19: expected ',' or ']', found '('"),
+            ("{'a': [('x', 'u1')", "18: expected ',' or ']', found the end"),
             ("{,}", "1: expected a key, found ','"),
             ("{'a': 'b' 'c'}", "10: expected ',' or '}', found '\\''"),
         ];

@@ -7,15 +7,18 @@
 //! | little-endian, big-endian | big-endian values are converted while they are read; written little-endian |
 //! | C order, Fortran order | row-major, column-major; one row, one column or no values have both: written as C |
 //! | two dimensions; one | rows and columns; one column |
+//! | structures, in one dimension | an array of structures, with the names of the fields |
 //!
-//! Everything else is refused with a reason: booleans, complex numbers, text, structures, arrays of no dimension or
-//! more than two. Pickles are never loaded. The format has no names of columns: only values are kept.
+//! Everything else is refused with a reason: booleans, complex numbers, text, structures within structures, arrays of no
+//! dimension or more than two. Pickles are never loaded. Without structures, the format has no names of columns: only
+//! values are kept.
 //!
 //! `literal` and `header`: the header of a file; `values`: reading many values; `read`, `write`, `map`: the public
-//! interface.
+//! interface; `records` and `write_records`: arrays of structures.
 //!
 //! Invariant: no memory is allocated or mapped for a size that a header claims before it has been compared with the
-//! real length of the file; from a stream, at most twice the number of bytes read from it, plus 1 MiB.
+//! real length of the file; from a stream, at most twice the number of bytes read from it, plus 1 MiB. The description
+//! of at most 65,536 columns of structures comes on top of both.
 
 #[forbid(unsafe_code)]
 mod header;
@@ -26,8 +29,12 @@ mod map;
 #[forbid(unsafe_code)]
 mod read;
 #[forbid(unsafe_code)]
+mod records;
+#[forbid(unsafe_code)]
 mod values;
 #[forbid(unsafe_code)]
 mod write;
+#[forbid(unsafe_code)]
+mod write_records;
 
 pub use read::{load_npy_any, read_npy_any};

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::header::NpyHeader;
-use super::values::{NpyFile, load, read_stream};
+use super::header::{AnyHeader, NpyHeader};
+use super::records::read_records;
+use super::values::{AnyFile, NpyFile, load, read_stream};
 use crate::array::Array;
 use crate::base::copy::CopyPolicy;
 use crate::base::element::{Element, match_element};
@@ -115,10 +116,12 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table from a NumPy file of any element type, in that type.
+/// Loads a table from a NumPy file of any element type, in that type: a homogeneous one, or of an array of structures an
+/// [`AosNumericTable`](crate::AosNumericTable).
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::load_npy`], except that any element type is accepted.
+/// Those of [`HomogenNumericTable::load_npy`], except that any element type is accepted, and those of
+/// [`AosNumericTable::load_npy`](crate::AosNumericTable::load_npy).
 ///
 /// # Examples
 /// ```
@@ -131,11 +134,13 @@ impl<T: Element> HomogenNumericTable<T> {
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
-    let file = NpyFile::open(path.as_ref())?;
-    match_element!(file.header.element_type, T => Ok(Box::new(file.load::<T>()?)))
+    match NpyFile::open_any(path.as_ref())? {
+        AnyFile::Numbers(file) => match_element!(file.header.element_type, T => Ok(Box::new(file.load::<T>()?))),
+        AnyFile::Records(table) => Ok(Box::new(table)),
+    }
 }
 
-/// Reads one array of any element type from a stream, as [`HomogenNumericTable::read_npy`] does.
+/// Reads one array of any element type, or of structures, from a stream, as [`HomogenNumericTable::read_npy`] does.
 ///
 /// # Errors
 /// Those of [`HomogenNumericTable::read_npy`], except that any element type is accepted.
@@ -150,8 +155,12 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
-    let header = NpyHeader::read(&mut source, &in_stream)?;
-    match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source)?)))
+    match AnyHeader::read(&mut source, &in_stream)? {
+        AnyHeader::Numbers(header) => {
+            match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source)?)))
+        }
+        AnyHeader::Records(header) => Ok(Box::new(read_records(&header, &mut source)?)),
+    }
 }
 
 fn in_stream(source: std::io::Error) -> Error {

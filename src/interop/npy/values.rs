@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::header::NpyHeader;
+use super::header::{AnyHeader, NpyHeader};
+use super::records::load_records;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
@@ -16,6 +17,7 @@ use crate::files::open::{open_regular, read};
 use crate::files::stored::Stored;
 use crate::files::{PIECE_BYTES, run_length};
 use crate::table::HomogenNumericTable;
+use crate::table::aos::AosNumericTable;
 use crate::window::AnySliceMut;
 
 /// Number of bytes that are allocated before any have been read from a stream.
@@ -41,6 +43,12 @@ pub(super) struct NpyFile {
     pub(super) header: NpyHeader,
 }
 
+/// An array of numbers that is to be read, or a table of structures.
+pub(super) enum AnyFile {
+    Numbers(NpyFile),
+    Records(AosNumericTable),
+}
+
 impl NpyFile {
     /// Opens a file and checks everything but its values. Allocates only the bytes of its header.
     ///
@@ -56,6 +64,29 @@ impl NpyFile {
         let header = NpyHeader::read(&mut &file, &in_file)?;
         header.check_file_length(real_length)?;
         Ok(Self { file, path: path.to_owned(), header })
+    }
+
+    /// Opens a file as [`open`](Self::open) does, or loads it if it is an array of structures.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open); [`Error::OutOfMemory`].
+    pub(super) fn open_any(path: &Path) -> Result<AnyFile> {
+        Self::open_any_checked(path).map_err(|error| error.in_file(path))
+    }
+
+    fn open_any_checked(path: &Path) -> Result<AnyFile> {
+        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let (file, real_length) = open_regular(path).map_err(in_file)?;
+        match AnyHeader::read(&mut &file, &in_file)? {
+            AnyHeader::Numbers(header) => {
+                header.check_file_length(real_length)?;
+                Ok(AnyFile::Numbers(Self { file, path: path.to_owned(), header }))
+            }
+            AnyHeader::Records(header) => {
+                header.check_file_length(real_length)?;
+                Ok(AnyFile::Records(load_records(&file, path, &header)?))
+            }
+        }
     }
 
     /// Checks that the file holds values of the expected type.
@@ -128,7 +159,25 @@ fn turn(bytes: &mut [u8], header: &NpyHeader) {
 /// Reads all values from a stream, which may end too early: allocates at most twice the number of bytes read, plus 1
 /// MiB.
 pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
-    let (count, size) = (header.shape.element_count_of(T::TYPE)?, size_of::<T>());
+    let described = format!("{} {} values", header.shape, header.element_type);
+    let count = header.shape.element_count_of(T::TYPE)?;
+    let array = read_parts::<T>(header.length, count, &described, source, |bytes| {
+        turn(bytes, header);
+        swap_if_big_endian(bytes, size_of::<T>());
+    })?;
+    Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
+}
+
+/// Reads so many values from a stream, part by part, each no longer than all before it. `turn` is called with the bytes
+/// of each part. `start` is the number of bytes before the first value.
+pub(super) fn read_parts<T: Element>(
+    start: usize,
+    count: usize,
+    described: &str,
+    source: &mut impl Read,
+    turn: impl Fn(&mut [u8]),
+) -> Result<Array<T>> {
+    let size = size_of::<T>();
     let mut parts: Vec<Array<T>> = Vec::new();
     let mut have = 0;
     while have < count {
@@ -136,21 +185,17 @@ pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read
         let bytes = bytemuck::cast_slice_mut(part.mutable_data()?);
         source.read_exact(bytes).map_err(|source| match source.kind() {
             ErrorKind::UnexpectedEof => {
-                let offset = (header.length + have * size) as u64;
-                let (shape, element) = (header.shape, header.element_type);
-                let reason =
-                    format!("the stream ends after this byte, and before the last of {shape} {element} values");
-                Error::format(offset, reason)
+                let reason = format!("the stream ends after this byte, and before the last of {described}");
+                Error::format((start + have * size) as u64, reason)
             }
             _ => Error::Stream { source },
         })?;
-        turn(bytes, header);
-        swap_if_big_endian(bytes, size);
+        turn(bytes);
         have += part.len();
         parts.push(part);
     }
-    let array = match <[Array<T>; 1]>::try_from(parts) {
-        Ok([whole]) => whole,
+    match <[Array<T>; 1]>::try_from(parts) {
+        Ok([whole]) => Ok(whole),
         Err(parts) => {
             let mut whole = Array::<T>::zeros(count)?;
             let mut rest = whole.mutable_data()?;
@@ -159,8 +204,7 @@ pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read
                 now.copy_from_slice(&part);
                 rest = later;
             }
-            whole
+            Ok(whole)
         }
-    };
-    Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
+    }
 }

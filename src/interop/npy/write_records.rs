@@ -1,0 +1,236 @@
+//! Arrays of structures as `.npy` files and streams.
+//!
+//! Values are copied field by field, and what lies between them is written as zeros: padding is never read.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use super::header::{code, encode_text};
+use crate::base::element::match_element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::dictionary::Feature;
+use crate::files::byte_order::swap_if_big_endian;
+use crate::files::options::SaveOptions;
+use crate::files::output::Output;
+use crate::files::progress::Meter;
+use crate::files::replace::replace;
+use crate::files::{PIECE_BYTES, zeroed};
+use crate::table::NumericTable;
+use crate::table::aos::{AosNumericTable, RecordLayout};
+
+impl AosNumericTable {
+    /// Saves the table as a NumPy file of an array of structures, which atomically replaces an old one, as
+    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does.
+    ///
+    /// Each column is a field with its name; one without a name is `f` and its index, as in NumPy. Columns `v[0]`,
+    /// `v[1]` ... side by side become one field `v`, an array. The offsets are those of the records, and padding is
+    /// written as zeros. If the columns are not in the order of their offsets, or overlap, the file has them in the
+    /// order of the columns, aligned: NumPy knows no other order. Of the dictionary the names are kept.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a name that NumPy cannot read or that
+    /// two columns have; [`Error::HeaderTooLong`]; otherwise those of
+    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, load_npy_any, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("records.npy");
+    /// let layout = RecordLayout::new(16).field("kind", ElementType::U8, 0)?.field("value", ElementType::F64, 8)?;
+    /// AosNumericTable::zeros(&layout, 2)?.save_npy(&path)?; // numpy.load("records.npy")["value"]
+    /// let table = load_npy_any(&path)?;
+    /// assert_eq!(table.dictionary().index_of("value"), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_npy_with(path, SaveOptions::new())
+    }
+
+    /// Saves the table as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect: the
+    /// format has none.
+    ///
+    /// # Errors
+    /// Those of [`save_npy`](Self::save_npy).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("records.npy");
+    /// let layout = RecordLayout::new(4).field("x", ElementType::F32, 0)?;
+    /// AosNumericTable::zeros(&layout, 2)?.save_npy_with(&path, SaveOptions::new().durable(false))?;
+    /// assert_eq!(AosNumericTable::load_npy(&path)?.row_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        let (layout, path) = (file_layout(self)?, path.as_ref());
+        let header = encode(&layout, self.row_count())?;
+        let bytes = Shape { rows: self.row_count(), columns: layout.size() }.element_count()? as u64;
+        replace(path, &options, |sink| {
+            let output = Output { sink, path };
+            let meter = Meter::start(options.hook(), bytes);
+            let mut position = header.len() as u64;
+            output.reserve(position + bytes)?;
+            for_each_piece(self, &layout, |piece| {
+                output.write(piece, position)?;
+                position += piece.len() as u64;
+                meter.add(piece.len() as u64);
+                Ok(())
+            })?;
+            output.write(&header, 0) // last, so that an incomplete file is never taken for an array
+        })
+    }
+
+    /// Writes the table to a stream, in the format of [`save_npy`](Self::save_npy).
+    ///
+    /// # Errors
+    /// Those of [`save_npy`](Self::save_npy), with [`Error::Stream`] for errors of the stream.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// let layout = RecordLayout::new(8).field("kind", ElementType::U8, 0)?.field("value", ElementType::F32, 4)?;
+    /// let mut bytes = Vec::new();
+    /// AosNumericTable::zeros(&layout, 2)?.write_npy(&mut bytes)?;
+    /// let header = b"{'descr': [('kind', '|u1'), ('', '|V3'), ('value', '<f4')], 'fortran_order': False, 'shape': (2,), }";
+    /// assert!(bytes[10..].starts_with(header));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    pub fn write_npy(&self, mut sink: impl Write) -> Result<()> {
+        let layout = file_layout(self)?;
+        let failed = |source| Error::Stream { source };
+        sink.write_all(&encode(&layout, self.row_count())?).map_err(failed)?;
+        for_each_piece(self, &layout, |piece| sink.write_all(piece).map_err(failed))?;
+        sink.flush().map_err(failed)
+    }
+}
+
+/// Returns the layout of the records in a file: that of the table, if its columns are in the order of their offsets.
+fn file_layout(table: &AosNumericTable) -> Result<RecordLayout> {
+    let layout = table.layout();
+    let mut end = 0;
+    let is_ordered = layout.fields().all(|(feature, offset)| {
+        let is_after = offset >= end;
+        end = offset + feature.element_type.size_in_bytes();
+        is_after
+    });
+    if is_ordered {
+        return Ok(layout);
+    }
+    let (mut places, mut end, mut alignment) = (Vec::new(), 0_usize, 1);
+    for (feature, _) in layout.fields() {
+        let size = feature.element_type.size_in_bytes();
+        let offset = end.next_multiple_of(size);
+        places.push((feature.clone(), offset));
+        (end, alignment) = (offset + size, alignment.max(size));
+    }
+    let start = RecordLayout::new(end.next_multiple_of(alignment));
+    places.into_iter().try_fold(start, |layout, (feature, offset)| layout.feature(feature, offset))
+}
+
+/// Returns the header of a file.
+fn encode(layout: &RecordLayout, rows: usize) -> Result<Vec<u8>> {
+    let fields = layout.fields().collect::<Vec<_>>();
+    let (mut items, mut names, mut end, mut column) = (Vec::new(), HashSet::new(), 0, 0);
+    let gap = |items: &mut Vec<String>, length: usize| {
+        if length > 0 {
+            items.push(format!("('', '|V{length}')"));
+        }
+    };
+    while column < fields.len() {
+        let (feature, offset) = fields[column];
+        let (name, width) = match array(&fields[column..]) {
+            Some((name, width)) => (name.to_owned(), Some(width)),
+            None => {
+                (feature.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("f{column}")), None)
+            }
+        };
+        let refused =
+            |reason| Error::UnsupportedName { column, name: name.chars().take(40).collect(), target: "NumPy", reason };
+        let quoted = quote(&name).map_err(refused)?;
+        if !names.insert(name.clone()) {
+            return Err(refused("another column has the same"));
+        }
+        gap(&mut items, offset - end);
+        let (element, size) = (code(feature.element_type)?, feature.element_type.size_in_bytes());
+        items.push(match width {
+            Some(width) => format!("({quoted}, '{element}', ({width},))"),
+            None => format!("({quoted}, '{element}')"),
+        });
+        end = offset + size * width.unwrap_or(1);
+        column += width.unwrap_or(1);
+    }
+    gap(&mut items, layout.size() - end);
+    let text = format!("{{'descr': [{}], 'fortran_order': False, 'shape': ({rows},), }}", items.join(", "));
+    encode_text(text, rows)
+}
+
+/// Returns the name and the length of the array that the first columns are: `v[0]`, `v[1]` ... side by side.
+fn array<'f>(fields: &[(&'f Feature, usize)]) -> Option<(&'f str, usize)> {
+    let (first, start) = *fields.first()?;
+    let name = first.name.as_deref()?.strip_suffix("[0]").filter(|name| !name.is_empty())?;
+    let size = first.element_type.size_in_bytes();
+    let goes_on = |&(index, &(feature, offset)): &(usize, &(&Feature, usize))| {
+        let rest = feature.name.as_deref().and_then(|own| own.strip_prefix(name));
+        let is_next = rest.is_some_and(|rest| rest == format!("[{index}]"));
+        is_next && feature.element_type == first.element_type && offset == start + index * size
+    };
+    Some((name, fields.iter().enumerate().take_while(goes_on).count()))
+}
+
+/// Returns a name as Python writes it.
+fn quote(name: &str) -> Result<String, &'static str> {
+    if name.chars().any(|character| character.is_control() || character == '\\') {
+        return Err("it has a control character or a backslash");
+    }
+    match (name.contains('\''), name.contains('"')) {
+        (false, _) => Ok(format!("'{name}'")),
+        (true, false) => Ok(format!("\"{name}\"")),
+        (true, true) => Err("it has both kinds of quotation marks"),
+    }
+}
+
+/// Calls `take` with the bytes of the records, as they are in files, piece by piece.
+fn for_each_piece(
+    table: &AosNumericTable,
+    layout: &RecordLayout,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let (rows, size) = (table.row_count(), layout.size());
+    let in_piece = (PIECE_BYTES / size.max(1)).max(1);
+    let mut room = zeroed(in_piece.min(rows).saturating_mul(size))?;
+    for first in (0..rows).step_by(in_piece) {
+        let piece = first..rows.min(first.saturating_add(in_piece));
+        let bytes = &mut room[..piece.len() * size];
+        gather(table, layout, piece, bytes)?;
+        take(bytes)?;
+    }
+    Ok(())
+}
+
+/// Copies the values of some rows into the records of a file. Other bytes stay as they are.
+fn gather(table: &AosNumericTable, layout: &RecordLayout, rows: Range<usize>, records: &mut [u8]) -> Result<()> {
+    for (column, (feature, offset)) in layout.fields().enumerate() {
+        let piece = table.piece(rows.start, column)?.ok_or(Error::NotInMemory { row: rows.start, column })?;
+        let place = column - piece.region().columns.start;
+        match_element!(feature.element_type, T => {
+            let Some(view) = piece.view::<T>() else { continue }; // never: the dictionary has the types
+            let size = size_of::<T>();
+            for (record, row) in records.chunks_exact_mut(layout.size()).zip(rows.clone()) {
+                if let Some(value) = view.value(row, place) {
+                    let bytes = &mut record[offset..offset + size];
+                    bytes.copy_from_slice(bytemuck::bytes_of(&value));
+                    swap_if_big_endian(bytes, size);
+                }
+            }
+        });
+    }
+    Ok(())
+}
