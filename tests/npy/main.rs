@@ -10,6 +10,7 @@ mod golden_files;
 mod maps;
 mod numpy;
 mod round_trips;
+mod structured;
 
 use numeric_table::prelude::*;
 

@@ -13,7 +13,7 @@ use super::{Table, bytes_of, has_no_bf16, numpy_name, write};
 
 /// Runs a script. Returns what it prints, or nothing if there is no NumPy. The environment variable
 /// `NUMERIC_TABLE_PYTHON` names another interpreter than `python3`.
-fn run_numpy(script: &str, arguments: &[&str]) -> Option<String> {
+pub(super) fn run_numpy(script: &str, arguments: &[&str]) -> Option<String> {
     let python = std::env::var("NUMERIC_TABLE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_numpy = Command::new(&python).args(["-c", "import numpy"]).output().is_ok_and(|run| run.status.success());
     if !has_numpy {
