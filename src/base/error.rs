@@ -308,7 +308,7 @@ pub enum Error {
         values: usize,
     },
     /// An index of a stored value does not lie inside the sparse table.
-    #[error("the {part} have {index} at position {position}{}: {first} to {last} are allowed", in_row(*row))]
+    #[error("the {part} have {index} at position {position}{}: {} allowed", in_row(*row), indices(*first, *count))]
     IndexOutOfRange {
         /// What has the index, in words: `column indices`, `row indices`.
         part: &'static str,
@@ -320,8 +320,8 @@ pub enum Error {
         index: AnyValue,
         /// The first index that is allowed: 0, or 1 if they are counted from one.
         first: usize,
-        /// The last index that is allowed; before the first one if none is.
-        last: i128,
+        /// How many indices are allowed, from the first one on.
+        count: usize,
     },
     /// The column indices of a row of a sparse table do not ascend, or name a column twice.
     #[error("the column indices do not ascend: row {row} has {index} at position {position}, after {before}")]
@@ -700,6 +700,14 @@ impl Error {
             *path = Some(file.to_owned());
         }
         self
+    }
+}
+
+/// Returns the indices that are allowed, in words.
+fn indices(first: usize, count: usize) -> String {
+    match count.checked_sub(1) {
+        Some(last) => format!("{first} to {} are", first.saturating_add(last)),
+        None => "none is".to_owned(),
     }
 }
 

@@ -91,13 +91,13 @@ pub(super) fn check_indices(shape: Shape, parts: &CsrParts, first: usize) -> Res
 pub(super) fn check_range(shape: Shape, parts: &CsrParts) -> Result<()> {
     let allowed = 0..shape.columns;
     match first_outside(INDICES, &parts.indices, &allowed) {
-        Err(Error::IndexOutOfRange { part, position, index, first, last, .. }) => {
+        Err(Error::IndexOutOfRange { part, position, index, first, count, .. }) => {
             let pattern = Pattern {
                 offsets: Indices::new(parts.offsets.as_slice(), 0),
                 indices: parts.indices.as_slice(),
                 columns: shape.columns,
             };
-            Err(Error::IndexOutOfRange { part, row: Some(pattern.row_of(position)), position, index, first, last })
+            Err(Error::IndexOutOfRange { part, row: Some(pattern.row_of(position)), position, index, first, count })
         }
         other => other,
     }
@@ -149,7 +149,7 @@ fn out_of_range(
     index: AnyValue,
     allowed: &Range<usize>,
 ) -> Error {
-    Error::IndexOutOfRange { part, row, position, index, first: allowed.start, last: allowed.end as i128 - 1 }
+    Error::IndexOutOfRange { part, row, position, index, first: allowed.start, count: allowed.len() }
 }
 
 /// Returns the first of `rows` rows that `search` finds in a range of them; by several threads if that pays for work on
