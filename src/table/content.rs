@@ -289,6 +289,26 @@ macro_rules! with_stored_kinds {
                 crate::table::SoaNumericTable,
                 "SoaNumericTable",
                 r#"SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?"#
+            ),
+            (
+                crate::table::AosNumericTable,
+                "AosNumericTable",
+                r#"AosNumericTable::zeros(&numeric_table::RecordLayout::new(8).field("a", ElementType::U16, 4)?, 3)?"#
+            ),
+            (
+                crate::table::CsrNumericTable,
+                "CsrNumericTable",
+                "CsrNumericTable::try_new(Shape { rows: 1, columns: 9 }, vec![0, 1], vec![4], vec![1.5])?"
+            ),
+            (
+                crate::table::PackedSymmetricMatrix,
+                "PackedSymmetricMatrix",
+                "PackedSymmetricMatrix::from_lapack(numeric_table::Triangle::Lower, vec![1, 2, 3])?"
+            ),
+            (
+                crate::table::PackedTriangularMatrix,
+                "PackedTriangularMatrix",
+                "PackedTriangularMatrix::from_lapack(numeric_table::Triangle::Lower, vec![1, 2, 3])?"
             )
         }
     };

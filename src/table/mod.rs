@@ -75,8 +75,11 @@ pub use target::Target;
 pub(crate) use tiling::copy_of;
 
 // Exported from the root of the crate only: each has one public path.
+pub(crate) use self::aos::AosNumericTable;
+pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::numeric_table::NumericTable;
+pub(crate) use self::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 pub(crate) use self::soa::SoaNumericTable;
 pub(crate) use self::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub(crate) use self::view::{TableView, TableViewMut};

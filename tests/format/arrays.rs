@@ -3,7 +3,10 @@
 
 use std::fs;
 
-use numeric_table::{AnyArray, SaveOptions, SoaNumericTable, from_bytes_any, load_any, prelude::*, verify};
+use numeric_table::{
+    AnyArray, AosNumericTable, CsrNumericTable, PackedTriangularMatrix, RecordLayout, SaveOptions, SoaNumericTable,
+    Triangle, from_bytes_any, impl_record, load_any, prelude::*, verify,
+};
 use test_support::tables::assert_error;
 
 /// Two columns of three rows, of different types; the second begins after padding.
@@ -216,6 +219,90 @@ fn text_that_is_no_table_of_its_kind_is_refused() {
     }
     let homogeneous = serde_json::to_string(&HomogenNumericTable::from_rows(&[[1_u8]]).unwrap() as &dyn NumericTable);
     assert!(serde_json::from_str::<SoaNumericTable>(&homogeneous.unwrap()).is_err());
+}
+
+/// A table of each kind, its text, and what makes it one no more.
+#[test]
+fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
+    fn check(table: &dyn NumericTable, wrong: &[(&str, &str, &str)]) {
+        let text = serde_json::to_string(table).unwrap();
+        let read = |text: &str| serde_json::from_str::<Box<dyn NumericTable>>(text);
+        assert_eq!(bits(&*read(&text).unwrap()), bits(table));
+        for (old, new, problem) in wrong {
+            assert!(text.contains(old), "{old} is not in {text}");
+            let error = read(&text.replacen(old, new, 1)).unwrap_err().to_string();
+            assert!(error.contains(problem), "{old} -> {new}: {error}");
+        }
+    }
+    let shape = Shape { rows: 2, columns: 9 };
+    let sparse = CsrNumericTable::try_new(shape, vec![0_u32, 1, 3], vec![4_i64, 0, 8], vec![1.5, 2.5, 3.5]).unwrap();
+    let values = "{\"f64\":[1.5,2.5,3.5]}";
+    check(
+        &sparse,
+        &[
+            ("\"u32\":[0,1,3]", "\"u32\":[0,4,3]", "the row offsets descend"),
+            ("\"u32\":[0,1,3]", "\"u32\":[1,1,3]", "first row offset"),
+            ("\"u32\":[0,1,3]", "\"u32\":[0,1,4]", "the row offsets end at 4"),
+            ("\"u32\":[0,1,3]", "\"u32\":[0,1]", "2 rows need one row offset more"),
+            ("\"u32\":[0,1,3]", "\"u8\":[0,1,3]", "the row offsets are u8"),
+            ("\"i64\":[4,0,8]", "\"i64\":[4,0,9]", "0 to 8 are allowed"),
+            ("\"i64\":[4,0,8]", "\"i64\":[-1,0,8]", "0 to 8 are allowed"),
+            ("\"i64\":[4,0,8]", "\"i64\":[4,8,8]", "do not ascend"),
+            ("\"i64\":[4,0,8]", "\"i64\":[4,0]", "2 column indices"),
+            (values, "{\"f32\":[1.5,2.5,3.5]}", "dictionary"),
+            (values, "{\"f64\":[1.5]}", "1 values"),
+            (&format!(",{values}"), "", "2 arrays, and this kind consists of 3"),
+            ("\"rows\":2", "\"rows\":18446744073709551615", "rows need one row offset more"),
+            ("\"columns\":9", "\"columns\":8", "0 to 7 are allowed"),
+        ],
+    );
+    let triangle = PackedTriangularMatrix::from_lapack(Triangle::Lower, vec![1_i8, 2, 3]).unwrap();
+    check(
+        &triangle,
+        &[
+            ("\"settings\":[1,1]", "\"settings\":[2,1]", "unknown triangle: 2"),
+            ("\"settings\":[1,1]", "\"settings\":[1,2]", "unknown order: 2"),
+            ("\"settings\":[1,1]", "\"settings\":[1]", "1 settings, and this kind has 2"),
+            ("[1,2,3]", "[1,2,3,4]", "4 values are no packed triangle"),
+            ("\"rows\":2", "\"rows\":3", "the shape is stated as"),
+            ("packed-triangular", "structure-of-arrays", "settings"),
+        ],
+    );
+    let layout = RecordLayout::new(8).field("a", ElementType::U8, 3).unwrap();
+    let layout = layout.field("b", ElementType::I16, 4).unwrap();
+    let records = AosNumericTable::zeros(&layout, 2).unwrap();
+    check(
+        &records,
+        &[
+            ("\"settings\":[8,3,4]", "\"settings\":[8,3,7]", "outside its record"),
+            ("\"settings\":[8,3,4]", "\"settings\":[8,3,5]", "not aligned"),
+            ("\"settings\":[8,3,4]", "\"settings\":[0,3,4]", "outside its record"),
+            ("\"settings\":[8,3,4]", "\"settings\":[6,3,4]", "16 bytes are not whole records of 6 bytes"),
+            ("\"settings\":[8,3,4]", "\"settings\":[8,3]", "1 offsets for 2 columns"),
+            ("\"settings\":[8,3,4]", "\"settings\":[18446744073709551615,3,4]", "16 bytes are not whole records"),
+            ("\"settings\":[8,3,4]", "\"settings\":[]", "0 offsets for 2 columns"),
+            ("{\"u8\":[0", "{\"i8\":[0", "records are bytes"),
+            ("\"rows\":2", "\"rows\":1", "the shape is stated as"),
+        ],
+    );
+}
+
+#[test]
+fn padding_is_saved_as_zeros_and_records_come_back_as_what_they_were() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    struct Padded {
+        a: u8,
+        b: f64,
+        c: u8,
+    }
+    impl_record!(Padded { a, b, c });
+    let records = vec![Padded { a: 1, b: 2.5, c: 3 }, Padded { a: 4, b: -0.0, c: 6 }];
+    let bytes = AosNumericTable::from_records(records.clone()).unwrap().to_bytes().unwrap();
+    let ends = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &2.5_f64.to_le_bytes(), &[3, 0, 0, 0, 0, 0, 0, 0]].concat();
+    assert!(bytes.windows(24).any(|window| window == ends));
+    let found = AosNumericTable::from_bytes(&bytes).unwrap();
+    assert_eq!(found.records::<Padded>().unwrap(), records);
 }
 
 #[test]

@@ -16,6 +16,8 @@ mod record; // the macro there expands to an unsafe implementation
 #[forbid(unsafe_code)]
 mod repack;
 #[forbid(unsafe_code)]
+mod stored;
+#[forbid(unsafe_code)]
 mod table;
 
 pub use layout::RecordLayout;

@@ -12,6 +12,7 @@ mod check;
 pub(crate) mod index;
 pub(crate) mod parts;
 mod read;
+mod stored;
 mod transform;
 mod write;
 

@@ -51,6 +51,11 @@ impl Packed {
         }
     }
 
+    /// Returns the matrix, whose memory the library has allocated.
+    pub(super) fn made_by_the_library(self) -> Self {
+        Self { status: MemoryStatus::InternallyAllocated, ..self }
+    }
+
     pub(super) fn zeros(
         dimension: usize,
         element: ElementType,

@@ -6,6 +6,7 @@
 
 mod cells;
 mod packing;
+mod stored;
 
 use std::any::Any;
 use std::fmt;

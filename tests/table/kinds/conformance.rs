@@ -2,9 +2,8 @@
 //!
 //! The suite asks for a table of [`ROWS`] x [`COLUMNS`] values that count 1, 2, 3 ... row by row, in any element types.
 
+use numeric_table::BasicStatistics;
 use numeric_table::prelude::*;
-use numeric_table::table::TableKind;
-use numeric_table::{BasicStatistics, SaveOptions, TableReader, from_bytes_any, load_any, verify};
 use test_support::tables::{MODES, assert_error, number, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -12,9 +11,6 @@ use super::Boxed;
 
 pub(super) const ROWS: usize = 7;
 pub(super) const COLUMNS: usize = 5;
-
-/// The kinds with a name in files.
-const STORED: [TableKind; 2] = [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS];
 
 const RANGES: [std::ops::Range<usize>; 7] = [0..ROWS, 0..1, 2..3, 3..ROWS, 1..5, 4..4, ROWS..ROWS];
 
@@ -373,41 +369,8 @@ pub(super) fn is_converted_and_measured(make: &dyn Fn() -> Boxed) {
     assert!(table.to_string().starts_with(&format!("{} ", table.shape())), "{table}");
 }
 
-/// A table comes back from a file, from an archive and through serde as the kind that it was, or, if its kind has no
-/// name in files, as what it showed.
 pub(super) fn is_saved_as_the_kind_that_it_is(make: &dyn Fn() -> Boxed) {
-    let mut table = make();
-    let features = table.dictionary().iter().enumerate();
-    let named = features.map(|(i, old)| Feature::new(old.element_type).named(format!("n{i}"))).collect();
-    table.set_dictionary(named).unwrap();
-    let expected = match table.uniform_type() {
-        _ if STORED.contains(&table.kind()) => table.kind(),
-        Some(_) => TableKind::HOMOGENEOUS,
-        None => TableKind::STRUCTURE_OF_ARRAYS,
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    table.save_with(&path, SaveOptions::new().checksums(Some(32))).unwrap();
-    assert!(verify(&path).unwrap());
-    let copies: [Boxed; 4] = [
-        load_any(&path).unwrap(),
-        from_bytes_any(&table.to_bytes().unwrap()).unwrap(),
-        serde_json::from_str(&serde_json::to_string(&*table).unwrap()).unwrap(),
-        serde_json::from_value(serde_json::to_value(&*table).unwrap()).unwrap(),
-    ];
-    for copy in copies {
-        assert_eq!((copy.kind(), copy.shape()), (expected, table.shape()));
-        assert_eq!(copy.dictionary(), table.dictionary());
-        assert_eq!(values_of::<f64>(&*copy), numbers::<f64>(COLUMNS, 0..ROWS));
-        assert_eq!(copy.data_memory_status(), MemoryStatus::InternallyAllocated);
-    }
-    let wide = HomogenNumericTable::<f64>::load_as(&path).unwrap();
-    assert_eq!(values_of::<f64>(&wide), numbers::<f64>(COLUMNS, 0..ROWS));
-    assert_eq!(wide.dictionary().index_of("n3"), Some(3));
-    if expected != TableKind::HOMOGENEOUS {
-        assert_error!(HomogenNumericTable::<f64>::load(&path), Error::TableKindMismatch { .. });
-        assert_error!(TableReader::open(&path), Error::TableKindMismatch { .. });
-    }
+    super::saving::check(&mut *make(), &numbers::<f64>(COLUMNS, 0..ROWS));
 }
 
 /// Resizing keeps the rows that stay, and adds zeros; or it is refused, and nothing has changed.

@@ -80,7 +80,7 @@ fn every_wrong_part_is_named() {
     );
     assert_message(
         made((1, 0), vec![0, 1], vec![0], 1),
-        "the column indices have 0 at position 0, in row 0: 0 to -1 are allowed",
+        "the column indices have 0 at position 0, in row 0: none is allowed",
     );
     // The peer's last duplicate wins in dense blocks, and it is in all sparse ones.
     assert_message(

@@ -6,6 +6,7 @@ mod csr;
 mod csr_hostile;
 mod merged;
 mod packed;
+mod saving;
 mod soa;
 mod square;
 
@@ -205,7 +206,6 @@ conformance!(end_to_end, || Box::new(row_merged()) as Boxed);
 conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
 conformance!(sparse_rows, || Box::new(all_stored()) as Boxed);
 conformance!(some_sparse_rows, || Box::new(slice_of_all_stored()) as Boxed);
-conformance!(borrowed, || by_mut(kept(numbered(ROWS, COLUMNS, DataLayout::RowMajor))));
 conformance!(borrowed, || by_mut(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor))));
 conformance!(of_the_user, || {
     let rows = |rows: std::ops::Range<usize>| {

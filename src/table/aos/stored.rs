@@ -1,0 +1,86 @@
+//! What files and archives hold of records: their bytes, with zeros where no column is, and the places of the columns.
+
+use super::{AosNumericTable, RecordLayout, bytes_of};
+use crate::array::{AnyArray, Array};
+use crate::base::element::match_element;
+use crate::base::error::{Error, Result};
+use crate::convert::ConversionPolicy;
+use crate::dictionary::Feature;
+use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
+use crate::table::{NumericTable, Region, TableKind, copy_of};
+
+impl Stored for AosNumericTable {
+    const KIND: TableKind = TableKind::ARRAY_OF_STRUCTURES;
+
+    fn content(&self) -> Result<Content<'_>> {
+        let (kind, shape, layout, dictionary) = (Self::KIND, self.shape(), self.layout(), self.dictionary().clone());
+        let mut bytes = Array::<u8>::zeros(bytes_of(shape.rows, &layout)?)?;
+        let records = bytes.need_mutable_data()?;
+        let mut settings = vec![layout.size() as u64];
+        for (column, (feature, offset)) in layout.fields().enumerate() {
+            let region = Region { rows: 0..shape.rows, columns: column..column + 1 };
+            let values = copy_of(self, &region, feature.element_type, ConversionPolicy::Saturate)?;
+            put(records, &layout, offset, &values);
+            settings.push(offset as u64);
+        }
+        Ok(Content { kind, shape, settings, dictionary, values: vec![Values::Array(AnyArray::new(bytes))] })
+    }
+
+    fn from_content(mut found: FoundContent) -> Result<Self> {
+        let [bytes] = found.take_arrays(Self::KIND)?;
+        let bytes = bytes.downcast::<u8>().map_err(|other| {
+            refusal(Self::KIND, format_args!("records are bytes, and these are {}", other.element_type()))
+        })?;
+        let (size, offsets) = found.settings.split_first().unwrap_or((&0, &[]));
+        if offsets.len() != found.dictionary.len() {
+            let (offsets, columns) = (offsets.len(), found.dictionary.len());
+            return Err(refusal(Self::KIND, format_args!("{offsets} offsets for {columns} columns")));
+        }
+        let on_this_machine = |number: u64| {
+            usize::try_from(number).map_err(|_| refusal(Self::KIND, format_args!("{number} is no place in a record")))
+        };
+        let mut layout = RecordLayout::new(on_this_machine(*size)?);
+        for (feature, &offset) in found.dictionary.iter().zip(offsets) {
+            layout = layout.feature(Feature::new(feature.element_type), on_this_machine(offset)?)?;
+        }
+        if layout.size() == 0 {
+            return Err(Error::EmptyRecords);
+        }
+        if !bytes.len().is_multiple_of(layout.size()) {
+            return Err(Error::NotWholeRecords { bytes: bytes.len(), record_size: layout.size() });
+        }
+        // Records that are not aligned would have to be copied into larger ones, by as much as a file likes.
+        if !layout.is_aligned() {
+            return Err(refusal(Self::KIND, "a field is not aligned to its size"));
+        }
+        let bytes = with_native_fields(bytes, &layout)?;
+        Self::of_own(bytes, &layout, layout.overlap())
+    }
+}
+
+/// Writes a column into records, in little-endian order.
+fn put(records: &mut [u8], layout: &RecordLayout, offset: usize, values: &AnyArray) {
+    match_element!(values.element_type(), T => {
+        let values: &[u8] = bytemuck::cast_slice(values.as_slice().as_slice::<T>());
+        let values = values.chunks_exact(size_of::<T>());
+        for (record, value) in records.chunks_exact_mut(layout.size()).zip(values) {
+            let field = &mut record[offset..offset + size_of::<T>()];
+            field.copy_from_slice(value);
+            if cfg!(target_endian = "big") {
+                field.reverse();
+            }
+        }
+    });
+}
+
+/// Turns the fields of little-endian records into those of this machine.
+fn with_native_fields(mut bytes: Array<u8>, layout: &RecordLayout) -> Result<Array<u8>> {
+    if cfg!(target_endian = "big") {
+        for record in bytes.need_mutable_data()?.chunks_exact_mut(layout.size()) {
+            for (feature, offset) in layout.fields() {
+                record[offset..offset + feature.element_type.size_in_bytes()].reverse();
+            }
+        }
+    }
+    Ok(bytes)
+}

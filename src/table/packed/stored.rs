@@ -1,0 +1,64 @@
+//! What files and archives hold of packed matrices: the packed values, and how they are packed.
+
+use super::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};
+use crate::array::AnyArray;
+use crate::base::error::Result;
+use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
+use crate::table::{NumericTable, Refused, TableKind};
+
+const UPPER: u64 = 0;
+const LOWER: u64 = 1;
+const BY_ROWS: u64 = 0;
+const BY_COLUMNS: u64 = 1;
+
+fn settings_of(triangle: Triangle, order: PackedOrder) -> Vec<u64> {
+    let triangle = match triangle {
+        Triangle::Upper => UPPER,
+        Triangle::Lower => LOWER,
+    };
+    let order = match order {
+        PackedOrder::Rows => BY_ROWS,
+        PackedOrder::Columns => BY_COLUMNS,
+    };
+    vec![triangle, order]
+}
+
+/// Returns the values and how they are packed.
+fn packed(kind: TableKind, mut found: FoundContent) -> Result<(AnyArray, Triangle, PackedOrder)> {
+    let [values] = found.take_arrays(kind)?;
+    let [triangle, order] = found.settings(kind)?;
+    let triangle = match triangle {
+        UPPER => Triangle::Upper,
+        LOWER => Triangle::Lower,
+        other => return Err(refusal(kind, format_args!("unknown triangle: {other}"))),
+    };
+    let order = match order {
+        BY_ROWS => PackedOrder::Rows,
+        BY_COLUMNS => PackedOrder::Columns,
+        other => return Err(refusal(kind, format_args!("unknown order: {other}"))),
+    };
+    Ok((values, triangle, order))
+}
+
+macro_rules! stored {
+    ($Matrix:ident, $kind:expr) => {
+        impl Stored for $Matrix {
+            const KIND: TableKind = $kind;
+
+            fn content(&self) -> Result<Content<'_>> {
+                let (kind, shape, dictionary) = (Self::KIND, self.shape(), self.dictionary().clone());
+                let settings = settings_of(self.triangle(), self.order());
+                Ok(Content { kind, shape, settings, dictionary, values: vec![Values::Array(self.array().clone())] })
+            }
+
+            fn from_content(found: FoundContent) -> Result<Self> {
+                let (values, triangle, order) = packed(Self::KIND, found)?;
+                let matrix = Self::from_packed(values, triangle, order).map_err(Refused::into_error)?;
+                Ok(Self(matrix.0.made_by_the_library()))
+            }
+        }
+    };
+}
+
+stored!(PackedSymmetricMatrix, TableKind::PACKED_SYMMETRIC);
+stored!(PackedTriangularMatrix, TableKind::PACKED_TRIANGULAR);
