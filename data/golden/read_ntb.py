@@ -12,6 +12,7 @@ MAGIC = b"\x89NTB\r\n\x1a\n"
 ELEMENTS = {0: ("f32", "f"), 1: ("f64", "d"), 2: ("i32", "i"), 3: ("u32", "I"), 4: ("i64", "q"), 5: ("u64", "Q"),
             6: ("i8", "b"), 7: ("u8", "B"), 8: ("i16", "h"), 9: ("u16", "H"), 16: ("f16", "e"), 17: ("bf16", "H")}
 FEATURE_TYPES = ["categorical", "ordinal", "continuous"]
+ALIGNMENT = 64  # of arrays
 
 
 def check(holds, problem):
@@ -19,8 +20,98 @@ def check(holds, problem):
         raise ValueError(problem)
 
 
+def values_of(element, data):
+    """Returns the numbers of one type that bytes are."""
+    name, letter = ELEMENTS[element]
+    values = struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data)
+    if name == "bf16":
+        values = [struct.unpack("<f", struct.pack("<I", value << 16))[0] for value in values]
+    return list(values)
+
+
+def size_of(element):
+    return struct.calcsize("<" + ELEMENTS[element][1])
+
+
+class Header:
+    """The fields of a header, one after the other."""
+
+    def __init__(self, data, position):
+        self.data, self.position = data, position
+
+    def take(self, form):
+        values = struct.unpack_from("<" + form, self.data, self.position)
+        self.position += struct.calcsize("<" + form)
+        return values[0]
+
+    def features(self, columns, have_elements):
+        """Returns element id (or None), name, type and categories of each column."""
+        is_uniform, count = self.take("B"), self.take("Q")
+        check(count == columns, "the features do not describe the columns")
+        found = []
+        for _ in range(1 if is_uniform else count):
+            element = self.take("B") if have_elements else None
+            title = self.take(f"{self.take('Q')}s").decode() if self.take("B") else None
+            kind = FEATURE_TYPES[self.take("B")]
+            found.append((element, title, kind, self.take("Q") if self.take("B") else None))
+        check(self.position == len(self.data), "bytes after the last feature")
+        return found * (columns if is_uniform else 1)
+
+
+def read_homogeneous(header, payload):
+    element, layout, rows, columns = [header.take(form) for form in "BBQQ"]
+    features = header.features(columns, False)
+    check(rows * columns * size_of(element) == len(payload), "the shape does not fit")
+    values = values_of(element, payload)
+    table = [values[row::rows] if layout else values[row * columns:(row + 1) * columns] for row in range(rows)]
+    words = [ELEMENTS[element][0], ["row_major", "column_major"][layout]]
+    return words, [(element, *feature[1:]) for feature in features], table
+
+
+def read_arrays(kind, header, payload):
+    rows, columns = header.take("Q"), header.take("Q")
+    settings = [header.take("Q") for _ in range(header.take("Q"))]
+    described = [(header.take("B"), header.take("Q")) for _ in range(header.take("Q"))]
+    features = header.features(columns, True)
+    arrays, end = [], 0
+    for element, count in described:
+        start = (end + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        end = start + count * size_of(element)
+        arrays.append((element, payload[start:end]))
+    check(end == len(payload), "the arrays do not fit")
+
+    table = [[0] * columns for _ in range(rows)]
+    if kind == "structure-of-arrays":
+        for column, (element, data) in enumerate(arrays):
+            for row, value in enumerate(values_of(element, data)):
+                table[row][column] = value
+    elif kind == "array-of-structures":
+        (size, *offsets), records = settings, arrays[0][1]
+        for row in range(rows):
+            for column, offset in enumerate(offsets):
+                element, at = features[column][0], row * size + offset
+                [table[row][column]] = values_of(element, records[at:at + size_of(element)])
+    elif kind == "csr":
+        offsets, indices, values = [values_of(*array) for array in arrays]
+        for row in range(rows):
+            for at in range(offsets[row], offsets[row + 1]):
+                table[row][indices[at]] = values[at]
+    elif kind in ("packed-symmetric", "packed-triangular"):
+        (is_lower, by_columns), values = settings, values_of(*arrays[0])
+        cells = [(row, column) for row in range(rows) for column in range(rows)]
+        cells = [(r, c) for r, c in cells if (c <= r if is_lower else c >= r)]
+        cells.sort(key=lambda cell: cell[::-1] if by_columns else cell)
+        for (row, column), value in zip(cells, values, strict=True):
+            table[row][column] = value
+            if kind == "packed-symmetric":
+                table[column][row] = value
+    else:
+        raise ValueError(f"unknown kind of table: {kind}")
+    return [kind], features, table
+
+
 def read(data):
-    """Returns element name, layout, features (name, type, categories), and rows of values."""
+    """Returns words about the table, its features (element id, name, type, categories), and rows of values."""
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)
@@ -30,46 +121,27 @@ def read(data):
     check(at % 4096 == 0 and 64 + header_length <= at and at + length <= file_length, "parts overlap")
     header = data[64:64 + header_length]
     check(zlib.crc32(header) == header_sum, "the header is damaged")
-
-    start = 0
-    if major > 1:
-        start = 1 + header[0]
-        kind = header[1:start].decode("ascii")
-        check(kind == "homogeneous", f"unknown kind of table: {kind}")
-    element, layout, rows, columns, is_uniform, count = struct.unpack_from("<BBQQBQ", header, start)
-    name, letter = ELEMENTS[element]
-    check(count == columns and rows * columns * struct.calcsize("<" + letter) == length, "the shape does not fit")
-    position, features = start + struct.calcsize("<BBQQBQ"), []
-
-    def take(form):
-        nonlocal position
-        values = struct.unpack_from("<" + form, header, position)
-        position += struct.calcsize("<" + form)
-        return values[0]
-
-    for _ in range(1 if is_uniform else count):
-        title = take(f"{take('Q')}s").decode() if take("B") else None
-        kind = FEATURE_TYPES[take("B")]
-        features.append((title, kind, take("Q") if take("B") else None))
-    check(position == len(header), "bytes after the last feature")
-
     payload = data[at:at + length]
     if chunk:
         sums = [zlib.crc32(payload[i:i + chunk]) for i in range(0, length, chunk)]
         expected = struct.pack(f"<Q{len(sums)}I", len(sums), *sums)
         check(data[(at + length + 7) // 8 * 8:] == expected, "the values are damaged")
-    values = struct.unpack(f"<{rows * columns}{letter}", payload)
-    if name == "bf16":
-        values = [struct.unpack("<f", struct.pack("<I", value << 16))[0] for value in values]
-    table = [values[row::rows] if layout else values[row * columns:(row + 1) * columns] for row in range(rows)]
-    return name, ["row_major", "column_major"][layout], features * (columns if is_uniform else 1), table
+
+    kind, start = "homogeneous", 0
+    if major > 1:
+        start = 1 + header[0]
+        kind = header[1:start].decode("ascii")
+    if kind == "homogeneous":
+        return read_homogeneous(Header(header, start), payload)
+    return read_arrays(kind, Header(header, start), payload)
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], "rb") as file:
-        name, layout, features, table = read(file.read())
-    print(name, layout, len(table), len(features))
-    for feature in features:
-        print(*feature, sep="\t")
+        words, features, table = read(file.read())
+    print(*words, len(table), len(features))
+    for element, *feature in features:
+        types = [ELEMENTS[element][0]] if len(words) == 1 else []  # the other words name the type of all columns
+        print(*feature, *types, sep="\t")
     for row in table:
         print(*map(repr, row))

@@ -3,6 +3,7 @@
 mod arrays;
 mod damaged_kinds;
 mod golden_files;
+mod golden_kinds;
 mod in_place;
 mod progress;
 mod serialization;
