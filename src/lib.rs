@@ -28,6 +28,7 @@
 //! | columns of several types, an array each | [`SoaNumericTable`] |
 //! | records as they lie in memory: a `Vec` of structures | [`AosNumericTable`], [`impl_record!`] |
 //! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
+//! | values of yours, borrowed, as a table | [`BorrowedTable`], [`BorrowedTableMut`] |
 //! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
 //! | mostly zeros, of which only the others are stored | [`CsrNumericTable`] |
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
@@ -185,10 +186,11 @@ pub use crate::interop::{ArrowOptions, from_record_batches_any};
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::statistics::{BasicStatistics, ColumnStatistics};
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
+pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
 pub use crate::table::csr::CsrNumericTable;
 pub use crate::table::csr::block::{SparseBlock, SparseBlockMut};
 pub use crate::table::csr::index::Indices;
-pub use crate::table::homogen::{HomogenNumericTable, Table};
+pub use crate::table::homogen::{FloatTable, HomogenNumericTable, Table};
 pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 pub use crate::table::numeric_table::NumericTable;
 pub use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};

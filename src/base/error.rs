@@ -111,6 +111,16 @@ pub enum Error {
         /// The number of values in a row.
         columns: usize,
     },
+    /// A row that is copied into a new table has another number of values than the first one.
+    #[error("row {row} has {found} values, and the first has {expected}")]
+    RaggedRow {
+        /// The index of the row.
+        row: usize,
+        /// The number of values of the first row.
+        expected: usize,
+        /// The number of values of this one.
+        found: usize,
+    },
     /// The number of rows of a statistic would overflow.
     #[error("{added} rows are too many for {rows} that are counted already: the limit is {}", u64::MAX)]
     RowCountOverflow {
@@ -430,6 +440,12 @@ pub enum Error {
     /// The values are not contiguous in memory, so no single slice covers them.
     #[error("the values are not contiguous in memory")]
     NotContiguous,
+    /// A view of `ndarray` runs backwards along an axis, which a view of a table cannot.
+    #[error("the strides of the view are {} and {}: a table cannot be read backwards without a copy", strides.0, strides.1)]
+    NegativeStride {
+        /// The row stride and the column stride, in values.
+        strides: (isize, isize),
+    },
     /// A writable block is outstanding; the table is leased to it until it is released or dropped.
     #[error("a writable block of rows {}..{} is outstanding", rows.start, rows.end)]
     BlockOutstanding {

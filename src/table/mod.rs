@@ -26,6 +26,8 @@ pub(crate) mod aos; // forbids it in all of its files but two
 #[forbid(unsafe_code)]
 mod borrow;
 #[forbid(unsafe_code)]
+pub(crate) mod borrowed;
+#[forbid(unsafe_code)]
 pub(crate) mod content;
 #[forbid(unsafe_code)]
 pub(crate) mod csr;
@@ -76,6 +78,8 @@ pub(crate) use tiling::copy_of;
 
 // Exported from the root of the crate only: each has one public path.
 pub(crate) use self::aos::AosNumericTable;
+#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};
 pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::numeric_table::NumericTable;

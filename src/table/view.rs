@@ -465,6 +465,11 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
+    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    pub(crate) fn of_window(window: WindowMut<'t, T>) -> Self {
+        Self { window }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_window(self) -> WindowMut<'t, T> {
         self.window

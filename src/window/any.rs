@@ -93,7 +93,8 @@ impl<'a> AnyWindow<'a> {
     }
 
     pub(crate) fn size_in_bytes(&self) -> usize {
-        // Cannot overflow unless a window names an element twice, and callers cannot make such a window.
+        // Cannot overflow unless a window names elements twice, as that of a broadcast view of `ndarray` does: it has
+        // more positions than memory has bytes.
         self.rows().saturating_mul(self.columns()).saturating_mul(self.element.size_in_bytes())
     }
 

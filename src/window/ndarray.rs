@@ -8,8 +8,25 @@ fn lengths_and_strides(geometry: Geometry) -> ((usize, usize), (usize, usize)) {
     ((rows, columns), (row_stride, column_stride))
 }
 
+/// Returns the geometry of a view of `ndarray`. `None` if a stride is negative, and not the only position of its axis.
+fn geometry(lengths: (usize, usize), strides: &[isize]) -> Option<Geometry> {
+    let (rows, columns) = lengths;
+    if rows == 0 || columns == 0 {
+        return Some(Geometry { rows, columns, row_stride: columns, column_stride: 1 });
+    }
+    let along = |axis: usize, length: usize| match strides.get(axis) {
+        _ if length == 1 => Some(1),
+        Some(&stride) => usize::try_from(stride).ok(),
+        None => None,
+    };
+    // A row or a column by itself has the strides of dense values, so that it is known to be contiguous.
+    let column_stride = along(1, columns)?;
+    let row_stride = if rows == 1 { columns } else { along(0, rows)? };
+    Some(Geometry { rows, columns, row_stride, column_stride })
+}
+
 macro_rules! define_views {
-    ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident) => {
+    ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident, $of_view:ident, $of_view_mut:ident) => {
         #[cfg(feature = $feature)]
         impl<'a, T: Copy> Window<'a, T> {
             /// Returns a view of the same elements; `None` for shapes without elements that `ndarray` cannot express.
@@ -24,6 +41,15 @@ macro_rules! define_views {
                 // `Geometry`), so no length, stride or offset exceeds `isize::MAX`, and no other element is named:
                 // memory between them may belong to other windows.
                 Some(unsafe { ArrayView2::from_shape_ptr(lengths.strides(strides), self.as_ptr()) })
+            }
+
+            /// Returns a window on the elements of a view; `None` if it has negative strides, which windows have not.
+            pub(crate) fn $of_view(view: $ndarray::ArrayView2<'a, T>) -> Option<Self> {
+                let geometry = geometry(view.dim(), view.strides())?;
+                // SAFETY: the pointer is that of the view's first element. Each position of the geometry is one of the
+                // view's: the strides are the same, or those of an axis with one position, or there are no positions.
+                // So the elements are those of the view, which lends them for `'a`, and no offset overflows.
+                Some(unsafe { Self::from_raw_parts(view.as_ptr(), geometry) })
             }
         }
 
@@ -41,8 +67,17 @@ macro_rules! define_views {
                 // is consumed.
                 Ok(unsafe { ArrayViewMut2::from_shape_ptr(lengths.strides(strides), self.as_mut_ptr()) })
             }
+
+            /// Returns a window on the elements of a mutable view; `None` if it has negative strides, which windows
+            /// have not.
+            pub(crate) fn $of_view_mut(mut view: $ndarray::ArrayViewMut2<'a, T>) -> Option<Self> {
+                let geometry = geometry(view.dim(), view.strides())?;
+                // SAFETY: as for `Window`. The view borrows its elements exclusively for `'a`, each at one position
+                // only, and it is consumed.
+                Some(unsafe { Self::from_raw_parts(view.as_mut_ptr(), geometry) })
+            }
         }
     };
 }
-define_views!("ndarray", ndarray, as_ndarray, into_ndarray);
-define_views!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016);
+define_views!("ndarray", ndarray, as_ndarray, into_ndarray, of_ndarray, of_ndarray_mut);
+define_views!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016, of_ndarray_016, of_ndarray_016_mut);

@@ -227,3 +227,135 @@ fn memory_that_the_system_refuses_is_an_error() {
     assert_error!(HomogenNumericTable::full(shape(columns, 1), 1.0_f64), Error::OutOfMemory { .. });
     assert!(HomogenNumericTable::<f64>::new(shape(1, columns), DoNotAllocate).is_ok());
 }
+
+/// DAAL `create(dictionary, rows, flag)`, in any layout.
+#[test]
+fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
+    let named =
+        |element| ["a", "b"].map(|name| Feature::new(element).named(name)).into_iter().collect::<DataDictionary>();
+    for layout in LAYOUTS {
+        let make = |dictionary, rows, allocation| {
+            HomogenNumericTable::<i16>::with_dictionary_in(dictionary, rows, allocation, layout)
+        };
+        let mut table = make(named(ElementType::I16), 3, DoAllocate).unwrap();
+        assert_eq!((table.shape(), table.data_layout()), (shape(3, 2), layout));
+        assert_eq!((table.data_memory_status(), table.dictionary().index_of("b")), (InternallyAllocated, Some(1)));
+        assert_eq!(values_of(&table), [0; 6]);
+        table.set_value(2, 1, 7).unwrap();
+        let table = make(named(ElementType::I16), 3, DoNotAllocate).unwrap();
+        assert_eq!((table.shape(), table.data_memory_status()), (shape(3, 2), NotAllocated));
+        assert_eq!(table.dictionary().index_of("a"), Some(0));
+        assert_error!(
+            make(named(ElementType::U16), 3, DoAllocate),
+            Error::DictionaryMismatch { found: Some((0, _)), .. }
+        );
+        assert_error!(make(named(ElementType::I16), usize::MAX, DoAllocate), Error::SizeOverflow { .. });
+        let wide = DataDictionary::uniform(feature::<i16>(), usize::MAX);
+        assert_error!(make(wide, 2, DoNotAllocate), Error::SizeOverflow { .. });
+
+        let array = Array::from(vec![1_i16, 2, 3, 4, 5, 6]);
+        let from = |dictionary, rows| HomogenNumericTable::from_array_with(dictionary, array.clone(), rows, layout);
+        let table = from(named(ElementType::I16), 3).unwrap();
+        assert!(table.array().unwrap().shares_memory_with(&array));
+        assert_eq!((table.data_layout(), table.dictionary().index_of("b")), (layout, Some(1)));
+        assert_eq!(table.value::<i32>(2, 1).unwrap(), 6);
+        assert_error!(from(named(ElementType::I16), 4), Error::ArrayTooShort { have: 6, need: 8 });
+        assert_error!(from(named(ElementType::I16), 2), Error::ArrayTooLong { have: 6, need: 4 });
+        assert_error!(from(named(ElementType::F32), 3), Error::DictionaryMismatch { .. });
+        assert_error!(from(DataDictionary::from_features([]), 3), Error::ArrayTooLong { have: 6, need: 0 });
+    }
+    let table = HomogenNumericTable::full(shape(2, 2), 1.5_f32).unwrap().described_by(named(ElementType::F32)).unwrap();
+    assert_eq!(table.dictionary().index_of("b"), Some(1));
+    assert_error!(table.described_by(named(ElementType::F64)), Error::DictionaryMismatch { .. });
+}
+
+/// DAAL's guide: "the constructor with default values and sizes"; the columns and the memory come later.
+#[test]
+fn a_table_without_memory_gets_its_columns_later() {
+    let named = |count: usize| (0..count).map(|i| feature::<f32>().named(format!("n{i}"))).collect::<DataDictionary>();
+    let mut table = HomogenNumericTable::<f32>::default();
+    table.set_columns(named(3)).unwrap();
+    assert_eq!((table.shape(), table.data_memory_status()), (shape(0, 3), NotAllocated));
+    table.set_columns(named(2)).unwrap(); // still without memory
+    table.set_array(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap();
+    assert_eq!((values_of(&table), table.dictionary().index_of("n1")), (vec![1.0, 2.0, 3.0, 4.0], Some(1)));
+    let before = state_of(&table);
+    assert_error!(table.set_columns(named(3)), Error::DictionaryMismatch { features: 3, columns: 2, .. });
+    assert_error!(table.set_columns(named(0)), Error::DictionaryMismatch { .. });
+    assert_eq!(state_of(&table), before);
+    table.set_columns(DataDictionary::uniform(feature::<f32>(), 2)).unwrap(); // as many: only the description
+    assert_eq!((state_of(&table), table.dictionary().index_of("n1")), (before, None));
+    table.free_data_memory().unwrap();
+    table.set_columns(named(1)).unwrap();
+    assert_eq!(table.shape(), shape(2, 1));
+    table.allocate_data_memory().unwrap();
+    assert_eq!(values_of(&table), [0.0; 2]);
+
+    let mut table = HomogenNumericTable::<f32>::new_in(shape(4, 0), DoNotAllocate, ColumnMajor).unwrap();
+    assert_error!(table.set_columns(DataDictionary::uniform(feature::<f64>(), 2)), Error::DictionaryMismatch { .. });
+    assert_error!(table.set_columns(DataDictionary::uniform(feature::<f32>(), usize::MAX)), Error::SizeOverflow { .. });
+    assert_eq!(table.shape(), shape(4, 0));
+    table.set_columns(named(2)).unwrap();
+    table.resize(4).unwrap();
+    assert_eq!((table.shape(), table.data_layout(), values_of(&table)), (shape(4, 2), ColumnMajor, vec![0.0; 8]));
+
+    let mut table = HomogenNumericTable::<f32>::new(shape(2, 2), DoAllocate).unwrap();
+    let mut block = BlockDescriptor::<f32>::new();
+    table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    assert_error!(table.set_columns(named(2)), Error::BlockOutstanding { .. });
+}
+
+#[test]
+fn rows_of_any_kind_are_copied_and_a_ragged_one_is_named() {
+    fn check<T: SmallNumber>() {
+        let rows = [[1, 2, 3], [4, 5, 6]].map(|row| row.map(T::small).to_vec());
+        let expected = (1..=6).map(T::small).collect::<Vec<T>>();
+        let slices = rows.iter().map(Vec::as_slice);
+        let arrays = rows.iter().map(|row| <[T; 3]>::try_from(&row[..]).unwrap());
+        for table in [
+            HomogenNumericTable::<T>::from_row_iter(&rows),
+            HomogenNumericTable::from_row_iter(rows.to_vec()),
+            HomogenNumericTable::from_row_iter(slices),
+            HomogenNumericTable::from_row_iter(arrays),
+        ] {
+            let table = table.unwrap();
+            assert_eq!((table.shape(), table.data_memory_status()), (shape(2, 3), InternallyAllocated));
+            assert_eq!(values_of(&table), expected);
+        }
+    }
+    for_each_element!(T => check::<T>());
+    let ragged = [vec![1, 2], vec![3, 4], vec![5], vec![6, 7, 8]];
+    let refused = HomogenNumericTable::<i32>::from_row_iter(&ragged);
+    assert_error!(refused, Error::RaggedRow { row: 2, expected: 2, found: 1 });
+    let refused = HomogenNumericTable::<i32>::from_row_iter([&[][..], &[1]]);
+    assert_error!(refused, Error::RaggedRow { row: 1, expected: 0, found: 1 });
+    let none = HomogenNumericTable::<f64>::from_row_iter(Vec::<Vec<f64>>::new()).unwrap();
+    assert_eq!((none.shape(), none.data_memory_status()), (shape(0, 0), InternallyAllocated));
+    assert_eq!(HomogenNumericTable::<f64>::from_row_iter([[]; 3]).unwrap().shape(), shape(3, 0));
+    // A length that an iterator claims is not believed.
+    struct Boastful(u8);
+    impl Iterator for Boastful {
+        type Item = [u8; 2];
+        fn next(&mut self) -> Option<[u8; 2]> {
+            self.0 = self.0.checked_sub(1)?;
+            Some([self.0; 2])
+        }
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (usize::MAX, None)
+        }
+    }
+    assert_eq!(values_of(&HomogenNumericTable::from_row_iter(Boastful(2)).unwrap()), [1, 1, 0, 0]);
+    let mut table = HomogenNumericTable::from_row_iter((0..1000_u32).map(|row| [row; 5])).unwrap();
+    table.resize(1001).unwrap();
+    assert_eq!((table.value::<u32>(999, 4).unwrap(), table.value::<u32>(1000, 0).unwrap()), (999, 0));
+}
+
+/// DAAL: "The default data type for a homogeneous numeric table is float".
+#[test]
+fn the_default_type_needs_no_annotation() {
+    let table = numeric_table::FloatTable::new(shape(2, 3), DoAllocate).unwrap();
+    let same: HomogenNumericTable = HomogenNumericTable::new(shape(2, 3), DoAllocate).unwrap();
+    let short = <Table>::new(shape(2, 3), DoAllocate).unwrap();
+    assert_eq!((&table, table.element_type()), (&same, ElementType::F32));
+    assert_eq!(table, short);
+}

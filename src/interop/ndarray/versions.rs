@@ -5,7 +5,10 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::block::{Block, BlockMut};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut};
+use crate::table::{
+    BorrowedTable, BorrowedTableMut, DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut,
+};
+use crate::window::{Window, WindowMut};
 
 /// A shared `ndarray` array, as the owner of an [`Array`].
 struct SharedNdarray<A>(A);
@@ -45,7 +48,7 @@ fn take_vec<T: Element>(table: &mut HomogenNumericTable<T>) -> Option<Vec<T>> {
 }
 
 macro_rules! define_conversions {
-    ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident) => {
+    ($feature:literal, $ndarray:ident, $as_ndarray:ident, $into_ndarray:ident, $of_view:ident, $of_view_mut:ident) => {
         #[cfg(feature = $feature)]
         mod $into_ndarray {
             use $ndarray::{
@@ -135,6 +138,49 @@ macro_rules! define_conversions {
             }
 
             // --- arrays as tables ---------------------------------------------------------------------------------
+
+            /// The same values, whatever the strides, but that none may be negative: [`Error::NegativeStride`]. O(1).
+            impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for TableView<'t, T> {
+                type Error = Error;
+
+                fn try_from(view: ArrayView2<'t, T>) -> Result<Self> {
+                    let strides = strides_of(&view);
+                    Window::$of_view(view).map(Self::of_window).ok_or(Error::NegativeStride { strides })
+                }
+            }
+
+            /// The same values, whatever the strides, but that none may be negative: [`Error::NegativeStride`]. O(1).
+            impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for TableViewMut<'t, T> {
+                type Error = Error;
+
+                fn try_from(view: ArrayViewMut2<'t, T>) -> Result<Self> {
+                    let strides = strides_of(&view);
+                    WindowMut::$of_view_mut(view).map(Self::of_window).ok_or(Error::NegativeStride { strides })
+                }
+            }
+
+            /// The values are not copied; strides may not be negative: [`Error::NegativeStride`]. O(1).
+            impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for BorrowedTable<'t, T> {
+                type Error = Error;
+
+                fn try_from(view: ArrayView2<'t, T>) -> Result<Self> {
+                    TableView::try_from(view).map(Self::from)
+                }
+            }
+
+            /// The values are not copied, and are written in place; strides may not be negative:
+            /// [`Error::NegativeStride`]. O(1).
+            impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for BorrowedTableMut<'t, T> {
+                type Error = Error;
+
+                fn try_from(view: ArrayViewMut2<'t, T>) -> Result<Self> {
+                    TableViewMut::try_from(view).map(Self::from)
+                }
+            }
+
+            fn strides_of<S: Data>(array: &ArrayBase<S, Ix2>) -> (isize, isize) {
+                (array.stride_of($ndarray::Axis(0)), array.stride_of($ndarray::Axis(1)))
+            }
 
             impl<T: Element, S: Storage<Elem = T>> Source<T> for ArrayBase<S, Ix2> {
                 fn is_lent(&self) -> bool {
@@ -274,5 +320,5 @@ macro_rules! define_conversions {
         }
     };
 }
-define_conversions!("ndarray", ndarray, as_ndarray, into_ndarray);
-define_conversions!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016);
+define_conversions!("ndarray", ndarray, as_ndarray, into_ndarray, of_ndarray, of_ndarray_mut);
+define_conversions!("ndarray-016", ndarray_016, as_ndarray_016, into_ndarray_016, of_ndarray_016, of_ndarray_016_mut);

@@ -212,7 +212,47 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::copy_of(rows.as_flattened())?, shape, DataLayout::RowMajor))
     }
 
+    /// Copies rows of any kind into a new table: vectors, slices, what an iterator returns. The first one decides the
+    /// number of columns; without any, the table has none. [`from_rows`](Self::from_rows) does the same for arrays,
+    /// whose lengths are known to the compiler.
+    ///
+    /// Cost: amortised O(1) for each value.
+    ///
+    /// # Errors
+    /// [`Error::RaggedRow`] for the first row that is longer or shorter than the first one; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let rows = vec![vec![1.5_f32, 2.5], vec![3.5, 4.5]];
+    /// assert_eq!(HomogenNumericTable::from_row_iter(&rows)?.as_slice()?, [1.5, 2.5, 3.5, 4.5]);
+    ///
+    /// let squares = (1..4_i64).map(|number| [number, number * number]);
+    /// assert_eq!(HomogenNumericTable::<i64>::from_row_iter(squares)?.shape(), Shape { rows: 3, columns: 2 });
+    ///
+    /// let error = HomogenNumericTable::<u8>::from_row_iter([&[1, 2][..], &[3]]).unwrap_err();
+    /// assert_eq!(error.to_string(), "row 1 has 1 values, and the first has 2");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_row_iter<R: AsRef<[T]>>(rows: impl IntoIterator<Item = R>) -> Result<Self> {
+        let (mut values, mut shape) = (Vec::<T>::new(), Shape::default());
+        for row in rows {
+            let row = row.as_ref();
+            if shape.rows == 0 {
+                shape.columns = row.len();
+            } else if row.len() != shape.columns {
+                return Err(Error::RaggedRow { row: shape.rows, expected: shape.columns, found: row.len() });
+            }
+            let bytes = values.len().saturating_add(row.len()).saturating_mul(size_of::<T>());
+            values.try_reserve(row.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+            values.extend_from_slice(row);
+            shape.rows = shape.rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: Some(T::TYPE) })?;
+        }
+        Ok(Self::internal(Array::from(values), shape, DataLayout::RowMajor))
+    }
+
     /// Creates a table with the columns that a dictionary describes: no rows, not allocated.
+    /// [`with_dictionary_in`](Self::with_dictionary_in) takes rows, memory and layout as well.
     ///
     /// Source: DAAL `create(dictionary)`, which does not check the types.
     ///
@@ -232,6 +272,95 @@ impl<T: Element> HomogenNumericTable<T> {
         dictionary.check(dictionary.len(), T::TYPE)?;
         let shape = Shape { rows: 0, columns: dictionary.len() };
         Ok(Self { dictionary, ..Self::unallocated(shape, DataLayout::RowMajor) })
+    }
+
+    /// Creates a table with the columns that a dictionary describes, a number of rows, and a layout; if it is
+    /// allocated, its values are zero.
+    ///
+    /// Source: DAAL `create(dictionary, rows, flag)`.
+    ///
+    /// # Errors
+    /// Those of [`with_dictionary`](Self::with_dictionary); [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F64).named(name));
+    /// let dictionary = names.into_iter().collect();
+    /// let (allocation, layout) = (AllocationFlag::DoAllocate, DataLayout::ColumnMajor);
+    /// let table = HomogenNumericTable::<f64>::with_dictionary_in(dictionary, 3, allocation, layout)?;
+    /// assert_eq!((table.shape(), table.dictionary().index_of("y")), (Shape { rows: 3, columns: 2 }, Some(1)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_dictionary_in(
+        dictionary: DataDictionary,
+        row_count: usize,
+        allocation: AllocationFlag,
+        layout: DataLayout,
+    ) -> Result<Self> {
+        dictionary.check(dictionary.len(), T::TYPE)?;
+        Self::new_in(Shape { rows: row_count, columns: dictionary.len() }, allocation, layout)?.described_by(dictionary)
+    }
+
+    /// Creates a table on memory that the user provides, with the columns that a dictionary describes, a number of
+    /// rows, and a layout. No copy: the memory is used as by [`from_array_in`](Self::from_array_in).
+    ///
+    /// # Errors
+    /// Those of [`from_array`](Self::from_array) and [`with_dictionary`](Self::with_dictionary).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let names = ["x", "y"].map(|name| Feature::new(ElementType::I32).named(name));
+    /// let dictionary = names.into_iter().collect();
+    /// let table = HomogenNumericTable::from_array_with(dictionary, vec![1, 2, 3, 4, 5, 6], 3, DataLayout::RowMajor)?;
+    /// assert_eq!(table.column::<i32>(table.dictionary().index_of("y").unwrap(), ..)?[..], [2, 4, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_array_with(
+        dictionary: DataDictionary,
+        array: impl Into<Array<T>>,
+        row_count: usize,
+        layout: DataLayout,
+    ) -> Result<Self> {
+        dictionary.check(dictionary.len(), T::TYPE)?;
+        let shape = Shape { rows: row_count, columns: dictionary.len() };
+        Self::from_array_in(array, shape, layout)?.described_by(dictionary)
+    }
+
+    /// Gives a table without memory other columns, and describes them: those of a dictionary, as many as it has. A
+    /// table of [`default`](Default::default), which has neither rows nor columns, becomes one of any size this way, by
+    /// [`resize`](crate::NumericTable::resize) or [`set_array`](Self::set_array) afterwards.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] if a feature's type is not `T`, or if the table has memory, whose columns are not
+    /// as many; [`Error::SizeOverflow`]; [`Error::BlockOutstanding`]. The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::<f32>::default();
+    /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F32).named(name));
+    /// table.set_columns(names.into_iter().collect())?;
+    /// table.resize(3)?;
+    /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
+    /// let three_columns = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
+    /// assert!(table.set_columns(three_columns).is_err()); // its values have two
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn set_columns(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.memory.array()?;
+        if self.status != MemoryStatus::NotAllocated {
+            dictionary.check(self.shape.columns, T::TYPE)?;
+            self.dictionary = dictionary;
+            return Ok(());
+        }
+        dictionary.check(dictionary.len(), T::TYPE)?;
+        let shape = Shape { columns: dictionary.len(), ..self.shape };
+        shape.element_count_of(T::TYPE)?;
+        self.replace_memory(Array::new(), shape, MemoryStatus::NotAllocated);
+        self.dictionary = dictionary;
+        Ok(())
     }
 
     /// Returns a table of some of the rows: O(1), shares the memory, keeps the dictionary.
@@ -289,8 +418,21 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Replaces the dictionary by another that describes these columns.
-    pub(crate) fn described_by(self, dictionary: DataDictionary) -> Result<Self> {
+    /// Returns the table with another dictionary, which describes its columns: so that any constructor takes one.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`]. The table is dropped: [`set_dictionary`](crate::NumericTable::set_dictionary)
+    /// keeps it.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F32).named(name));
+    /// let table = Table::from_rows(&[[1.5_f32, 2.5]])?.described_by(names.into_iter().collect())?;
+    /// assert_eq!(table.dictionary().index_of("y"), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn described_by(self, dictionary: DataDictionary) -> Result<Self> {
         dictionary.check(self.shape.columns, T::TYPE)?;
         Ok(Self { dictionary, ..self })
     }

@@ -111,6 +111,18 @@ impl Placement {
 /// ```
 pub type Table<T = f32> = HomogenNumericTable<T>;
 
+/// A [`HomogenNumericTable`] of `f32`, DAAL's default type, for expressions: `FloatTable::new(shape, flag)`. Rust uses
+/// the default type of `HomogenNumericTable` in types, as in `let table: HomogenNumericTable = ...`, but not there.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{FloatTable, prelude::*};
+/// let table = FloatTable::new(Shape { rows: 3, columns: 2 }, AllocationFlag::DoAllocate)?;
+/// assert_eq!(table.element_type(), ElementType::F32);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub type FloatTable = HomogenNumericTable<f32>;
+
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the element type of the values, which is that of `T`.
     ///

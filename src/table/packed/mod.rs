@@ -34,11 +34,11 @@ use crate::base::value::AnyValue;
 ///      4  5  6
 /// ```
 ///
-/// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and contiguous.
-/// Many rows are read in about twice the time that a full matrix takes; one row at a time, each of its mirrored values
-/// comes from another line of the cache. A value that is written is written for both of its cells. If a block has both,
-/// and they differ in any bit when it is written, that is [`Error::UnequalMirror`], and nothing is written: change both,
-/// or the [packed values](Self::packed_mut).
+/// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
+/// contiguous. Many rows are read in about twice the time that a full matrix takes; one row at a time, each of its
+/// mirrored values comes from another line of the cache. A value that is written is written for both of its cells. If a
+/// block has both, and they differ in any bit when it is written, that is [`Error::UnequalMirror`], and nothing is
+/// written: change both, or the [packed values](Self::packed_mut).
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
 /// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and

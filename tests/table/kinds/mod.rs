@@ -1,6 +1,7 @@
 //! Kinds of tables: one suite that all of them pass, and what each has of its own.
 
 mod aos;
+mod borrowed_values;
 mod conformance;
 mod csr;
 mod csr_hostile;
@@ -13,8 +14,8 @@ mod square;
 use numeric_table::prelude::*;
 use numeric_table::table::{by_mut, by_ref, records_mut};
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, RecordLayout, RowMergedNumericTable,
-    SoaNumericTable, bf16, f16, impl_record,
+    AnyArray, AosNumericTable, BorrowedTableMut, CsrNumericTable, MergedNumericTable, RecordLayout,
+    RowMergedNumericTable, SoaNumericTable, bf16, f16, impl_record,
 };
 use test_support::SmallNumber;
 use test_support::tables::{number, numbered, shape};
@@ -207,6 +208,34 @@ conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
 conformance!(sparse_rows, || Box::new(all_stored()) as Boxed);
 conformance!(some_sparse_rows, || Box::new(slice_of_all_stored()) as Boxed);
 conformance!(borrowed, || by_mut(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor))));
+conformance!(borrowed_values_by_rows, || {
+    Box::new(BorrowedTableMut::from(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor)).view_mut().unwrap()))
+        as Boxed
+});
+conformance!(borrowed_values_by_columns, || {
+    Box::new(BorrowedTableMut::from(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::ColumnMajor)).view_mut().unwrap()))
+        as Boxed
+});
+conformance!(borrowed_values_of_a_larger_table, || {
+    let larger = kept(HomogenNumericTable::<i16>::zeros(shape(ROWS + 2, COLUMNS + 3)).unwrap());
+    let values = larger.view_mut().unwrap().rows(1..=ROWS).unwrap().columns(2..2 + COLUMNS).unwrap();
+    let mut table = BorrowedTableMut::from(values);
+    for (row, column) in (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (row, column))) {
+        table.set_value(row, column, number::<i16>(COLUMNS, row, column)).unwrap();
+    }
+    Box::new(table) as Boxed
+});
+#[cfg(feature = "ndarray")]
+conformance!(a_strided_view_of_ndarray, || {
+    // Neither stride is one.
+    let larger = kept(HomogenNumericTable::<i16>::zeros(shape(COLUMNS * 3, ROWS * 2)).unwrap());
+    let array = larger.view_mut().unwrap().into_ndarray().unwrap();
+    let mut array = array.slice_move(ndarray::s![1..;3, ..;2]).reversed_axes();
+    for ((row, column), value) in array.indexed_iter_mut() {
+        *value = number(COLUMNS, row, column);
+    }
+    Box::new(BorrowedTableMut::try_from(array).unwrap()) as Boxed
+});
 conformance!(of_the_user, || {
     let rows = |rows: std::ops::Range<usize>| {
         let place = |row: usize, column: usize| number::<u8>(COLUMNS, rows.start + row, column);
