@@ -43,7 +43,9 @@ pub(super) fn check(table: &mut dyn NumericTable, values: &[f64]) {
         assert_eq!(copy.dictionary(), table.dictionary());
         assert_eq!(copy.rows::<f64>(..).unwrap()[..], *values);
         assert_eq!(copy.data_memory_status(), MemoryStatus::InternallyAllocated);
-        assert_eq!(copy.to_bytes().unwrap(), table.to_bytes().unwrap()); // which shows all that a kind consists of
+        if expected == table.kind() {
+            assert_eq!(copy.to_bytes().unwrap(), table.to_bytes().unwrap()); // all that a kind consists of
+        }
     }
     let wide = HomogenNumericTable::<f64>::load_as(&path).unwrap();
     assert_eq!(wide.rows::<f64>(..).unwrap()[..], *values);
