@@ -3,13 +3,15 @@
 //! After each call the outcome, every table and every descriptor are compared with what the model says: shapes,
 //! memory status, dictionaries, values bit for bit, who shares memory with whom, leases, and which errors apply.
 //! The model is in `state` and `block`, its conversions in `number`, the calls in `operation`, the things under test in
-//! `real`.
+//! `real`. Tables of every other kind are in `kinds`, with a plainer model in `grid`.
 //! Semantics: as the pages of `NumericTable`, `HomogenNumericTable`, `BlockAccess` and `BlockDescriptor` state them.
 //!
 //! `NUMERIC_TABLE_SEQUENCES` sets the number of sequences, `NUMERIC_TABLE_SEED` the seed, which is printed. A sequence
 //! that fails is printed in its shortest form.
 
 mod block;
+mod grid;
+mod kinds;
 mod number;
 mod operation;
 mod real;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 
 use numeric_table::prelude::*;
 use numeric_table::{AnyArray, BlockKind};
-use proptest::prelude::{Just, any, prop};
+use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq, prop_oneof};
 
@@ -408,35 +410,33 @@ fn from_environment(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
 }
 
-#[test]
-fn random_sequences_of_calls_do_what_the_model_says() {
-    let sequences =
+/// Runs a test on random sequences, as many as the environment says. One that fails is printed in its shortest form.
+fn run_sequences<S: Strategy>(sequences: &S, test: impl Fn(&S::Value) -> TestCaseResult) {
+    let count =
         from_environment("NUMERIC_TABLE_SEQUENCES").unwrap_or(if cfg!(debug_assertions) { 2_000 } else { 10_000 });
     let seed = from_environment("NUMERIC_TABLE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
-    eprintln!("{sequences} sequences, NUMERIC_TABLE_SEED={seed}");
+    eprintln!("{count} sequences, NUMERIC_TABLE_SEED={seed}");
     let config = Config {
-        cases: sequences.try_into().expect("at most 2^32"),
+        cases: count.try_into().expect("at most 2^32"),
         rng_seed: RngSeed::Fixed(seed),
         failure_persistence: None,
         max_shrink_iters: 20_000,
         ..Config::default()
     };
+    match TestRunner::new(config).run(sequences, |sequence| test(&sequence)) {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, sequence)) => panic!("NUMERIC_TABLE_SEED={seed}: {reason}\n{sequence:#?}"),
+        Err(error) => panic!("NUMERIC_TABLE_SEED={seed}: {error}"),
+    }
+}
+
+#[test]
+fn random_sequences_of_calls_do_what_the_model_says() {
     // Looking at a table that waits for a block to come back is what fetches its memory: so not all sequences look.
     let sequence = (
         prop::collection::vec(creation(), 1..4),
         prop::collection::vec(operation(), 1..40),
         prop_oneof![4 => Just(true), 1 => any::<bool>()],
     );
-    let result = TestRunner::new(config).run(&sequence, |(creations, operations, looks_always)| {
-        run(&creations, &operations, looks_always) //
-    });
-    match result {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, (creations, operations, looks_always))) => {
-            let operations = creations.iter().chain(&operations);
-            let lines: String = operations.enumerate().map(|(i, operation)| format!("{i}: {operation:?}\n")).collect();
-            panic!("NUMERIC_TABLE_SEED={seed}: {reason}\nlooks after each call: {looks_always}\n{lines}");
-        }
-        Err(error) => panic!("NUMERIC_TABLE_SEED={seed}: {error}"),
-    }
+    run_sequences(&sequence, |(creations, operations, looks_always)| run(creations, operations, *looks_always));
 }
