@@ -1,7 +1,9 @@
 //! Tables written as CSV files, and read again.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
-use test_support::bits::{Random, special_values};
+use numeric_table::{
+    AnyArray, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, SoaNumericTable, prelude::*,
+};
+use test_support::bits::{Random, is_same, special_values};
 use test_support::tables::{LAYOUTS, assert_error, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
 
@@ -80,4 +82,55 @@ fn a_first_field_that_begins_with_a_mark_of_utf_8_keeps_it() {
     let options = CsvOptions::new().header(CsvHeader::No).kind(0, CsvKind::Categorical);
     let source = CsvSource::from_bytes_with(text.into_bytes(), options).unwrap();
     assert_eq!(source.categories(0).unwrap().unwrap(), names);
+}
+
+/// Writes a table of any kind.
+fn written_any(table: &dyn NumericTable, options: CsvWriteOptions) -> String {
+    let mut text = Vec::new();
+    table.write_csv_to(&mut text, options).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn mixed_tables_are_written_each_column_by_its_type_and_read_back() {
+    let text = "id,size,colour\n9007199254740993,1.5,red\n-7,0.1,blue\n0,-0,red\n";
+    let source = CsvSource::from_bytes(text.as_bytes().to_vec()).unwrap();
+    let table = source.load_typed().unwrap();
+    let options = CsvWriteOptions::new().categories(2, source.categories(2).unwrap().unwrap());
+    assert_eq!(written_any(&table, options), text);
+    let gaps = CsvWriteOptions::new().header(false).missing("NA").delimiter(b';');
+    let mut table = SoaNumericTable::new();
+    table.push_column("a", vec![f32::NAN, 0.1, 3.0]).unwrap();
+    table.push_column("b", vec![u64::MAX, 0, 1]).unwrap();
+    assert_eq!(written_any(&table, gaps), "NA;18446744073709551615\n0.1;0\n3;1\n");
+    let few = CsvWriteOptions::new().categories(1, ["x"]);
+    let dynamic: &dyn NumericTable = &table;
+    let error = dynamic.write_csv_to(Vec::new(), few).unwrap_err().to_string();
+    assert!(error.ends_with("18446744073709551615 at row 0, column 1 is no index of 1 categories"), "{error}");
+    let empty = SoaNumericTable::from_columns([
+        ("a", AnyArray::from(Vec::<u8>::new())),
+        ("b", AnyArray::from(Vec::<f64>::new())),
+    ]);
+    assert_eq!(written_any(&empty.unwrap(), CsvWriteOptions::new()), "a,b\n");
+}
+
+#[test]
+fn every_value_of_a_mixed_table_is_read_back_bit_for_bit() {
+    let (mut table, mut options) = (SoaNumericTable::new(), CsvOptions::new().kind(.., CsvKind::Continuous));
+    for_each_element!(T => {
+        let mut values = special_values::<T>();
+        values.extend(Random::new(T::TYPE.id().into()).values::<T>(20_000 - values.len()));
+        table.push_column(T::TYPE.name(), values).unwrap();
+        options = std::mem::take(&mut options).column_type(T::TYPE.name(), T::TYPE);
+    });
+    let text = written_any(&table, CsvWriteOptions::new());
+    let back =
+        CsvSource::from_bytes_with(text.into_bytes(), options.header(CsvHeader::Yes)).unwrap().load_typed().unwrap();
+    assert_eq!(back.dictionary(), table.dictionary());
+    for column in 0..table.column_count() {
+        for_each_element!(T => if table.column_type(column).unwrap() == T::TYPE {
+            let (values, expected) = (back.column_as::<T>(column).unwrap(), table.column_as::<T>(column).unwrap());
+            assert!(values.len() == 20_000 && values.iter().zip(expected).all(|(&one, &other)| is_same(one, other)));
+        });
+    }
 }

@@ -306,7 +306,7 @@ impl Sink for ColumnSink<'_, '_> {
     fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
         let (planned, row) = (&self.plan.columns[column], self.row);
         match (planned.usage, &planned.action) {
-            (Use::Ignore, _) => return Taken::Ignored,
+            (Use::Ignore, _) => Taken::Ignored,
             (Use::Convert | Use::Examine, Action::Number { target }) => match planned.short {
                 Short::Guessed => take_guessed(&mut self.cells[*target], row, bytes, delimiter, &self.evidence[column]),
                 Short::Stated => self.cells[*target].take(row, bytes, delimiter),
@@ -349,7 +349,7 @@ fn take_guessed(cells: &mut Cells<'_>, row: usize, bytes: &[u8], delimiter: u8, 
         return match glance::<f64>(bytes) {
             Some((value, length)) if ends_field(bytes, length, delimiter) => {
                 let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded to
-                if !is_small && Whole::of(&bytes[..length]).is_some() {
+                if !evidence.is_settled_float() || (!is_small && Whole::of(&bytes[..length]).is_some()) {
                     return Taken::Field;
                 }
                 put(values, row, value);

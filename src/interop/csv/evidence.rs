@@ -8,7 +8,7 @@ use super::excerpt;
 use super::failure::{Cause, Failure, Reason};
 use super::roles::Action;
 use super::whole::Whole;
-use crate::base::element::ElementType;
+use crate::base::element::{ElementType, match_element};
 use crate::base::number::{Exact, Loss, Number};
 
 /// A field, by its position in the file and its text.
@@ -78,6 +78,11 @@ impl Evidence {
         self.inexact = self.inexact.take().or(later.inexact);
     }
 
+    /// Returns whether no other field can change why the column needs a float.
+    pub(super) fn is_settled_float(&self) -> bool {
+        self.gap.is_some() || self.real.is_some() // every gap is seen, whatever the type that is guessed
+    }
+
     fn needs_float(&self) -> bool {
         let has_range = self.exceeds_both || (self.exceeds_signed && self.has_negative);
         self.real.is_some() || self.gap.is_some() || has_range
@@ -112,26 +117,21 @@ impl Evidence {
             _ if self.gap.is_some() => return ElementType::F64, // NaN
             _ => None,
         };
-        let holds = |loss: fn(Exact) -> Loss| {
+        const TYPES: [ElementType; 5] =
+            [ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64, ElementType::I64];
+        let is_held = |element: &ElementType| {
             let all = [Some(Exact::Integer(largest as i128)), gap.map(Exact::Float)];
-            all.into_iter().flatten().all(|number| loss(number) == Loss::None)
+            match_element!(*element, T => all.into_iter().flatten().all(|number| T::loss(number) == Loss::None))
         };
-        let types: [(ElementType, fn(Exact) -> Loss); 5] = [
-            (ElementType::U8, u8::loss),
-            (ElementType::U16, u16::loss),
-            (ElementType::U32, u32::loss),
-            (ElementType::U64, u64::loss),
-            (ElementType::I64, i64::loss),
-        ];
-        types.into_iter().find(|(_, loss)| holds(*loss)).map_or(ElementType::F64, |(element, _)| element)
+        TYPES.into_iter().find(is_held).unwrap_or(ElementType::F64)
     }
 
     /// Returns the failure of the first whole number that would be rounded, if the column is one of floats.
     pub(super) fn failure(&self, column: usize) -> Option<Failure> {
         let inexact = self.inexact.as_ref().filter(|_| self.needs_float())?;
-        let cause = match (&self.real, &self.gap) {
-            (Some(real), _) => Cause::Real(*real.clone()),
-            (None, Some(gap)) => Cause::Gap(gap.place),
+        let cause = match (&self.gap, &self.real) {
+            (Some(gap), _) => Cause::Gap(gap.place),
+            (None, Some(real)) => Cause::Real(*real.clone()),
             (None, None) => Cause::Range,
         };
         let Sight { place, text } = *inexact.clone();

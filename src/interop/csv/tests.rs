@@ -9,6 +9,7 @@ use super::syntax::Syntax;
 use super::*;
 use crate::base::error::{Error, Result};
 use crate::block::BlockAccess;
+use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// Returns the records as the model reads them.
@@ -117,6 +118,9 @@ const MISSING: &[&str] = &["\"\"", "NA", "\"NA\""];
 const FIELDS: &[&str] = &[
     "1",
     "-2.5",
+    "-7",
+    "9007199254740993",
+    "9223372036854775808",
     "1e3",
     "0.1",
     " 7 ",
@@ -179,6 +183,12 @@ fn outcome(result: Result<Vec<f64>>) -> Result<Vec<u64>, String> {
     result.map(|values| values.iter().map(canonical).collect()).map_err(|error| error.to_string())
 }
 
+/// Returns the ids of the types of all columns, and all values.
+fn typed_values(table: SoaNumericTable) -> Vec<f64> {
+    let types = table.dictionary().iter().map(|feature| f64::from(feature.element_type.id()));
+    types.chain(table.rows::<f64>(..).unwrap().iter().copied()).collect()
+}
+
 fn check_values(text: &str, width: usize, missing: CsvMissing) {
     let model = model_values(text, width, missing);
     let options = CsvOptions::new().header(CsvHeader::Yes).missing(missing);
@@ -190,8 +200,14 @@ fn check_values(text: &str, width: usize, missing: CsvMissing) {
         (Err(part), Err(error)) => assert!(error.contains(part), "{error}"),
         _ => panic!("{expected:?}, and the model says {model:?}"),
     }
+    let typed = |step| outcome(source(step).load_typed().map(typed_values));
+    let expected_typed = typed(1 << 20);
+    if let (Ok(found), Ok(floats)) = (&expected_typed, &expected) {
+        assert_eq!(found[width..], floats[..], "{text:?}");
+    }
     for step in 1..text.len().min(25) {
         assert_eq!(outcome(source(step).load::<f64>().map(values)), expected, "cut after {step} bytes");
+        assert_eq!(typed(step), expected_typed, "{text:?} in columns, cut after {step} bytes");
         let source = source(step);
         let blocks = || -> Result<Vec<f64>> {
             let (mut blocks, mut values) = (source.row_blocks::<f64>(step)?, Vec::new());
@@ -228,6 +244,8 @@ fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, Strin
         Ok(values)
     };
     let loaded = outcome(load());
+    let typed = open().and_then(|source| source.load_typed()).map(|table| table.rows(..).unwrap().to_vec());
+    assert_eq!(outcome(typed), loaded, "in columns, cut after {step} bytes");
     assert_eq!(outcome(in_blocks()), loaded, "in blocks, cut after {step} bytes");
     loaded
 }

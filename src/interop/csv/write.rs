@@ -8,16 +8,17 @@ use std::path::Path;
 use super::digits::push;
 use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
 use crate::array::Array;
-use crate::base::element::{Element, match_element};
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::convert::cast;
+use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::DataDictionary;
 use crate::files::output::Lines;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
-use crate::table::{HomogenNumericTable, NumericTable};
+use crate::table::{HomogenNumericTable, NumericTable, Region, Target};
+use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
 const VALUES: usize = 32 << 10;
@@ -97,21 +98,22 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does.
+    /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does. Columns may have different
+    /// element types: the values of each are written with the digits that its type needs.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::MixedElementTypes`]: `convert` makes columns of one type;
-    /// [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read;
+    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read;
     /// [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::prelude::*;
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.csv");
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
+    /// let columns = [("id", AnyArray::from(vec![i64::MAX])), ("share", AnyArray::from(vec![0.1_f32]))];
+    /// let table: Box<dyn NumericTable> = Box::new(SoaNumericTable::from_columns(columns)?);
     /// table.write_csv(&path)?;
-    /// assert_eq!(std::fs::read(&path)?, b"1,2\n");
+    /// assert_eq!(std::fs::read(&path)?, b"id,share\n9223372036854775807,0.1\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
@@ -136,10 +138,8 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        let (path, lines) = (path.as_ref(), AnyLines::by_rows(self)?);
-        match_element!(self.one_type()?, T => {
-            to_file(path, &Text::<T>::new(&lines, self.dictionary(), &options)?, &options)
-        })
+        let path = path.as_ref();
+        with_text(self, &options, |text| replace(path, &options.save, |mut file| write(&mut file, text, path)))
     }
 
     /// Writes a table of any kind to any writer, as [`HomogenNumericTable::write_csv_to`] does.
@@ -158,46 +158,66 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        let lines = AnyLines::by_rows(self)?;
-        match_element!(self.one_type()?, T => {
-            write(&mut writer, &Text::<T>::new(&lines, self.dictionary(), &options)?, Path::new(WRITER))
-        })
+        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER)))
     }
 }
 
-fn to_file<T: Element>(path: &Path, table: &Text<'_, T>, options: &CsvWriteOptions) -> Result<()> {
-    replace(path, &options.save, |mut file| write(&mut file, table, path))
+/// Calls `write` with the text of a table.
+fn with_text(
+    table: &(dyn NumericTable + '_),
+    options: &CsvWriteOptions,
+    write: impl FnOnce(&dyn Text) -> Result<()>,
+) -> Result<()> {
+    let (lines, dictionary) = (AnyLines::by_rows(table)?, table.dictionary());
+    match table.one_type() {
+        Ok(element) => match_element!(element, T => {
+            let shape = Lines::<T>::shape(&lines);
+            shape.element_count_of(T::TYPE)?;
+            dictionary.check(shape.columns, T::TYPE)?;
+            write(&RowText::<T> { lines: &lines, form: Form::new(shape, dictionary, options)? })
+        }),
+        Err(Error::MixedElementTypes { .. }) => write(&ColumnText::new(table, options)?),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes all lines; `name` is the path of the target in errors. Nothing is written before the first lines are
 /// formatted.
-fn write<T: Element>(writer: &mut dyn Write, table: &Text<'_, T>, name: &Path) -> Result<()> {
+fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path) -> Result<()> {
     let failed = |source| Error::Io { path: name.to_owned(), source };
-    let Shape { rows, columns } = table.shape;
+    let form = text.form();
+    let Shape { rows, columns } = form.shape;
     let step = (VALUES / columns.max(1)).max(1);
     let mut chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
     // As many chunks at a time as there are tasks; their texts are in memory together.
-    let bytes = rows * columns * size_of::<T>(); // `Text::new` has checked the product
+    let bytes = form.shape.element_count()?.saturating_mul(size_of::<f64>());
     let wave = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
-    let mut header = &table.header[..];
+    let mut header = &form.header[..];
     loop {
         let chunks: Vec<Range<usize>> = chunks.by_ref().take(wave).collect();
         let is_last = chunks.len() < wave;
-        let texts = parallel::map(chunks, |rows| table.rows(rows)).into_iter().collect::<Result<Vec<_>>>()?;
+        let texts = parallel::map(chunks, |rows| text.rows(rows)).into_iter().collect::<Result<Vec<_>>>()?;
         writer.write_all(std::mem::take(&mut header)).map_err(failed)?;
         texts.iter().try_for_each(|text| writer.write_all(text)).map_err(failed)?;
         if is_last {
             break;
         }
     }
-    table.lines.check_unchanged()?;
+    text.check_unchanged()?;
     writer.flush().map_err(failed)
 }
 
-/// A table to be formatted. Invariant: the size of its values fits the address space, and if there are rows, there are
-/// columns.
-struct Text<'a, T> {
-    lines: &'a dyn Lines<T>,
+/// A table as text.
+trait Text: Sync {
+    fn form(&self) -> &Form;
+    /// Formats the lines of some rows.
+    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>>;
+    /// Checks that the table still is what it was when the text was created.
+    fn check_unchanged(&self) -> Result<()>;
+}
+
+/// What is common to all lines. Invariant: if there are rows, there are columns.
+struct Form {
     shape: Shape,
     /// The line of names; empty if none is to be written.
     header: Vec<u8>,
@@ -207,16 +227,14 @@ struct Text<'a, T> {
     words: Vec<(usize, Vec<Vec<u8>>)>,
 }
 
-impl<'a, T: Element> Text<'a, T> {
+impl Form {
     /// Checks everything that can be checked before a value is read.
     ///
     /// # Errors
     /// As listed for [`HomogenNumericTable::write_csv_with`].
-    fn new(lines: &'a dyn Lines<T>, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
+    fn new(shape: Shape, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
         options.check()?;
-        let (shape, delimiter) = (lines.shape(), options.delimiter);
-        shape.element_count_of(T::TYPE)?;
-        dictionary.check(shape.columns, T::TYPE)?;
+        let delimiter = options.delimiter;
         if shape.rows > 0 && shape.columns == 0 {
             return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
         }
@@ -234,12 +252,40 @@ impl<'a, T: Element> Text<'a, T> {
             false => Vec::new(),
         };
         let (missing, words) = (quote(&options.missing), words.into_iter().collect());
-        Ok(Self { lines, shape, header, delimiter, missing, words })
+        Ok(Self { shape, header, delimiter, missing, words })
     }
 
-    /// Formats the lines of some rows.
+    /// Appends the text of a value. `words` are those of its column, if it has any.
+    #[inline]
+    fn push<T: Element>(
+        &self,
+        value: T,
+        words: Option<&[Vec<u8>]>,
+        (row, column): (usize, usize),
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        match words {
+            _ if value.partial_cmp(&value).is_none() => text.extend_from_slice(&self.missing),
+            Some(words) => text.extend_from_slice(word_of(words, value, row, column)?),
+            None => push(value, text),
+        }
+        Ok(())
+    }
+}
+
+/// A table of one type, formatted row by row.
+struct RowText<'a, T> {
+    lines: &'a dyn Lines<T>,
+    form: Form,
+}
+
+impl<T: Element> Text for RowText<'_, T> {
+    fn form(&self) -> &Form {
+        &self.form
+    }
+
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
-        let (first, columns) = (rows.start, self.shape.columns);
+        let (first, columns) = (rows.start, self.form.shape.columns);
         let mut copy;
         let range = first * columns..rows.end * columns;
         let values = match self.lines.as_slice() {
@@ -250,24 +296,104 @@ impl<'a, T: Element> Text<'a, T> {
                 &copy[..]
             }
         };
-        let mut text = Vec::new();
-        let room = values.len() * 8;
-        text.try_reserve(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        let mut text = room(values.len())?;
         for (row, values) in values.chunks_exact(columns).enumerate() {
-            let mut words = self.words.iter().peekable();
+            let mut words = self.form.words.iter().peekable();
             for (column, &value) in values.iter().enumerate() {
-                match words.next_if(|(known, _)| *known == column) {
-                    _ if value.partial_cmp(&value).is_none() => text.extend_from_slice(&self.missing),
-                    Some((_, words)) => text.extend_from_slice(word_of(words, value, first + row, column)?),
-                    None => push(value, &mut text),
-                }
-                text.push(self.delimiter);
+                let words = words.next_if(|(known, _)| *known == column).map(|(_, words)| &words[..]);
+                self.form.push(value, words, (first + row, column), &mut text)?;
+                text.push(self.form.delimiter);
             }
             text.pop();
             text.push(b'\n');
         }
         Ok(text)
     }
+
+    fn check_unchanged(&self) -> Result<()> {
+        self.lines.check_unchanged()
+    }
+}
+
+/// A table of columns of several types, each formatted by itself.
+struct ColumnText<'a> {
+    table: &'a (dyn NumericTable + 'a),
+    form: Form,
+    types: Vec<ElementType>,
+}
+
+/// The texts of one column in some rows: all of them together, and where each ends.
+type ColumnFields = (Vec<u8>, Vec<usize>);
+
+impl<'a> ColumnText<'a> {
+    fn new(table: &'a (dyn NumericTable + 'a), options: &CsvWriteOptions) -> Result<Self> {
+        let (shape, dictionary) = (table.shape(), table.dictionary());
+        shape.element_count_of(ElementType::F64)?; // the widest
+        let types: Vec<ElementType> = dictionary.iter().map(|feature| feature.element_type).collect();
+        if types.len() != shape.columns {
+            let element = types.first().copied().unwrap_or(ElementType::F64);
+            let (features, columns) = (types.len(), shape.columns);
+            return Err(Error::DictionaryMismatch { features, columns, element, found: None });
+        }
+        Ok(Self { table, form: Form::new(shape, dictionary, options)?, types })
+    }
+
+    /// Formats the values of a column in some rows.
+    fn fields<T: Element>(&self, column: usize, rows: &Range<usize>) -> Result<ColumnFields> {
+        let region = Region { rows: rows.clone(), columns: column..column + 1 };
+        let mut values = Array::<T>::zeros(rows.len())?;
+        let target = AnySliceMut::new(values.mutable_data()?);
+        let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
+        self.table.read_region(&region, target.over())?;
+        let words = self.form.words.iter().find(|(known, _)| *known == column).map(|(_, words)| &words[..]);
+        let (mut text, mut ends) = (room(values.len())?, Vec::new());
+        for (row, &value) in values.iter().enumerate() {
+            self.form.push(value, words, (rows.start + row, column), &mut text)?;
+            ends.push(text.len());
+        }
+        Ok((text, ends))
+    }
+}
+
+impl Text for ColumnText<'_> {
+    fn form(&self) -> &Form {
+        &self.form
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
+        let fields = |(column, &element)| match_element!(element, T => self.fields::<T>(column, &rows));
+        let columns = self.types.iter().enumerate().map(fields).collect::<Result<Vec<ColumnFields>>>()?;
+        let mut text = room(rows.len() * columns.len())?;
+        for row in 0..rows.len() {
+            for (fields, ends) in &columns {
+                let start = if row == 0 { 0 } else { ends[row - 1] };
+                text.extend_from_slice(&fields[start..ends[row]]);
+                text.push(self.form.delimiter);
+            }
+            text.pop();
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        let (expected, found) = (self.form.shape, self.table.shape());
+        if found != expected {
+            return Err(Error::ShapeMismatch { expected, found });
+        }
+        let mut types = self.types.iter().zip(self.table.dictionary().iter());
+        match types.find(|(expected, feature)| feature.element_type != **expected) {
+            Some((&expected, feature)) => Err(Error::element_type_mismatch(expected, feature.element_type)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Allocates text for a number of values.
+fn room(values: usize) -> Result<Vec<u8>> {
+    let (mut text, bytes) = (Vec::new(), values.saturating_mul(8));
+    text.try_reserve(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(text)
 }
 
 /// Formats the line of names; empty if there are no columns.
