@@ -7,6 +7,7 @@ mod mistakes;
 mod odd_files;
 mod python;
 mod typed;
+mod typed_errors;
 mod write;
 
 use numeric_table::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};

@@ -4,6 +4,8 @@
 mod arrow;
 #[cfg(feature = "arrow")]
 mod arrow_mixed;
+#[cfg(feature = "arrow")]
+mod arrow_refused;
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 mod copy_policy;
 #[cfg(feature = "ndarray")]
