@@ -57,8 +57,8 @@ pub(super) fn record_fields(list: &[LiteralField<'_>], is_utf8: bool) -> Result<
         let refuse = |reason: String| LiteralRefusal { at: literal.at, reason };
         let name = name_of(literal.name, is_utf8).map_err(refuse)?;
         let too_large = || refuse("a field is too large for this machine".to_owned());
-        let sizes = literal.sizes.iter().map(|&size| usize::try_from(size).ok());
-        let count = sizes.fold(Some(1_usize), |count, size| count?.checked_mul(size?)).ok_or_else(too_large)?;
+        let mut sizes = literal.sizes.iter().map(|&size| usize::try_from(size).ok());
+        let count = sizes.try_fold(1_usize, |count, size| count.checked_mul(size?)).ok_or_else(too_large)?;
         let is_padding = name.is_empty() && literal.code.starts_with(b"|V");
         let each = match is_padding {
             true => padding(&literal.code[2..]).ok_or_else(too_large)?,

@@ -306,25 +306,44 @@ impl<H: Hold> Records<H> {
         self.held.check_writable()
     }
 
-    /// Returns the windows of the groups that `wanted` chooses, for writing, each with its first column.
+    /// Returns the windows of all groups, for writing, each with its first column.
     ///
     /// # Errors
     /// Those of [`check_writable`](Self::check_writable); [`Error::OutOfMemory`].
-    pub(super) fn windows_mut(&mut self, wanted: impl Fn(&Place) -> bool) -> Result<Vec<(usize, AnyWindowMut<'_>)>> {
+    pub(super) fn windows_mut(&mut self) -> Result<Vec<(usize, AnyWindowMut<'_>)>> {
         self.check_writable()?;
         let (start, rows, places) = (self.held.start_mut()?, self.rows, &self.places);
-        let windows = places.groups().filter(|place| wanted(place)).map(|place| {
-            let (offset, geometry) = places.window(place, rows);
-            // SAFETY: every position is the place of a column of the group in one of the rows: a value of this type,
-            // aligned for it, and borrowed mutably with `self`. No two places of a record have a byte in common
-            // (checked above), each column is in one group, and records follow each other: so no two positions, of
-            // this window or of two, are the same bytes. Without rows, the start stays where it is.
-            let window = unsafe {
-                let start = start.add(if rows > 0 { offset } else { 0 });
-                AnyWindowMut::from_raw_parts(start, geometry, place.element)
-            };
-            (place.first, window)
-        });
-        Ok(windows.collect())
+        // SAFETY: the start is that of the records, borrowed mutably with `self`. Each column is in one group, and no
+        // two places have a byte in common (checked above): so no two positions, of one window or of two, are the same
+        // bytes.
+        Ok(places.groups().map(|place| (place.first, unsafe { window_mut(start, places, place, rows) })).collect())
+    }
+
+    /// Returns one of them: that of the group that a column is in. `None` past the last column.
+    ///
+    /// # Errors
+    /// Those of [`windows_mut`](Self::windows_mut).
+    pub(super) fn window_mut(&mut self, column: usize) -> Result<Option<(usize, AnyWindowMut<'_>)>> {
+        self.check_writable()?;
+        let (start, rows, places) = (self.held.start_mut()?, self.rows, &self.places);
+        // SAFETY: as in `windows_mut`; this window is the only one.
+        let window = |place: &Place| (place.first, unsafe { window_mut(start, places, place, rows) });
+        Ok(places.all().get(column).map(window))
+    }
+}
+
+/// Returns the window of a place's group.
+///
+/// # Safety
+/// `start` must be that of the records whose places these are, mutably borrowed for `'w`; no two places of the group may
+/// have a byte in common, nor may another window name any of them.
+unsafe fn window_mut<'w>(start: *mut u8, places: &Places, place: &Place, rows: usize) -> AnyWindowMut<'w> {
+    let (offset, geometry) = places.window(place, rows);
+    // SAFETY: every position is the place of a column of the group in one of the rows: a value of this type, aligned for
+    // it (invariant of `Records`). Records follow each other, so that different rows are different bytes; different
+    // columns are by the caller's promise. Without rows, the start stays where it is.
+    unsafe {
+        let start = start.add(if rows > 0 { offset } else { 0 });
+        AnyWindowMut::from_raw_parts(start, geometry, place.element)
     }
 }

@@ -144,13 +144,13 @@ impl<H: Hold> NumericTable for RecordTable<H> {
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        let windows = self.records.windows_mut(|_| true)?;
+        let windows = self.records.windows_mut()?;
         Ok(windows.into_iter().map(|(first, window)| PieceMut::of_window(first, window)).collect())
     }
 
     fn piece_mut(&mut self, _: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
-        let windows = self.records.windows_mut(|place| (place.first..place.first + place.width).contains(&column))?;
-        Ok(windows.into_iter().next().map(|(first, window)| PieceMut::of_window(first, window)))
+        let window = self.records.window_mut(column)?;
+        Ok(window.map(|(first, window)| PieceMut::of_window(first, window)))
     }
 
     fn check_writable(&mut self) -> Result<()> {
