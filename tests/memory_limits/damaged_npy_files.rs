@@ -82,6 +82,36 @@ fn honest() -> Vec<u8> {
     bytes
 }
 
+/// What a structure of at most 65,536 columns takes besides its values.
+const DESCRIPTION: usize = 16 << 20;
+
+#[test]
+fn structures_that_lie_take_no_more_than_their_description() {
+    let scratch = Scratch::new();
+    let many = format!("[{}]", "('','u1'),".repeat(6000));
+    for (descr, rows, is_read) in [
+        ("[('a', '<f4', (65536,))]", "0", true),
+        ("[('a', 'u1', (256, 256)), ('', '|V3')]", "0", true),
+        ("[('a', 'u1', (65537,))]", "0", false),
+        ("[('a', '<f8', (4294967296, 4294967296))]", "0", false),
+        ("[('a', 'u1'), ('', '|V1099511627776')]", "1", false),
+        ("[('a', 'u1')]", "1099511627776", false),
+        ("[('a', 'u1'), ('b', '>f8')]", "1099511627776", false),
+        (&many, "0", true),
+        (&many, "4294967296", false),
+    ] {
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},), }}");
+        let bytes = with_text(&text, 0);
+        fs::write(&scratch.path, &bytes).unwrap();
+        for read in [&(|| load_npy_any(&scratch.path)) as Read<'_>, &|| read_npy_any(&bytes[..])] {
+            let name = &text[..text.len().min(80)];
+            let (result, peak, _) = measured(&|| name.to_owned(), read);
+            assert_eq!(result.is_ok(), is_read, "{name}");
+            assert!(peak <= 2 * bytes.len() + DESCRIPTION, "{name}: {peak} bytes at once");
+        }
+    }
+}
+
 /// A file with any text in its header, and some bytes of values.
 fn with_text(text: &str, values: usize) -> Vec<u8> {
     let text = format!("{text:<117}\n");

@@ -15,6 +15,8 @@ pub(super) enum Literal<'a> {
     Tuple(Vec<u64>),
     /// A number by itself, as in `(3)`.
     Number,
+    /// A list of anything else, of which nothing was read.
+    Unread,
     /// The fields of structures.
     List(Vec<LiteralField<'a>>),
 }
@@ -78,7 +80,8 @@ impl<'a> LiteralParser<'a> {
         match self.peek() {
             Some(b'\'' | b'"' | b'u') => self.string("a string").map(Literal::Text),
             Some(b'(') => self.tuple(),
-            Some(b'[') => self.fields().map(Literal::List),
+            Some(b'[') if self.begins_fields() => self.fields().map(Literal::List),
+            Some(b'[') => Ok(Literal::Unread),
             Some(b'0'..=b'9') => self.number().map(|_| Literal::Number),
             Some(b'T') if self.takes(b"True") => Ok(Literal::Flag(true)),
             Some(b'F') if self.takes(b"False") => Ok(Literal::Flag(false)),
@@ -104,6 +107,12 @@ impl<'a> LiteralParser<'a> {
         }
         self.at += 1;
         Ok(if numbers.len() == 1 && !ends_with_comma { Literal::Number } else { Literal::Tuple(numbers) })
+    }
+
+    /// Returns whether a field, or nothing, follows the bracket that comes next.
+    fn begins_fields(&self) -> bool {
+        let mut rest = self.text[self.at + 1..].iter().filter(|byte| !byte.is_ascii_whitespace());
+        matches!(rest.next(), Some(b'(' | b']'))
     }
 
     fn fields(&mut self) -> Result<Vec<LiteralField<'a>>, LiteralRefusal> {
@@ -292,7 +301,8 @@ mod tests {
             ("{'a': __import__('os')}", "6: expected a string, True, False or a tuple, found '_'"),
             ("{'a': True} x", "12: expected nothing after the dictionary, found 'x'"),
             ("{'a': True}\0", "11: expected nothing after the dictionary, found '\\x00'"),
-            ("{'a': [1]}", "7: expected a field, found '1'"),
+            ("{'a': [1]}", "6: expected ',' or '}', found '['"),
+            ("{'a': [('x', 'u1'), 1]}", "20: expected a field, found '1'"),
             ("{'a': [('x')]}", "11: expected ',', found ')'"),
             ("{'a': [('x', [('y', 'u1')])]}", "13: a structure within a structure"),
             ("{'a': [(('t', 'x'), 'u1')]}", "8: a field that has a title besides its name"),

@@ -1,15 +1,17 @@
 //! Records as a table, whoever holds them: what tables that own and tables that borrow have in common.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::memory::{Borrowed, BorrowedMut, Hold, Records};
 use super::places::Places;
 use super::{Record, RecordLayout};
 use crate::base::error::Result;
-use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
+use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
-use crate::table::{MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId, Target, tiling};
+use crate::table::{MemoryStatus, NumericTable, Piece, PieceMut, Region, RegionMut, Shape, TableId, Target, tiling};
+use crate::window::{AnySlice, AnyWindow};
 
 /// Bytes of a block that stays in the first-level cache while one group after the other is written into it.
 const FEW_BYTES: usize = 16 << 10;
@@ -31,22 +33,56 @@ impl<H: Hold> RecordTable<H> {
 }
 
 impl<H: Hold> RecordTable<H> {
+    /// Calls `work` with each group in a region inside the table: with its columns and its values.
+    fn for_each_group(&self, region: &Region, mut work: impl FnMut(Range<usize>, AnyWindow<'_>)) {
+        let mut column = region.columns.start;
+        while column < region.columns.end
+            && let Some((first, window)) = self.records.window(column)
+        {
+            let end = (first + window.columns()).min(region.columns.end);
+            work(column..end, window.cut(region.rows.clone(), column - first..end - first));
+            column = end;
+        }
+    }
+
     /// Reads a region inside the table group by group.
     fn read_groups(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let Target { mut values, policy, old } = target;
-        let (rows, columns) = (region.rows.clone(), region.columns.clone());
-        let (mut column, mut outcome) = (columns.start, Ok(()));
-        while column < columns.end
-            && let Some((first, window)) = self.records.window(column)
+        let mut outcome = Ok(());
+        self.for_each_group(region, |columns, window| {
+            let place = columns.start - region.columns.start..columns.end - region.columns.start;
+            let target = values.cut(0..region.rows.len(), place);
+            let origin = Origin { row: region.rows.start, column: columns.start };
+            let read = kernel::read_rows(window, target, policy, origin, old);
+            outcome = tiling::earlier(std::mem::replace(&mut outcome, Ok(())), read);
+        });
+        outcome
+    }
+}
+
+impl<H: Hold> RecordTable<H> {
+    /// Writes a region inside the table group by group, after all values have been checked.
+    fn write_groups(&mut self, region: &Region, new: AnyWindow<'_>, rule: WriteRule) -> Result<()> {
+        let mut outcome = Ok(());
+        self.for_each_group(region, |columns, window| {
+            let place = columns.start - region.columns.start..columns.end - region.columns.start;
+            let origin = Origin { row: region.rows.start, column: columns.start };
+            let check = kernel::check_write(window, new.cut(0..new.rows(), place), rule, origin);
+            outcome = tiling::earlier(std::mem::replace(&mut outcome, Ok(())), check);
+        });
+        outcome?;
+        let mut column = region.columns.start;
+        while !new.geometry().is_empty()
+            && column < region.columns.end
+            && let Some((first, window)) = self.records.window_mut(column)?
+        // fails for the first one, or for none
         {
-            let end = (first + window.columns()).min(columns.end);
-            let window = window.cut(rows.clone(), column - first..end - first);
-            let target = values.cut(0..rows.len(), column - columns.start..end - columns.start);
-            let origin = Origin { row: rows.start, column };
-            outcome = tiling::earlier(outcome, kernel::read_rows(window, target, policy, origin, old));
+            let end = (first + window.geometry().columns).min(region.columns.end);
+            let new = new.cut(0..new.rows(), column - region.columns.start..end - region.columns.start);
+            kernel::write_checked(window.cut(region.rows.clone(), column - first..end - first), new, rule);
             column = end;
         }
-        outcome
+        Ok(())
     }
 }
 
@@ -141,6 +177,17 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         }
         target.check(region, self.shape())?;
         self.read_groups(region, target)
+    }
+
+    /// A few rows are written group by group.
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        region.check(self.shape())?;
+        let new = tiling::new_values(region, values)?;
+        if new.size_in_bytes() <= FEW_BYTES {
+            return self.write_groups(region, new, rule);
+        }
+        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        RegionMut::of_pieces(self.pieces_mut()?, region)?.write_checked(values, rule)
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
