@@ -192,6 +192,16 @@ impl<T> Array<T> {
         // element type; the caller vouches for size and content.
         unsafe { Self::on_block(MemoryBlock::library(allocation, count * size_of::<T>()), data, count, true) }
     }
+
+    /// Returns the same memory as elements of another type, as many as there are whole ones; keeps mutability.
+    ///
+    /// # Safety
+    /// The memory must be aligned for `U`, and hold initialised elements of it. What is written through the result must
+    /// leave initialised elements of every type that another array, or the owner of the memory, sees there.
+    pub(crate) unsafe fn cast<U>(self) -> Array<U> {
+        // SAFETY: no more bytes than before, aligned and initialised by the caller's promise.
+        unsafe { self.alias(self.data.cast(), self.size_in_bytes() / size_of::<U>(), self.mutable) }
+    }
 }
 
 impl<T: 'static> Array<T> {

@@ -17,6 +17,24 @@ const ALIGNMENT_LIMIT: usize = 64;
 /// Each field that is listed must be a field of the type, with that element type, number of values and offset, aligned
 /// to its size, as the size of the record must be; no two may have a byte in common. If
 /// [`IS_WHOLE`](Self::IS_WHOLE), all other bytes must be padding.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{AosNumericTable, Record, prelude::*};
+/// #[derive(Clone, Copy)]
+/// struct Flow {
+///     bytes: f32,
+///     is_open: bool,
+/// }
+/// numeric_table::impl_record!(Flow { bytes, .. });
+/// assert_eq!((Flow::FIELDS.len(), Flow::IS_WHOLE), (1, false));
+///
+/// fn first_column<P: Record>(records: Vec<P>) -> Result<Vec<f64>, Error> {
+///     Ok(AosNumericTable::from_records(records)?.column(0, ..)?.to_vec())
+/// }
+/// assert_eq!(first_column(vec![Flow { bytes: 1.5, is_open: true }])?, [1.5]);
+/// # Ok::<(), Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a record: it is not known which of its fields are columns",
     label = "not a record",
@@ -81,21 +99,53 @@ impl RecordField {
     }
 
     /// Returns the name. The columns of an array are named `name[0]`, `name[1]` ...
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Record};
+    /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
+    /// # numeric_table::impl_record!(Flow { bytes, ports });
+    /// assert_eq!(Flow::FIELDS[0].name(), "bytes");
+    /// ```
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
     /// Returns the type of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Record};
+    /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
+    /// # numeric_table::impl_record!(Flow { bytes, ports });
+    /// assert_eq!(Flow::FIELDS[0].element_type(), ElementType::F32);
+    /// ```
     pub const fn element_type(&self) -> ElementType {
         self.element
     }
 
     /// Returns the number of bytes from the beginning of the record.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Record};
+    /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
+    /// # numeric_table::impl_record!(Flow { bytes, ports });
+    /// assert_eq!(Flow::FIELDS[1].offset(), 4);
+    /// ```
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
     /// Returns the number of values, which is the number of columns: 1, or the length of an array.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Record};
+    /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
+    /// # numeric_table::impl_record!(Flow { bytes, ports });
+    /// assert_eq!(Flow::FIELDS[1].len(), 2);
+    /// ```
     #[expect(clippy::len_without_is_empty, reason = "a field without values is no special case")]
     pub const fn len(&self) -> usize {
         self.count
@@ -103,6 +153,12 @@ impl RecordField {
 }
 
 /// What a field of a [`Record`] may be: a number of any element type, or an array of such.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ElementType, table::FieldValue};
+/// assert_eq!((<[f32; 3]>::ELEMENT, <[f32; 3]>::COUNT), (ElementType::F32, 3));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` cannot be a column",
     label = "neither one of the 12 element types nor an array of them",
