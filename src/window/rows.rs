@@ -176,6 +176,21 @@ impl<'a> AnyRows<'a> {
         unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
     }
 
+    /// Writes zeros to some rows. Panics if they are not inside: callers have checked.
+    pub(crate) fn zero_rows(&mut self, rows: Range<usize>) {
+        let rows = self.cut(rows, 0..self.columns);
+        let (count, length) = match rows.is_contiguous() {
+            true => (1, rows.rows * rows.columns),
+            false => (rows.rows, rows.columns),
+        };
+        let size = rows.element.size_in_bytes();
+        for row in 0..if rows.columns == 0 { 0 } else { count } {
+            // SAFETY: `length` elements from there on are one row, or all contiguous ones; zero bits are an element of
+            // any type (`Pod`).
+            unsafe { rows.start.add(row * rows.row_stride * size).write_bytes(0, length * size) };
+        }
+    }
+
     /// Lends one row as integers of the width of its elements. Panics if the width is another, or the row does not
     /// exist: callers have checked.
     #[inline(always)]

@@ -44,6 +44,7 @@ impl CsrNumericTable {
     /// assert_eq!(error.to_string(), "the value 300 at row 1, column 3 is not representable as u8");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
     pub fn from_unsorted(
         shape: Shape,
         offsets: impl Into<AnyArray>,
@@ -78,6 +79,7 @@ impl CsrNumericTable {
     /// assert_eq!(table.values_as::<f64>()?, [2.5, 5.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
     pub fn from_triplets(
         shape: Shape,
         rows: impl Into<AnyArray>,
@@ -111,6 +113,7 @@ impl CsrNumericTable {
     /// assert_eq!(error.to_string(), "the first row offset is 0, not 1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
     pub fn from_one_based(
         shape: Shape,
         offsets: impl Into<AnyArray>,
@@ -159,14 +162,15 @@ impl CsrNumericTable {
             let target = Target::new(AnySliceMut::new(cells), tile.shape(), ConversionPolicy::Saturate)?;
             table.read_region(&tile, target.over())?;
             for (row, cells) in tile.rows.clone().zip(cells.chunks_exact(width)) {
-                for (column, &value) in tile.columns.clone().zip(&*cells).filter(|(_, value)| **value != T::default()) {
+                for (column, &value) in tile.columns.clone().zip(cells).filter(|(_, value)| **value != T::default()) {
                     push(&mut indices, column)?;
                     push(&mut values, value)?;
                 }
                 ends[row] = values.len();
             }
         }
-        let fits = |element: ElementType| match_index!(element, I => I::of(values.len()).is_some() && I::of(shape.columns).is_some(), else false);
+        let largest = values.len().max(shape.columns);
+        let fits = |element: ElementType| match_index!(element, I => I::of(largest).is_some(), else false);
         let known = [ElementType::I32, ElementType::I64].into_iter().find(|&element| fits(element));
         let element = known.unwrap_or(ElementType::U64);
         let offsets = array_of(element, ends.len() + 1, std::iter::once(0).chain(ends))?;

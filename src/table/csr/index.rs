@@ -220,6 +220,14 @@ impl<'t> Indices<'t> {
         array_of(element_type, self.len(), self.iter().map(|number| number.wrapping_add(first)))
     }
 
+    /// Calls `work` with each number, whose type is looked up once.
+    #[inline]
+    pub(crate) fn for_each(self, mut work: impl FnMut(usize)) {
+        match_index!(self.element_type(), I => {
+            self.values.as_slice::<I>().iter().for_each(|number| work(number.number().wrapping_sub(self.base)));
+        }, else ());
+    }
+
     /// Returns a number at a position that exists.
     #[inline(always)]
     pub(super) fn at(&self, position: usize) -> usize {

@@ -1,12 +1,13 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
-//! `check`: what is required of the parts; `build`: other constructors; `index`: offsets and indices of four types; `read`, `write`: dense regions;
-//! `block`: sparse ones; `transform`: tables made from another.
+//! `check`: what is required of the parts; `build`: other constructors; `index`: offsets and indices of four types;
+//! `read`, `write`: dense regions; `block`, `block_mut`: sparse ones; `transform`: tables made from another.
 //! Invariant: what `check` requires, of `shape` and the three arrays; and the dictionary describes the columns. So the
 //! rows are ranges of `indices` and `values`, and the indices of a row ascend and lie below the number of columns.
 //! Semantics: DAAL `CSRNumericTable`, oneDAL `csr_table`; offsets and indices are counted from zero.
 
 pub(crate) mod block;
+pub(crate) mod block_mut;
 mod build;
 mod check;
 pub(crate) mod index;
@@ -90,6 +91,7 @@ impl CsrNumericTable {
     /// assert_eq!(given.values.len(), 3); // nothing is lost
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
     pub fn try_new(
         shape: Shape,
         offsets: impl Into<AnyArray>,
@@ -225,6 +227,7 @@ impl CsrNumericTable {
     /// assert_eq!(values.downcast::<f32>().unwrap().try_into_vec().unwrap(), [1.5, 2.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "nothing is lost: the table is given back")]
     pub fn into_parts(self) -> Result<CsrParts, Refused<Self>> {
         let Self { offsets, indices, values, .. } = self;
         Ok(CsrParts { offsets, indices, values })

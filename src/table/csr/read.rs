@@ -25,6 +25,9 @@ const BATCH: usize = 64;
 /// The number of values that are converted at a time, and of cells in a tile.
 pub(super) const TILE: usize = 1024;
 
+/// The number of values up to which a small buffer is enough: most often one row.
+const FEW: usize = 64;
+
 /// The longest row in which a column is found by comparing with all indices.
 const SHORT_ROW: usize = 32;
 
@@ -49,13 +52,14 @@ pub(super) struct Cells<'t> {
 struct Bounds<I> {
     start: Option<I>,
     end: Option<I>,
+    width: usize,
     is_whole: bool,
 }
 
 impl<I: Index> Bounds<I> {
     fn new(columns: &Range<usize>, column_count: usize) -> Self {
         let is_whole = *columns == (0..column_count);
-        Self { start: I::of(columns.start), end: I::of(columns.end), is_whole }
+        Self { start: I::of(columns.start), end: I::of(columns.end), width: columns.len(), is_whole }
     }
 
     /// Cuts the positions of a row to those of the columns.
@@ -66,8 +70,12 @@ impl<I: Index> Bounds<I> {
         }
         let row = &indices[positions.clone()];
         let start = count_below(row, self.start);
-        let end = start + count_below(&row[start..], self.end);
-        positions.start + start..positions.start + end
+        let rest = &row[start..];
+        let count = match self.width {
+            1 => usize::from(rest.first().copied() == self.start),
+            _ => count_below(rest, self.end),
+        };
+        positions.start + start..positions.start + start + count
     }
 }
 
@@ -76,7 +84,9 @@ impl<I: Index> Bounds<I> {
 fn count_below<I: Index>(row: &[I], limit: Option<I>) -> usize {
     match limit {
         None => row.len(),
-        Some(limit) if row.len() <= SHORT_ROW => row.iter().map(|&index| usize::from(index < limit)).sum(),
+        Some(limit) if row.len() <= SHORT_ROW => {
+            row.iter().map(|&index| u32::from(index < limit)).sum::<u32>() as usize
+        }
         Some(limit) => row.partition_point(|&index| index < limit),
     }
 }
@@ -127,7 +137,11 @@ impl Pattern<'_> {
     pub(super) fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
         let indices = self.indices.as_slice::<I>();
         let bounds = Bounds::new(&region.columns, self.columns);
-        let mut buffer = [0; BATCH + 1];
+        let (mut few, mut many) = ([0; 2], None);
+        let buffer = match region.rows.len() {
+            0 | 1 => &mut few[..],
+            _ => many.insert([0; BATCH + 1]),
+        };
         for first in region.rows.clone().step_by(BATCH) {
             let count = BATCH.min(region.rows.end - first);
             let ends = self.offsets.copy_to(first, &mut buffer[..=count]);
@@ -149,41 +163,68 @@ impl<'t> Cells<'t> {
     }
 
     /// Reads a region in the stored type into rows of its shape.
-    pub(super) fn read_stored(&self, region: &Region, mut target: AnyRows<'_>) {
+    pub(super) fn read_stored(&self, region: &Region, target: AnyRows<'_>) {
         match_width!(self.values.element_type(), B => match_index!(self.pattern.indices.element_type(), I => {
-            let values = self.values.bits::<B>();
+            if region.columns.len() == 1 && region.rows.len() > 1 {
+                return self.read_stored_column::<I, B>(region, target);
+            }
+            let (values, mut target) = (self.values.bits::<B>(), ZeroedRows::new(target));
             self.pattern.for_each_row::<I>(region, |row, indices, positions| {
-                let room = target.row_bits::<B>(row);
-                room.fill(MaybeUninit::new(B::default()));
                 let values = &values[positions.start - self.first..positions.end - self.first];
-                put(room, indices, values, region.columns.start);
+                put(target.row::<B>(row), indices, values, region.columns.start);
             });
         }, else ()))
+    }
+
+    /// Reads one column in the stored type. The places of the values are found first, so that these, which lie apart in
+    /// memory, are fetched together: that is twice as fast.
+    fn read_stored_column<I: Index, B: Bits>(&self, region: &Region, mut target: AnyRows<'_>) {
+        let (values, indices) = (self.values.bits::<B>(), self.pattern.indices.as_slice::<I>());
+        target.zero_rows(0..region.rows.len());
+        let Some(column) = I::of(region.columns.start) else { return }; // no index is as large
+        let (mut buffer, mut found) = ([0; BATCH + 1], [(0, 0); BATCH]);
+        for first in region.rows.clone().step_by(BATCH) {
+            let last = BATCH.min(region.rows.end - first);
+            let ends = self.pattern.offsets.copy_to(first, &mut buffer[..=last]);
+            let mut count = 0;
+            for (row, ends) in ends.windows(2).enumerate() {
+                let row_indices = &indices[ends[0]..ends[1]];
+                let place = count_below(row_indices, Some(column));
+                found[count] = (first - region.rows.start + row, ends[0] + place);
+                count += usize::from(row_indices.get(place) == Some(&column));
+            }
+            for &(row, position) in &found[..count] {
+                target.row_bits::<B>(row)[0].write(values[position - self.first]);
+            }
+        }
     }
 
     /// Reads whole rows in another type.
     fn read_converted(&self, region: &Region, target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
         match_width!(target.element_type(), B => match_index!(self.pattern.indices.element_type(), I => {
-            self.convert_rows::<I, B>(region, target, policy)
+            if self.pattern.positions(&region.rows).len() <= FEW {
+                self.convert_rows::<I, B>(region, target, policy, &mut [B::default(); FEW])
+            } else {
+                self.convert_rows::<I, B>(region, target, policy, &mut [B::default(); TILE])
+            }
         }, else Ok(())))
     }
 
     fn convert_rows<I: Index, B: Bits>(
         &self,
         region: &Region,
-        mut target: AnyRows<'_>,
+        target: AnyRows<'_>,
         policy: ConversionPolicy,
+        buffer: &mut [B],
     ) -> Result<()> {
         let (element, last) = (target.element_type(), self.pattern.offsets.at(region.rows.end));
-        let (mut converted, mut buffer) = (0..0, [B::default(); TILE]);
-        let mut outcome = Ok(());
+        let (mut converted, mut target, mut outcome) = (0..0, ZeroedRows::new(target), Ok(()));
         self.pattern.for_each_row::<I>(region, |row, indices, positions| {
-            let room = target.row_bits::<B>(row);
-            room.fill(MaybeUninit::new(B::default()));
+            let room = target.row::<B>(row);
             let (first, mut at) = (positions.start, positions.start);
             while at < positions.end {
                 if at >= converted.end {
-                    converted = at..last.min(at + TILE);
+                    converted = at..last.min(at + buffer.len());
                     let room = AnySliceMut::of_bits(&mut buffer[..converted.len()], element);
                     let read = kernel::read_over(column(self.values_at(converted.clone())), room, policy, HERE);
                     if let (Err(error), Ok(())) = (read, &outcome) {
@@ -245,6 +286,34 @@ impl<'t> Cells<'t> {
     }
 }
 
+/// Rows that are zeroed some at a time, before they are written: few enough to stay in the first-level cache.
+struct ZeroedRows<'t> {
+    rows: AnyRows<'t>,
+    /// The number of rows that are zeroed at a time.
+    step: usize,
+    /// The number of rows that have been zeroed.
+    zeroed: usize,
+}
+
+impl<'t> ZeroedRows<'t> {
+    fn new(rows: AnyRows<'t>) -> Self {
+        const BYTES: usize = 8 << 10;
+        let row_bytes = rows.columns() * rows.element_type().size_in_bytes();
+        Self { rows, step: (BYTES / row_bytes.max(1)).max(1), zeroed: 0 }
+    }
+
+    /// Lends a row. Rows are asked for one after the other.
+    #[inline(always)]
+    fn row<B: Bits>(&mut self, row: usize) -> &mut [MaybeUninit<B>] {
+        if row >= self.zeroed {
+            let end = self.rows.rows().min(row + self.step);
+            self.rows.zero_rows(row..end);
+            self.zeroed = end;
+        }
+        self.rows.row_bits::<B>(row)
+    }
+}
+
 /// The origin of values whose place is their position.
 pub(super) const HERE: Origin = Origin { row: 0, column: 0 };
 
@@ -295,6 +364,9 @@ impl CsrNumericTable {
         if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
             in_bands(region, tasks, |band| cells.check(&band, element, policy))?;
             policy = ConversionPolicy::Saturate;
+        }
+        if tasks == 1 {
+            return cells.read(region, values, policy);
         }
         let bands = parallel::cut((region.clone(), values), region.rows.len(), tasks, |(region, values), rows| {
             let (first, rest) = region.split_at_row(region.rows.start + rows);

@@ -102,16 +102,19 @@ impl CsrNumericTable {
         let index_type = if holds_rows { self.indices.element_type() } else { ElementType::U64 };
         // Where the next value of each column goes: at last, where the column ends.
         let mut next = zeros(shape.rows)?;
-        self.indices().iter().for_each(|column| next[column] += 1);
+        self.indices().for_each(|column| next[column] += 1);
         let mut sum = 0;
         for next in &mut next {
             sum += std::mem::replace(next, sum);
         }
         let mut places = zeros(self.nnz())?;
-        for (place, column) in places.iter_mut().zip(self.indices().iter()) {
-            *place = next[column];
-            next[column] += 1;
-        }
+        let mut slots = places.iter_mut();
+        self.indices().for_each(|column| {
+            if let Some(place) = slots.next() {
+                *place = next[column];
+                next[column] += 1;
+            }
+        });
         let mut rows = zeros(self.nnz())?;
         for row in 0..self.shape.rows {
             self.pattern().positions(&(row..row + 1)).for_each(|position| rows[places[position]] = row);

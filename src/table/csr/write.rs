@@ -1,7 +1,8 @@
 //! Dense writing: into the cells that are stored. Any other cell may only stay zero.
 //!
 //! In two passes over tiles of the region, since all is written or nothing: the first computes what each tile would
-//! become, and refuses what a policy does not permit and what is not zero where nothing is stored; the second stores it.
+//! become, and refuses what a policy does not permit and what is not zero where nothing is stored; the second stores
+//! it.
 //! A cell becomes what it would become in a homogeneous table: so 0.3 in a table of integers, which is cut to zero, may
 //! be written anywhere, and -0.0 counts as zero.
 

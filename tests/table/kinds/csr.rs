@@ -1,13 +1,11 @@
-//! Sparse rows. A homogeneous table with the same cells is the oracle of everything dense.
+//! Sparse rows: the peer's cases, and what only they have.
 
 use numeric_table::convert::WriteRule;
-use numeric_table::table::{Region, TableKind, Target};
-use numeric_table::{
-    AnyArray, AnySlice, AnySliceMut, AnyValue, BasicStatistics, CsrNumericTable, bf16, f16, prelude::*,
-};
+use numeric_table::table::{Region, TableKind};
+use numeric_table::{AnySlice, AnyValue, CsrNumericTable, bf16, f16, prelude::*};
 use numeric_table::{MergedNumericTable, RowMergedNumericTable, table::by_ref};
-use test_support::bits::{Random, bits, special_values};
-use test_support::tables::{LAYOUTS, POLICIES, assert_error, shape};
+use test_support::bits::Random;
+use test_support::tables::{assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 
 /// The peer's table: 5 x 5, counted from one.
@@ -151,194 +149,6 @@ fn what_a_conversion_makes_zero_can_be_written_anywhere() {
     assert_eq!(signs, [true, false]); // a cell that is not stored is +0
 }
 
-/// A random table, and a homogeneous one with the same cells.
-fn twins<T: Element>(random: &mut Random, rows: usize, columns: usize) -> (CsrNumericTable, HomogenNumericTable<T>) {
-    let pool = special_values::<T>();
-    let density = [1, 3, 10][random.below(3)];
-    let (mut dense, mut offsets) = (vec![T::default(); rows * columns], vec![0]);
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    for row in 0..rows {
-        for column in 0..columns {
-            if random.below(density) == 0 {
-                let value = if random.below(2) == 0 { pool[random.below(pool.len())] } else { random.values(1)[0] };
-                dense[row * columns + column] = value;
-                indices.push(column);
-                values.push(value);
-            }
-        }
-        offsets.push(indices.len());
-    }
-    let kind = |random: &mut Random, numbers: &[usize]| match random.below(4) {
-        0 => AnyArray::from(numbers.iter().map(|&number| number as i32).collect::<Vec<_>>()),
-        1 => AnyArray::from(numbers.iter().map(|&number| number as u32).collect::<Vec<_>>()),
-        2 => AnyArray::from(numbers.iter().map(|&number| number as i64).collect::<Vec<_>>()),
-        _ => AnyArray::from(numbers.iter().map(|&number| number as u64).collect::<Vec<_>>()),
-    };
-    let (offsets, indices) = (kind(random, &offsets), kind(random, &indices));
-    let dense = HomogenNumericTable::from_array(dense, shape(rows, columns)).unwrap();
-    (CsrNumericTable::try_new(shape(rows, columns), offsets, indices, values).unwrap(), dense)
-}
-
-fn some_range(random: &mut Random, count: usize) -> std::ops::Range<usize> {
-    match random.below(4) {
-        0 => 0..count,
-        _ => {
-            let (one, other) = (random.below(count + 1), random.below(count + 1));
-            one.min(other)..one.max(other)
-        }
-    }
-}
-
-fn same_bits<U: Element>(mine: &[U], theirs: &[U]) -> bool {
-    mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| bits(*mine) == bits(*theirs))
-}
-
-/// Sizes that end inside and at the ends of tiles and of batches of rows.
-const SIZES: [(usize, usize); 9] = [(0, 0), (0, 3), (4, 0), (1, 1), (7, 5), (130, 3), (65, 40), (3, 1025), (2, 3000)];
-
-#[test]
-fn every_region_is_read_as_from_a_dense_table() {
-    fn check<T: Element, U: Element>(random: &mut Random) {
-        for (rows, columns) in SIZES {
-            let (sparse, dense) = twins::<T>(random, rows, columns);
-            for policy in POLICIES {
-                let region = Region { rows: some_range(random, rows), columns: some_range(random, columns) };
-                for is_over in [false, true] {
-                    let old = vec![U::default(); region.shape().element_count().unwrap()];
-                    let read = |table: &dyn NumericTable| {
-                        let mut values = old.clone();
-                        let target = Target::new(AnySliceMut::new(&mut values), region.shape(), policy).unwrap();
-                        let read = table.read_region(&region, if is_over { target.over() } else { target });
-                        (read.map_err(|error| error.to_string()), values)
-                    };
-                    let ((mine, values), (theirs, expected)) = (read(&sparse), read(&dense));
-                    assert_eq!(mine, theirs, "{rows} x {columns} {region:?} {policy}");
-                    if mine.is_ok() || !is_over {
-                        assert!(same_bits(&values, &expected), "{rows} x {columns} {region:?} {policy}");
-                    }
-                }
-            }
-        }
-    }
-    let mut random = Random::new(5);
-    for_each_element!(T => for_each_element!(U => check::<T, U>(&mut random)));
-}
-
-#[test]
-fn every_region_is_written_as_in_a_dense_table_or_refused() {
-    fn check<T: Element, U: Element>(random: &mut Random) {
-        for (rows, columns) in SIZES {
-            let (mut sparse, mut dense) = twins::<T>(random, rows, columns);
-            let is_stored = |table: &CsrNumericTable, row, column| table.get(row, column).unwrap().is_some();
-            for policy in POLICIES {
-                let region = Region { rows: some_range(random, rows), columns: some_range(random, columns) };
-                let rule = WriteRule { policy, keep_unchanged: random.below(2) == 0 };
-                let mut values = vec![U::default(); region.shape().element_count().unwrap()];
-                let target = Target::new(AnySliceMut::new(&mut values), region.shape(), ConversionPolicy::Saturate);
-                sparse.read_region(&region, target.unwrap()).unwrap();
-                // Changes: rarely where nothing is stored.
-                let (pool, width) = (special_values::<U>(), region.columns.len());
-                for (at, value) in values.iter_mut().enumerate() {
-                    let place = (region.rows.start + at / width, region.columns.start + at % width);
-                    let odds = if is_stored(&sparse, place.0, place.1) { 2 } else { 5000 };
-                    if random.below(odds) == 0 {
-                        *value = pool[random.below(pool.len())];
-                    }
-                }
-                let (before, dense_before) = (sparse.clone(), dense.clone());
-                let mine = sparse.write_region(&region, AnySlice::new(&values), rule);
-                let theirs = dense.write_region(&region, AnySlice::new(&values), rule);
-                let missing =
-                    region.rows.clone().flat_map(|row| region.columns.clone().map(move |column| (row, column)));
-                let missing = missing.filter(|&(row, column)| !is_stored(&sparse, row, column));
-                let view = dense.view().unwrap();
-                let lost = |&(row, column): &(usize, usize)| view.value(row, column).unwrap() != T::default();
-                let refused = match (&theirs, missing.clone().find(|place| theirs.is_ok() && lost(place))) {
-                    (Ok(()), Some((row, column))) => Some(Error::NotStored { row, column }.to_string()),
-                    (Err(error), _) => Some(error.to_string()),
-                    _ => None,
-                };
-                match (mine, refused) {
-                    (Ok(()), None) => {
-                        let (mine, theirs) = (sparse.to_dense::<T>().unwrap(), dense.view().unwrap());
-                        let is_same = |row, column| {
-                            let (mine, theirs) = (mine.view().unwrap(), theirs.value(row, column).unwrap());
-                            let mine = mine.value(row, column).unwrap();
-                            bits(mine) == bits(theirs) || (mine == T::default() && theirs == T::default())
-                        };
-                        assert!((0..rows).all(|row| (0..columns).all(|column| is_same(row, column))));
-                        dense = sparse.to_dense::<T>().unwrap(); // without negative zeros that are not stored
-                    }
-                    (Err(error), Some(refused)) => {
-                        let is_missing = matches!(error, Error::NotStored { row, column }
-                            if missing.clone().any(|place| place == (row, column)));
-                        assert!(error.to_string() == refused || (is_missing && theirs.is_err()), "{error} {refused}");
-                        let (mine, old) = (sparse.values_as::<T>().unwrap(), before.values_as::<T>().unwrap());
-                        assert!(same_bits(mine, old));
-                        dense = dense_before;
-                    }
-                    (mine, refused) => panic!("{mine:?} {refused:?}"),
-                }
-            }
-        }
-    }
-    let mut random = Random::new(6);
-    for_each_element!(T => {
-        check::<T, f32>(&mut random);
-        check::<T, f64>(&mut random);
-        check::<T, i16>(&mut random);
-        check::<T, u64>(&mut random);
-        check::<T, T>(&mut random);
-    });
-}
-
-#[test]
-fn tables_made_from_another_have_its_cells() {
-    fn check<T: Element>(random: &mut Random) {
-        for (rows, columns) in SIZES {
-            let (sparse, dense) = twins::<T>(random, rows, columns);
-            let cells = |table: &dyn NumericTable| table.rows::<T>(..).unwrap().to_vec();
-            assert!(same_bits(&cells(&sparse), &cells(&dense)));
-            assert!(same_bits(&cells(&sparse.to_dense::<T>().unwrap()), &cells(&dense)));
-            let back = CsrNumericTable::from_dense::<T>(&dense).unwrap();
-            let zeros = sparse.values_as::<T>().unwrap().iter().filter(|&&value| value == T::default()).count();
-            assert_eq!(back.nnz(), sparse.nnz() - zeros);
-            assert!(cells(&back).iter().zip(cells(&dense)).all(|(mine, theirs)| {
-                bits(*mine) == bits(theirs) || (*mine == T::default() && theirs == T::default())
-            }));
-            let transposed = sparse.transpose().unwrap();
-            assert_eq!((transposed.shape(), transposed.nnz()), (shape(columns, rows), sparse.nnz()));
-            for column in 0..columns {
-                let (mine, theirs) = (transposed.rows::<T>(column..=column), dense.column::<T>(column, ..));
-                assert!(same_bits(&mine.unwrap(), &theirs.unwrap()));
-            }
-            let again = transposed.transpose().unwrap();
-            assert_eq!(again.indices().iter().collect::<Vec<_>>(), sparse.indices().iter().collect::<Vec<_>>());
-            assert_eq!(again.offsets().iter().collect::<Vec<_>>(), sparse.offsets().iter().collect::<Vec<_>>());
-            assert!(same_bits(again.values_as::<T>().unwrap(), sparse.values_as::<T>().unwrap()));
-
-            let rows = some_range(random, rows);
-            let slice = sparse.slice_rows(rows.clone()).unwrap();
-            assert!(same_bits(&cells(&slice), &dense.rows::<T>(rows.clone()).unwrap()));
-            let block = sparse.sparse_rows::<T>(rows.clone()).unwrap();
-            assert!(block.is_zero_copy() && same_bits(block.values(), slice.values_as::<T>().unwrap()));
-            assert_eq!(block.iter_rows().len(), rows.len());
-            for (index, (places, values)) in block.iter_rows().enumerate() {
-                for (column, value) in places.iter().zip(values) {
-                    assert!(same_bits(
-                        &dense.rows::<T>(rows.start + index..=rows.start + index).unwrap()[column..=column],
-                        &[*value]
-                    ));
-                }
-            }
-            let parts = slice.clone().into_parts().unwrap();
-            CsrNumericTable::try_new(slice.shape(), parts.offsets, parts.indices, parts.values).unwrap(); // as it should be
-        }
-    }
-    let mut random = Random::new(7);
-    for_each_element!(T => check::<T>(&mut random));
-}
-
 #[test]
 fn entries_in_any_order_make_the_same_table() {
     fn check<T: SmallNumber>(random: &mut Random) {
@@ -348,7 +158,9 @@ fn entries_in_any_order_make_the_same_table() {
         for _ in 0..40 {
             let (row, column, value) = (random.below(9), random.below(6), random.below(3) as u8);
             *model[row][column].get_or_insert(0) += value;
-            (rows.push(row as i64), columns.push(column as u32), values.push(T::small(value)));
+            rows.push(row as i64);
+            columns.push(column as u32);
+            values.push(T::small(value));
         }
         let table = CsrNumericTable::from_triplets(size, rows.clone(), columns.clone(), values.clone()).unwrap();
         let expected = model.as_flattened().iter().map(|cell| T::small(cell.unwrap_or(0))).collect::<Vec<_>>();
@@ -532,77 +344,4 @@ fn sparse_tables_are_parts_of_others() {
     assert_error!(lower.set_value(9, 2, 1), Error::NotStored { row: 9, column: 2 });
     lower.set_value(9, 4, 1).unwrap();
     assert_eq!(lower.value::<f64>(9, 4).unwrap(), 1.0);
-}
-
-/// Large enough for several threads, in both directions and in every way of reading.
-#[test]
-fn a_large_table_is_read_and_written_whole() {
-    const ROWS: usize = 200_000;
-    let columns = |row: usize| [row % 7, 7 + row % 5, 12 + row % 8];
-    let value = |row: usize, column: usize| (row % 100 + column) as f32;
-    let offsets = (0..=ROWS as u32).map(|row| 3 * row).collect::<Vec<_>>();
-    let indices = (0..ROWS).flat_map(columns).map(|column| column as u32).collect::<Vec<_>>();
-    let values = (0..ROWS).flat_map(|row| columns(row).map(|column| value(row, column))).collect::<Vec<_>>();
-    let mut table = CsrNumericTable::try_new(shape(ROWS, 20), offsets, indices, values).unwrap();
-    let cell = |row: usize, column: usize| if columns(row).contains(&column) { value(row, column) } else { 0.0 };
-    fn check<U: Element + From<f32>>(table: &CsrNumericTable, cell: impl Fn(usize, usize) -> f32) {
-        let rows = table.rows::<U>(..).unwrap();
-        let is_right = |(at, &value): (usize, &U)| value == U::from(cell(at / 20, at % 20));
-        assert!(rows.iter().enumerate().all(is_right));
-        let strict = table.rows_with::<U>(.., ConversionPolicy::Exact).unwrap();
-        assert!(strict[..] == rows[..]);
-        for column in [0, 9, 19] {
-            let values = table.column_with::<U>(column, .., ConversionPolicy::Exact).unwrap();
-            assert!(values.iter().enumerate().all(|(row, &value)| value == U::from(cell(row, column))));
-        }
-    }
-    check::<f32>(&table, cell);
-    check::<f64>(&table, cell);
-    table
-        .update_rows::<f64, _>(.., |block| {
-            block.iter_mut().for_each(|value| *value *= 2.0);
-            Ok(())
-        })
-        .unwrap();
-    check::<f64>(&table, |row, column| 2.0 * cell(row, column));
-    let refused = table.update_rows::<f64, _>(.., |block| {
-        block[(ROWS - 1) * 20 + 6] = 1.0;
-        block[(ROWS - 2) * 20 + 5] = 1.0;
-        Ok(())
-    });
-    assert_error!(refused, Error::NotStored { row, column } if (row, column) == (ROWS - 2, 5));
-    check::<f32>(&table, |row, column| 2.0 * cell(row, column));
-    table.sparse_rows_mut::<f32>(ROWS - 1..).unwrap().values_mut()[0] = 1e30;
-    let refused = table.rows_with::<i32>(.., ConversionPolicy::Checked).map(drop);
-    assert_error!(refused, Error::ValueNotRepresentable { row, column, .. } if (row, column) == (ROWS - 1, columns(ROWS - 1)[0]));
-    let transposed = table.transpose().unwrap();
-    assert_eq!(transposed.rows::<f32>(12..13).unwrap()[..], table.column::<f32>(12, ..).unwrap()[..]);
-}
-
-#[test]
-fn statistics_of_sparse_tables_are_those_of_dense_ones() {
-    let mut random = Random::new(9);
-    for size in [(1, 1), (40, 3), (3000, 17), (5, 400)] {
-        let (mut sparse, _) = twins::<f64>(&mut random, size.0, size.1);
-        sparse.values_as_mut::<f64>().unwrap().iter_mut().for_each(|value| {
-            *value = if random.below(50) == 0 { f64::NAN } else { random.below(1000) as f64 / 8.0 - 20.0 };
-        });
-        for layout in LAYOUTS {
-            let dense = sparse.to_dense::<f64>().unwrap().to_layout(layout).unwrap();
-            let (mine, theirs) = (BasicStatistics::of(&sparse).unwrap(), BasicStatistics::of(&dense).unwrap());
-            assert_eq!(mine.row_count(), theirs.row_count());
-            for (mine, theirs) in mine.columns().iter().zip(theirs.columns()) {
-                assert_eq!((mine.count(), mine.nan_count()), (theirs.count(), theirs.nan_count()));
-                let exact = |column: &numeric_table::ColumnStatistics| {
-                    [column.minimum(), column.maximum(), column.sum(), column.mean()].map(f64::to_bits)
-                };
-                assert_eq!(exact(mine), exact(theirs), "{mine:?} {theirs:?}");
-                let close = |mine: f64, theirs: f64| {
-                    (mine - theirs).abs() <= 1e-15 * theirs.abs() || mine.is_nan() && theirs.is_nan()
-                };
-                assert!(close(mine.variance(), theirs.variance()), "{} {}", mine.variance(), theirs.variance());
-                assert!(close(mine.sum_squares(), theirs.sum_squares()));
-            }
-        }
-    }
 }

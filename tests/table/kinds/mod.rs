@@ -4,6 +4,7 @@ mod aos;
 mod borrowed_values;
 mod conformance;
 mod csr;
+mod csr_dense;
 mod csr_hostile;
 mod merged;
 mod packed;
