@@ -6,6 +6,7 @@ use crate::base::error::{Error, Result};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule, check_value};
+use crate::table::csr::CsrNumericTable;
 use crate::table::{NumericTable, Region, RegionMut};
 use crate::window::AnySlice;
 
@@ -22,6 +23,12 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
             let origin = Origin { row: region.rows.start, column };
             check_value(value, table.column_type(column)?, policy, origin)
         })?,
+    }
+    // Before as much memory is allocated as a dense table has. (A table of somebody's own may claim to be another one.)
+    let id = table.id();
+    let sparse = table.as_any_mut().and_then(|table| table.downcast_mut::<CsrNumericTable>());
+    if let Some(sparse) = sparse.filter(|sparse| sparse.id() == id) {
+        return sparse.fill_stored(region, AnyValue::from(value), policy);
     }
     let (row, column) = (region.rows.start, region.columns.start);
     if table.piece(row, column)?.is_some_and(|piece| piece.region().place_of(region).is_some()) {

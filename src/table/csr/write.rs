@@ -12,8 +12,9 @@ use super::read::{Cells, Pattern, TILE, in_bands, tiles};
 use crate::base::element::{Element, match_element, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
-use crate::convert::WriteRule;
+use crate::base::value::AnyValue;
 use crate::convert::kernel;
+use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{Region, tiling};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
 
@@ -83,6 +84,21 @@ impl Update<'_> {
 }
 
 impl Pattern<'_> {
+    /// Returns the first cell of a region that is not stored.
+    fn first_missing(&self, region: &Region) -> Option<(usize, usize)> {
+        let (columns, mut missing) = (region.columns.clone(), None);
+        match_index!(self.indices.element_type(), I => {
+            self.for_each_row::<I>(region, |row, indices, _| {
+                if missing.is_none() && indices.len() < columns.len() {
+                    let is_there = |&(column, index): &(usize, &I)| index.number() == column;
+                    let stored = columns.clone().zip(indices).take_while(is_there).count();
+                    missing = Some((region.rows.start + row, columns.start + stored));
+                }
+            });
+        }, else ());
+        missing
+    }
+
     /// Calls `work` with the place of each stored cell in a tile, row by row, and the position of its value.
     fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
         let (first, width) = (tile.columns.start, tile.columns.len());
@@ -102,6 +118,31 @@ fn first_missing<T: Element>(values: &[T], is_stored: &[bool]) -> Option<usize> 
 }
 
 impl CsrNumericTable {
+    /// Writes one value to every cell of a region that lies inside, or nothing: as [`write`](Self::write) does with
+    /// that many equal values, which are not made. O(rows + values).
+    ///
+    /// # Errors
+    /// [`Error::ValueNotRepresentable`]; [`Error::NotStored`] for the first cell that would not stay zero.
+    pub(crate) fn fill_stored(&mut self, region: &Region, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
+        region.check(self.shape)?;
+        let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
+        let pattern = Pattern { offsets, indices, columns: self.shape.columns };
+        match_element!(self.values.element_type(), T => {
+            let value = kernel::value_as::<T>(value, policy, region.origin())?;
+            if value != T::default()
+                && let Some((row, column)) = pattern.first_missing(region)
+            {
+                return Err(Error::NotStored { row, column });
+            }
+            if let Some(values) = self.values.need_mutable_data()?.downcast::<T>() {
+                match_index!(indices.element_type(), I => {
+                    pattern.for_each_row::<I>(region, |_, _, positions| values[positions].fill(value));
+                }, else ());
+            }
+        });
+        Ok(())
+    }
+
     /// Writes a region: all values or none.
     pub(super) fn write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape)?;

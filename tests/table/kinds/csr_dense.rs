@@ -277,3 +277,34 @@ fn statistics_of_sparse_tables_are_those_of_dense_ones() {
         }
     }
 }
+
+#[test]
+fn one_value_is_written_to_all_cells_or_to_none() {
+    fn check<T: Element>(random: &mut Random) {
+        for (rows, columns) in [(3, 4), (70, 2), (1, 1)] {
+            for value in [0.0, -1.5, 7.0, 1e300] {
+                let (mut sparse, mut dense) = twins::<T>(random, rows, columns);
+                let (before, is_full) = (sparse.clone(), sparse.nnz() == rows * columns);
+                let (mine, theirs) = (sparse.fill(value), dense.fill(value));
+                let is_zero = theirs.is_ok() && dense.value::<T>(0, 0).unwrap() == T::default();
+                match (mine, theirs) {
+                    (Ok(()), Ok(())) if is_zero || is_full => {
+                        assert_eq!(sparse.rows::<f64>(..).unwrap()[..], dense.rows::<f64>(..).unwrap()[..]);
+                        continue;
+                    }
+                    (Err(Error::NotStored { row, column }), Ok(())) => {
+                        let missing = (0..rows * columns).map(|at| (at / columns, at % columns));
+                        let mut missing = missing.filter(|&(row, column)| before.get(row, column).unwrap().is_none());
+                        assert_eq!(missing.next(), Some((row, column)));
+                        assert!(!is_zero);
+                    }
+                    (Err(mine), Err(theirs)) => assert_eq!(mine.to_string(), theirs.to_string()),
+                    other => panic!("{other:?}"),
+                }
+                assert!(same_bits(sparse.values_as::<T>().unwrap(), before.values_as::<T>().unwrap()));
+            }
+        }
+    }
+    let mut random = Random::new(10);
+    for_each_element!(T => check::<T>(&mut random));
+}

@@ -302,7 +302,9 @@ fn a_table_of_more_columns_than_memory_costs_its_values_only() {
         assert_error!(table.to_dense::<f32>(), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
         assert_error!(table.transpose(), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
         assert_error!(BasicStatistics::of(&table).map(drop), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
-        assert_error!(table.fill(0), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
+        assert_error!(table.fill(1), Error::NotStored { row: 0, column: 0 });
+        table.fill(0).unwrap();
+        assert_eq!((table.nnz(), table.values_as::<f32>().unwrap()), (2, &[0.0; 2][..]));
         assert!((&table as &dyn NumericTable).to_string().starts_with("2 x "));
         assert!(format!("{table:?}").contains("CsrNumericTable"));
     }
