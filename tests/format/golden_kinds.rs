@@ -35,7 +35,7 @@ fn tables() -> Vec<(&'static str, Box<dyn NumericTable>, Vec<f64>)> {
 
     let lower = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     let symmetric = PackedSymmetricMatrix::from_packed(lower.to_vec(), Triangle::Lower, PackedOrder::Rows).unwrap();
-    let upper = lower.map(|value| bf16::from_f64(value)).to_vec();
+    let upper = lower.map(bf16::from_f64).to_vec();
     let triangular = PackedTriangularMatrix::from_lapack(Triangle::Upper, upper).unwrap();
     vec![
         (
