@@ -1,6 +1,7 @@
 //! What the targets share: tables of a type that is known at run time only, compared bit for bit.
 
-use numeric_table::{Element, Error, HomogenNumericTable, NumericTable};
+use numeric_table::prelude::*;
+use numeric_table::{HomogenNumericTable, from_bytes_any};
 
 /// `with_element!(element_type, T => body)`: the body, compiled for each element type `T`, chosen at run time.
 #[macro_export]
@@ -38,6 +39,27 @@ pub fn assert_same<T: Element>(left: &HomogenNumericTable<T>, right: &HomogenNum
     assert_eq!((left.shape(), left.data_layout()), (right.shape(), right.data_layout()));
     assert_eq!(left.dictionary(), right.dictionary());
     assert_eq!(bytes_of(left), bytes_of(right));
+}
+
+/// Makes sure that a table of any kind is the same after it was an archive, and can be looked at. Returns the archive,
+/// which has all that the table consists of.
+#[track_caller]
+pub fn check_same_again(table: &dyn NumericTable) -> Vec<u8> {
+    let bytes = table.to_bytes().expect("a table that was read can be written");
+    let again = from_bytes_any(&bytes).expect("what was written can be read");
+    assert_eq!((again.kind(), again.shape()), (table.kind(), table.shape()));
+    assert!(again.dictionary() == table.dictionary());
+    assert!(again.to_bytes().expect("a table that was read can be written") == bytes);
+    let Shape { rows, columns } = table.shape();
+    if let (Some(row), Some(column)) = (rows.checked_sub(1), columns.checked_sub(1)) {
+        let last = table.value::<f64>(row, column).expect("the value is there");
+        assert_eq!(last.to_bits(), again.value::<f64>(row, column).expect("the value is there").to_bits());
+    }
+    if rows.checked_mul(columns).is_some_and(|count| count < 1 << 16) {
+        let [mine, its] = [table, &*again].map(|table| table.rows::<f64>(..).expect("the rows are there").to_vec());
+        assert_eq!(bytemuck::cast_slice::<f64, u8>(&mine), bytemuck::cast_slice::<f64, u8>(&its));
+    }
+    bytes
 }
 
 /// What a call says of bytes that it refuses: always what is wrong with them, and where.

@@ -3,13 +3,19 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::{Element, ElementType, Error, HomogenNumericTable, from_bytes_any};
-use numeric_table_fuzz::{assert_same, refusal, table_of, with_element};
+use numeric_table::table::TableKind;
+use numeric_table::{Element, ElementType, Error, HomogenNumericTable, NumericTable, from_bytes_any};
+use numeric_table_fuzz::{assert_same, check_same_again, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
 fuzz_target!(|data: &[u8]| {
     match from_bytes_any(data) {
+        Ok(any) if any.kind() != TableKind::HOMOGENEOUS => {
+            let again = check_same_again(&*any);
+            assert!(from_bytes_any(&again[..again.len() - 1]).is_err());
+            check_other_kind::<f32>(data);
+        }
         Ok(any) => with_element!(any.uniform_type().unwrap(), T => check_accepted::<T>(data, table_of(&*any))),
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
@@ -24,8 +30,13 @@ fuzz_target!(|data: &[u8]| {
 fn check_refused<T: Element>(archive: &[u8], reason: &(u64, String)) {
     match Table::<T>::from_bytes(archive) {
         Err(Error::ElementTypeMismatch { expected, found, .. }) => assert!(expected == T::TYPE && found != expected),
+        Err(Error::TableKindMismatch { found, .. }) => assert_ne!(found, TableKind::HOMOGENEOUS.name()),
         other => assert_eq!(refusal(other), *reason),
     }
+}
+
+fn check_other_kind<T: Element>(archive: &[u8]) {
+    assert!(matches!(Table::<T>::from_bytes(archive), Err(Error::TableKindMismatch { .. })));
 }
 
 fn check_accepted<T: Element>(archive: &[u8], table: &Table<T>) {

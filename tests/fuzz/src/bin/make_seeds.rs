@@ -30,7 +30,7 @@ fn main() -> Result {
                 continue;
             }
             fs::write(files.join(format!("laid_out_{name}.seed")), laid_out(&bytes))?;
-            if name.starts_with("f32_row_major") || name.starts_with("u8_column_major") {
+            if name.starts_with("f32_row_major") || name.starts_with("u8_column_major") || !name.contains("_major") {
                 fs::write(files.join(format!("repaired_{name}.seed")), [&[REPAIRED], &bytes[..]].concat())?;
             }
         }

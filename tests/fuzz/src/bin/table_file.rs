@@ -19,7 +19,7 @@ use numeric_table::{
     DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, SaveOptions, Shape, TableReader,
     load_any, verify,
 };
-use numeric_table_fuzz::{assert_same, bytes_of, refusal, table_of, with_element};
+use numeric_table_fuzz::{assert_same, bytes_of, check_same_again, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -175,6 +175,7 @@ fn check(scratch: &Scratch) {
     let path = &scratch.file;
     match TableReader::open(path) {
         Ok(reader) => with_element!(reader.element_type(), T => check_described::<T>(scratch, &reader)),
+        Err(Error::TableKindMismatch { .. }) => check_kind(scratch),
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
             assert_eq!(refusal(load_any(path)), reason);
@@ -182,6 +183,26 @@ fn check(scratch: &Scratch) {
             assert_eq!(refusal(Table::<f32>::load(path)), reason);
             assert_eq!(refusal(Table::<f64>::load_as(path)), reason);
             assert_eq!(refusal(map::<u8>(scratch)), reason);
+        }
+    }
+}
+
+/// A file of a table that is not homogeneous: what it holds may be no table of its kind.
+fn check_kind(scratch: &Scratch) {
+    let is_other_kind = |result: Result<Table<f32>, Error>| matches!(result, Err(Error::TableKindMismatch { .. }));
+    assert!(is_other_kind(Table::load(&scratch.file)) && is_other_kind(map(scratch)));
+    match load_any(&scratch.file) {
+        Err(error) => drop(refusal(Err::<(), _>(error))),
+        Ok(table) => {
+            let has_checksums = verify(&scratch.file).unwrap();
+            let bytes = check_same_again(&*table);
+            table.save_with(&scratch.copy, options()).unwrap();
+            assert!(verify(&scratch.copy).unwrap());
+            assert_eq!(load_any(&scratch.copy).unwrap().to_bytes().unwrap(), bytes);
+            if has_checksums {
+                table.save_with(&scratch.file, options()).unwrap();
+                assert_eq!(fs::read(&scratch.file).unwrap(), fs::read(&scratch.copy).unwrap());
+            }
         }
     }
 }
