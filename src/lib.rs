@@ -178,6 +178,15 @@ pub use crate::interop::csv::{
     CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
     CustomKind,
 };
+#[cfg(feature = "npz")]
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub use crate::interop::sparse::NpzOptions;
+#[cfg(feature = "sprs")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
+pub use crate::interop::sparse::SprsIndex;
+#[cfg(feature = "sparse-files")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub use crate::interop::{ArrowOptions, from_record_batches_any};

@@ -322,6 +322,16 @@ impl<T: 'static> Array<T> {
 }
 
 impl<T: Send + Sync + 'static> Array<T> {
+    /// Returns whether [`try_into_vec`](Self::try_into_vec) would return a `Vec`: while nothing else is done with the
+    /// array, it will.
+    #[cfg(feature = "sprs")]
+    pub(crate) fn is_lone_vec(&self) -> bool {
+        let (data, count) = (self.data.as_ptr().cast_const(), self.count);
+        let whole = |vec: &Vec<T>| vec.as_ptr() == data && vec.len() == count;
+        let block = self.block.as_ref().filter(|block| Arc::strong_count(block) == 1);
+        block.is_some_and(|block| block.as_vec().is_some_and(whole))
+    }
+
     /// Returns the `Vec` that this array was made from, without a copy.
     ///
     /// # Errors

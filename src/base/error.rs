@@ -606,6 +606,33 @@ pub enum Error {
         /// Why it cannot be written.
         reason: String,
     },
+    /// A line of a svmlight or MatrixMarket file is not what the format or the table needs. It is the first such place
+    /// in the file.
+    #[cfg(feature = "sparse-files")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+    #[error("{}line {line}, byte {byte}: {text:?} {reason}", prefix(path.as_deref()))]
+    SparseText {
+        /// The file, as the caller named it; `None` if the text does not come from one.
+        path: Option<PathBuf>,
+        /// The line of the file, counted from 1.
+        line: u64,
+        /// The position in that line, in bytes, counted from 1.
+        byte: u64,
+        /// The text that is there, cut to at most 40 characters; empty at the end of a line or of the file.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A row that a svmlight file cannot express: one without labels, query and values would be a blank line.
+    #[cfg(feature = "sparse-files")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+    #[error(
+        "row {row} cannot be written as svmlight: it has no label, no query and no values, which leaves a blank line"
+    )]
+    SvmlightRow {
+        /// The row.
+        row: usize,
+    },
     /// A reader or writer that the caller passed in has failed.
     #[error("the stream failed: {source}")]
     Stream {

@@ -13,6 +13,12 @@ pub(crate) mod csv;
 mod ndarray;
 #[cfg(feature = "npy")]
 mod npy; // forbids unsafe code in all of its files but one
+#[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
+#[forbid(unsafe_code)]
+pub(crate) mod sparse;
+#[cfg(any(feature = "csv", feature = "sparse-files"))]
+#[forbid(unsafe_code)]
+mod text;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowOptions, from_record_batches_any};

@@ -3,7 +3,6 @@
 use super::CsvMissing;
 use super::evidence::{Evidence, Seen};
 use super::failure::Reason;
-use super::number::{NumberRefusal, glance, value, value_of};
 use super::parse::{Sink, Taken, ends_field};
 use super::roles::{Action, Gap, Roles, gap};
 use super::rows::{Cell, convert, missing, refused};
@@ -13,6 +12,7 @@ use crate::base::element::{Element, ElementType, match_element, with_elements};
 use crate::base::error::Result as LibraryResult;
 use crate::base::number::{Exact, Number};
 use crate::convert::ConversionPolicy;
+use crate::interop::text::number::{NumberRefusal, glance, is_number, value, value_of};
 use crate::window::AnySliceMut;
 
 macro_rules! define_cells {
@@ -133,7 +133,7 @@ impl<'r> ColumnPlan<'r> {
     /// [`CsvOption`](crate::Error::CsvOption) if a stated type does not hold what stands for missing values.
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> LibraryResult<Self> {
         let (actions, _) = roles.actions();
-        let has_numbers = roles.missing_texts.iter().any(|text| super::number::is_number(text.as_bytes()));
+        let has_numbers = roles.missing_texts.iter().any(|text| is_number(text.as_bytes()));
         let mut columns = Vec::new();
         for (action, role) in actions.into_iter().zip(&roles.columns) {
             if let Some(element) = role.element.filter(|_| role.is_kept) {

@@ -5,9 +5,10 @@ use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
 
+use super::bad_option;
 use super::near::near;
-use super::{bad_option, excerpt};
 use crate::base::error::Result;
+use crate::interop::text::excerpt;
 
 /// Some columns of a CSV file: by name, by index, or as a range.
 ///

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::excerpt;
 use super::failure::Failure;
 use super::input::Input;
 use super::roles::{Categories, ColumnRole, Roles};
@@ -15,6 +14,7 @@ use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
 use crate::base::error::Result;
 use crate::base::parallel;
+use crate::interop::text::excerpt;
 
 /// What has been found out about the columns from some records.
 #[derive(Default)]

@@ -4,12 +4,12 @@
 //! type that was guessed when they were read.
 
 use super::CsvMissing;
-use super::excerpt;
 use super::failure::{Cause, Failure, Reason};
 use super::roles::Action;
 use super::whole::Whole;
 use crate::base::element::{ElementType, match_element};
 use crate::base::number::{Exact, Loss, Number};
+use crate::interop::text::excerpt;
 
 /// A field, by its position in the file and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Errors in a CSV file.
 
 use super::evidence::Sight;
-use super::excerpt;
 use super::input::Input;
-use super::number::separator_in_numbers;
 use super::roles::{ColumnRole, Shown};
 use crate::base::error::{Error, Result};
 use crate::base::text::label;
+use crate::interop::text::excerpt;
+use crate::interop::text::number::separator_in_numbers;
 
 /// An error at a position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

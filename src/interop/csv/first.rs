@@ -5,11 +5,12 @@ use super::batches::Batches;
 use super::describe::{Findings, RecordBytes};
 use super::failure::Failure;
 use super::input::Input;
-use super::number::{is_number, separator_in_numbers};
 use super::roles::Roles;
 use super::syntax::Syntax;
-use super::{CsvOptions, SAMPLE, excerpt};
+use super::{CsvOptions, SAMPLE};
 use crate::base::error::{Error, Result};
+use crate::interop::text::excerpt;
+use crate::interop::text::number::{is_number, separator_in_numbers};
 
 /// Whether the first record of a CSV file holds the names of the columns.
 ///

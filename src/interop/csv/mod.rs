@@ -8,13 +8,13 @@
 //! * `options`, `columns`: options for reading; `near`: suggestions for misspelled names of columns;
 //! * `input`: bytes of a file or in memory; `syntax`: ends of fields and records; `survey`: positions where a file can
 //!   be divided, and the number of rows between them; `batches`: sequential reading of records;
-//! * `number`: from text to a value; `roles`: the use of each column; `parse`: from records to fields; `rows`: from
+//! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from
 //!   fields to rows of values; `first`: the header and the first records; `signs`: what fields reveal about their
 //!   column; `describe`: kinds and categories from the whole file; `failure`: errors and their positions;
 //! * `whole`: whole numbers; `evidence`: the element type that suits a column; `cells`: from fields to columns of
 //!   several types;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading;
-//! * `write`, `write_options`, `digits`: writing.
+//! * `write`, `write_options`: writing. Numbers are in [`crate::interop::text`].
 //!
 //! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
 //! on the size of blocks, or on the number of threads.
@@ -24,14 +24,12 @@ mod blocks;
 mod cells;
 mod columns;
 mod describe;
-mod digits;
 mod evidence;
 mod failure;
 mod first;
 mod input;
 mod load;
 mod near;
-mod number;
 mod options;
 mod parse;
 mod roles;
@@ -71,12 +69,4 @@ const SAMPLE: usize = 100;
 /// Returns the error of an invalid option.
 fn bad_option(reason: impl Into<String>) -> Error {
     Error::CsvOption { path: None, reason: reason.into() }
-}
-
-/// Shortens a text for an error to at most 40 characters.
-fn excerpt(text: &[u8]) -> String {
-    const LIMIT: usize = 40;
-    let start = String::from_utf8_lossy(&text[..text.len().min(4 * LIMIT)]);
-    let whole = start.chars().count() <= LIMIT && text.len() <= 4 * LIMIT;
-    if whole { start.into_owned() } else { start.chars().take(LIMIT - 3).chain("...".chars()).collect() }
 }

@@ -1,6 +1,6 @@
 //! Suggestions for a name that no column has: names that are similar to it.
 
-use super::excerpt;
+use crate::interop::text::excerpt;
 
 /// Largest number of columns that are compared; there may be a million.
 const COLUMNS: usize = 1 << 16;

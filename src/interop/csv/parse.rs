@@ -1,10 +1,11 @@
 //! Traversal of records, whose fields go to a sink: rows of one type are in `rows`, columns of several in `cells`.
 
+use super::CsvSource;
 use super::batches::Batches;
 use super::failure::{Failure, Reason};
 use super::roles::Roles;
 use super::syntax::{Field, Fit};
-use super::{CsvSource, excerpt};
+use crate::interop::text::excerpt;
 
 /// A failure at a position in the current bytes.
 struct Local {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::columns::{Custom, Names};
-use super::number::{value, value_of};
 use super::syntax::Syntax;
 use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
 use crate::base::element::{Element, ElementType};
@@ -13,6 +12,7 @@ use crate::base::error::Result;
 use crate::base::number::Exact;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{DataDictionary, Feature};
+use crate::interop::text::number::{value, value_of};
 
 /// The categories of a column, and their indices.
 #[derive(Debug, Default)]

@@ -1,13 +1,13 @@
 //! Conversion of fields to values, and rows of values of one type.
 
 use super::failure::{Reason, foreign};
-use super::number::{NumberRefusal, glance, value, value_of};
 use super::parse::{Sink, Taken, ends_field};
 use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
 use super::syntax::Field;
 use crate::base::element::Element;
 use crate::base::number::Exact;
 use crate::convert::ConversionPolicy;
+use crate::interop::text::number::{NumberRefusal, glance, value, value_of};
 
 /// The values of a field, in the columns of the table that its column becomes.
 pub(super) enum Cell<T> {

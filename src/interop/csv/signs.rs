@@ -4,10 +4,11 @@
 //! word an error, which the parser reports: numbers must not become category indices because one of them has a typo, or
 //! a comma as its decimal separator.
 
-use super::number::{is_number, separator_in_numbers};
+use super::CsvKind;
 use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
-use super::{CsvKind, excerpt};
+use crate::interop::text::excerpt;
+use crate::interop::text::number::{is_number, separator_in_numbers};
 
 /// The usual delimiters.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'|', b','];

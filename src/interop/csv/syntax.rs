@@ -4,10 +4,10 @@
 //! doubled, and whatever follows that up to the next delimiter is part of it as well. Semantics: the `csv` crate, with
 //! which a test compares this, and Python's `csv`.
 
-use super::excerpt;
 use super::failure::Failure;
 use super::input::Input;
 use crate::base::error::Result;
+use crate::interop::text::excerpt;
 
 /// The special characters.
 #[derive(Clone, Debug)]

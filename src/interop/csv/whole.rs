@@ -2,8 +2,8 @@
 //!
 //! `1.0` and `1e3` are not: their column is one of measurements. Neither is `-0`, whose sign no integer holds.
 
-use super::number::value;
 use crate::convert::ConversionPolicy;
+use crate::interop::text::number::value;
 
 /// The largest magnitude up to which `f64` holds all whole numbers.
 pub(super) const EXACT: u64 = 1 << 53;

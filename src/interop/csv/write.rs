@@ -5,7 +5,6 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use super::digits::push;
 use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
@@ -16,6 +15,7 @@ use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::DataDictionary;
 use crate::files::output::Lines;
 use crate::files::replace::replace;
+use crate::interop::text::digits::push;
 use crate::lines::AnyLines;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Target};
 use crate::window::AnySliceMut;

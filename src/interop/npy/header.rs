@@ -25,11 +25,11 @@ const DIGITS: usize = 21;
 ///
 /// Invariant: the size in bytes of the values fits the address space of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NpyHeader {
-    pub(super) element_type: ElementType,
+pub(in crate::interop) struct NpyHeader {
+    pub(in crate::interop) element_type: ElementType,
     pub(super) is_big_endian: bool,
     pub(super) layout: DataLayout,
-    pub(super) shape: Shape,
+    pub(in crate::interop) shape: Shape,
     /// Number of bytes before the values.
     pub(super) length: usize,
 }
@@ -39,7 +39,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// Those of [`AnyHeader::read`]; [`Error::Format`] of an array of structures.
-    pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
+    pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         match AnyHeader::read(source, failed)? {
             AnyHeader::Numbers(header) => Ok(header),
             AnyHeader::Records(header) => {
@@ -60,7 +60,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// [`Error::Format`].
-    pub(super) fn check_file_length(&self, real_length: u64) -> Result<()> {
+    pub(in crate::interop) fn check_file_length(&self, real_length: u64) -> Result<()> {
         let described = format!("{} {} values", self.shape, self.element_type);
         check_length(self.length, self.payload_length(), &described, real_length)
     }
@@ -118,28 +118,8 @@ impl AnyHeader {
     /// # Errors
     /// [`Error::Format`] with what is wrong, and where; `failed` of an error of `source`.
     pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
-        let mut start = [0; 12];
-        fill(source, &mut start[..8], 0, check_magic, failed)?;
-        let size = match start[6..8] {
-            [1, 0] => 2,
-            [2 | 3, 0] => 4,
-            _ => {
-                let (major, minor) = (start[6], start[7]);
-                let reason = format!("version {major}.{minor} is unknown: there are 1.0, 2.0 and 3.0");
-                return Err(Error::format(6, reason));
-            }
-        };
-        fill(source, &mut start[8..8 + size], 8, |_| Ok(()), failed)?;
-        // Little-endian; absent bytes are zero.
-        let [.., a, b, c, d] = start;
-        let text_length = u32::from_le_bytes([a, b, c, d]) as usize;
-        if text_length > LENGTH_LIMIT {
-            let reason = format!("a header of {text_length} bytes is longer than that of any array of numbers");
-            return Err(Error::format(8, reason));
-        }
-        let mut text = vec![0; text_length];
-        fill(source, &mut text, (8 + size) as u64, |_| Ok(()), failed)?;
-        Self::parse(&text, 8 + size, start[6] == 3)
+        let Dictionary { text, start, is_utf8 } = Dictionary::read(source, failed)?;
+        Self::parse(&text, start, is_utf8)
     }
 
     /// Parses the text of a header, which begins at `start` in the file.
@@ -182,6 +162,45 @@ impl AnyHeader {
         let layout = if is_fortran { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
         let length = start + text.len();
         Ok(Self::Numbers(NpyHeader { element_type, is_big_endian, layout, shape, length }))
+    }
+}
+
+/// The text of a header, a dictionary.
+pub(super) struct Dictionary {
+    pub(super) text: Vec<u8>,
+    /// Where it begins in the file.
+    pub(super) start: usize,
+    pub(super) is_utf8: bool,
+}
+
+impl Dictionary {
+    /// Reads the first bytes of a file or stream, and the text.
+    ///
+    /// # Errors
+    /// [`Error::Format`]; `failed` of an error of `source`.
+    pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
+        let mut start = [0; 12];
+        fill(source, &mut start[..8], 0, check_magic, failed)?;
+        let size = match start[6..8] {
+            [1, 0] => 2,
+            [2 | 3, 0] => 4,
+            _ => {
+                let (major, minor) = (start[6], start[7]);
+                let reason = format!("version {major}.{minor} is unknown: there are 1.0, 2.0 and 3.0");
+                return Err(Error::format(6, reason));
+            }
+        };
+        fill(source, &mut start[8..8 + size], 8, |_| Ok(()), failed)?;
+        // Little-endian; absent bytes are zero.
+        let [.., a, b, c, d] = start;
+        let text_length = u32::from_le_bytes([a, b, c, d]) as usize;
+        if text_length > LENGTH_LIMIT {
+            let reason = format!("a header of {text_length} bytes is longer than that of any array of numbers");
+            return Err(Error::format(8, reason));
+        }
+        let mut text = vec![0; text_length];
+        fill(source, &mut text, (8 + size) as u64, |_| Ok(()), failed)?;
+        Ok(Self { text, start: 8 + size, is_utf8: start[6] == 3 })
     }
 }
 
@@ -248,7 +267,7 @@ pub(super) fn code(element: ElementType) -> Result<&'static str> {
 }
 
 /// Fills a buffer from a position in the file. `check` is called with what could be read, before the length is checked.
-fn fill(
+pub(super) fn fill(
     source: &mut impl Read,
     buffer: &mut [u8],
     position: u64,
@@ -292,7 +311,12 @@ fn check_magic(start: &[u8]) -> Result<()> {
     Err(Error::format(0, reason))
 }
 
-fn put<T>(slot: &mut Option<T>, value: Result<T, String>, key: &[u8], at: usize) -> Result<(), LiteralRefusal> {
+pub(super) fn put<T>(
+    slot: &mut Option<T>,
+    value: Result<T, String>,
+    key: &[u8],
+    at: usize,
+) -> Result<(), LiteralRefusal> {
     let value = value.map_err(|reason| LiteralRefusal { at, reason })?;
     match slot.replace(value) {
         None => Ok(()),

@@ -14,24 +14,28 @@
 //! values are kept.
 //!
 //! `literal` and `header`: the header of a file; `values`: reading many values; `read`, `write`, `map`: the public
-//! interface; `records` and `write_records`: arrays of structures.
+//! interface; `records` and `write_records`: arrays of structures; `parts`: what else the parts of
+//! sparse matrices are.
 //!
 //! Invariant: no memory is allocated or mapped for a size that a header claims before it has been compared with the
 //! real length of the file; from a stream, at most twice the number of bytes read from it, plus 1 MiB. The description
 //! of at most 65,536 columns of structures comes on top of both.
 
 #[forbid(unsafe_code)]
-mod header;
+pub(super) mod header;
 #[forbid(unsafe_code)]
 mod literal;
 #[cfg(feature = "mmap")]
 mod map;
+#[cfg(feature = "npz")]
+#[forbid(unsafe_code)]
+pub(super) mod parts;
 #[forbid(unsafe_code)]
 mod read;
 #[forbid(unsafe_code)]
 mod records;
 #[forbid(unsafe_code)]
-mod values;
+pub(super) mod values;
 #[forbid(unsafe_code)]
 mod write;
 #[forbid(unsafe_code)]

@@ -158,7 +158,10 @@ fn turn(bytes: &mut [u8], header: &NpyHeader) {
 
 /// Reads all values from a stream, which may end too early: allocates at most twice the number of bytes read, plus 1
 /// MiB.
-pub(super) fn read_stream<T: Element>(header: &NpyHeader, source: &mut impl Read) -> Result<HomogenNumericTable<T>> {
+pub(in crate::interop) fn read_stream<T: Element>(
+    header: &NpyHeader,
+    source: &mut impl Read,
+) -> Result<HomogenNumericTable<T>> {
     let described = format!("{} {} values", header.shape, header.element_type);
     let count = header.shape.element_count_of(T::TYPE)?;
     let array = read_parts::<T>(header.length, count, &described, source, |bytes| {

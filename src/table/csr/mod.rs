@@ -154,6 +154,12 @@ impl CsrNumericTable {
         Indices::new(self.indices.as_slice(), 0)
     }
 
+    /// Borrows the arrays of the row offsets and the column indices.
+    #[cfg(feature = "sprs")]
+    pub(crate) fn index_arrays(&self) -> (&AnyArray, &AnyArray) {
+        (&self.offsets, &self.indices)
+    }
+
     /// Borrows the array of the values, of which a clone is a share.
     ///
     /// # Errors

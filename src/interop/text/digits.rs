@@ -8,7 +8,7 @@ use crate::convert::{ConversionPolicy, cast};
 use super::number::value;
 
 /// Appends the text of a value: decimal digits, with an exponent where that is much shorter; `NaN`, `inf`, `-inf`.
-pub(super) fn push<T: Element>(number: T, text: &mut Vec<u8>) {
+pub(in crate::interop) fn push<T: Element>(number: T, text: &mut Vec<u8>) {
     let start = text.len();
     match T::TYPE {
         ElementType::F16 | ElementType::Bf16 => push_half(number, text),

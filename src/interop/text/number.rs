@@ -12,19 +12,21 @@ use crate::convert::{ConversionPolicy, cast};
 
 /// Why a text is not converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberRefusal {
+pub(in crate::interop) enum NumberRefusal {
     NotANumber,
     NotRepresentable,
 }
 
 /// Returns whether a text is a number, a NaN or an infinity.
-pub(super) fn is_number(text: &[u8]) -> bool {
+#[cfg(feature = "csv")]
+pub(in crate::interop) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
 }
 
 /// Returns the separator in a text that consists only of numbers and separators, like `1,5` and `1;2`. Such a text is
 /// neither a number nor a word.
-pub(super) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
+#[cfg(feature = "csv")]
+pub(in crate::interop) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
     const SEPARATORS: [u8; 5] = [b';', b'\t', b'|', b' ', b','];
     let mut parts = text.split(|byte| SEPARATORS.contains(byte)).filter(|part| !part.is_empty()).peekable();
     let are_numbers = parts.peek().is_some() && parts.all(is_number);
@@ -35,7 +37,7 @@ pub(super) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
 /// if the slow path is needed. The caller must check what follows: the text of a longer number may begin with another
 /// one.
 #[inline(always)]
-pub(super) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
+pub(in crate::interop) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     match T::TYPE {
         ElementType::F64 => {
             let (value, length) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
@@ -73,7 +75,7 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
 }
 
 /// Converts a text that is a number and nothing else.
-pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
+pub(in crate::interop) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
     let value = fast_float2::parse::<f64, _>(text).map_err(|_| NumberRefusal::NotANumber)?;
     let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // like `inf` and `nan`
     if !T::TYPE.is_float() {
@@ -89,7 +91,8 @@ pub(super) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result
 }
 
 /// Converts a caller's number under a policy for texts: floats may be rounded.
-pub(super) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Option<T> {
+#[cfg(feature = "csv")]
+pub(in crate::interop) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Option<T> {
     let loss = T::loss(Exact::Float(number));
     let is_permitted = match policy {
         ConversionPolicy::Saturate => true,

@@ -1,0 +1,62 @@
+//! Arrays that are no tables, but parts of sparse matrices: of one dimension, and short texts.
+
+use std::io::Read;
+
+use super::header::{Dictionary, code, encode_text, fill, put};
+use super::literal::{Literal, LiteralParser, LiteralRefusal};
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+
+/// The longest name, in characters.
+const NAME_LIMIT: usize = 64;
+
+/// Writes the header of a little-endian array of one dimension.
+///
+/// # Errors
+/// [`Error::UnsupportedElementType`] for `bf16`.
+pub(in crate::interop) fn encode_vector(element_type: ElementType, length: usize) -> Result<Vec<u8>> {
+    let descr = code(element_type)?;
+    encode_text(format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},), }}"), length)
+}
+
+/// Writes a short text of ASCII characters as an array of no dimension: header and text.
+///
+/// # Errors
+/// None: the header is short.
+pub(in crate::interop) fn encode_name(name: &str) -> Result<Vec<u8>> {
+    let length = name.len();
+    let mut bytes = encode_text(format!("{{'descr': '|S{length}', 'fortran_order': False, 'shape': (), }}"), 0)?;
+    bytes.extend_from_slice(name.as_bytes());
+    Ok(bytes)
+}
+
+/// Reads an array of no dimension that is a short text, like the name of a format: its ASCII characters.
+///
+/// # Errors
+/// [`Error::Format`]; `failed` of an error of `source`.
+pub(in crate::interop) fn read_name(
+    source: &mut impl Read,
+    failed: &dyn Fn(std::io::Error) -> Error,
+) -> Result<String> {
+    let Dictionary { text, start, .. } = Dictionary::read(source, failed)?;
+    let refuse = |LiteralRefusal { at, reason }| Error::format((start + at) as u64, reason);
+    let mut width = None;
+    let entries = LiteralParser::new(&text).dictionary(|key, value, at| match (key, value) {
+        (b"descr", Literal::Text([b'|' | b'<' | b'>' | b'=', kind @ (b'S' | b'U'), digits @ ..])) => {
+            let length = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<usize>().ok());
+            match length.filter(|&length| length <= NAME_LIMIT) {
+                Some(length) => put(&mut width, Ok(if *kind == b'U' { 4 * length } else { length }), key, at),
+                None => Err(LiteralRefusal { at, reason: "a text that is too long for a name".into() }),
+            }
+        }
+        (b"shape", Literal::Tuple(sizes)) if sizes.is_empty() => Ok(()),
+        (b"fortran_order", Literal::Flag(_)) => Ok(()),
+        _ => Err(LiteralRefusal { at, reason: "this is no single text".into() }),
+    });
+    entries.map_err(refuse)?;
+    let Some(width) = width else { return Err(Error::format(start as u64, "'descr' is missing")) };
+    let mut bytes = vec![0; width];
+    fill(source, &mut bytes, (start + text.len()) as u64, |_| Ok(()), failed)?;
+    // A wide character has zeros around it.
+    Ok(bytes.into_iter().filter(|&byte| byte != 0).map(char::from).collect())
+}

@@ -1,0 +1,59 @@
+//! Writing text: chunks of rows are formatted in parallel, and written in order.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use super::whole::Whole;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+
+/// Number of entries, and of rows, that one task formats at a time.
+const CHUNK: usize = 32 << 10;
+
+/// A byte of a value takes about as much work as this many bytes that are only copied.
+const WEIGHT: usize = 16;
+
+/// The path of a caller's writer in errors.
+pub(super) const WRITER: &str = "(writer)";
+
+/// Writes `head` and then the text of all rows; `name` is the path of the target in errors. Nothing is written before
+/// the first chunks are formatted.
+pub(super) fn write(
+    writer: &mut dyn Write,
+    name: &Path,
+    mut head: &[u8],
+    offsets: Whole<'_>,
+    rows: usize,
+    format: impl Fn(Range<usize>) -> Result<Vec<u8>> + Sync,
+) -> Result<()> {
+    let failed = |source| Error::Io { path: name.to_owned(), source };
+    let entries = if rows == 0 { 0 } else { offsets.at(rows) as usize };
+    let wave = parallel::task_count(rows.saturating_add(entries).saturating_mul(WEIGHT)).max(1);
+    let mut next = 0;
+    loop {
+        let mut chunks = Vec::new();
+        while chunks.len() < wave && next < rows {
+            let chunk = next..end_of_chunk(offsets, next, rows);
+            next = chunk.end;
+            chunks.push(chunk);
+        }
+        let texts = parallel::map(chunks, &format).into_iter().collect::<Result<Vec<_>>>()?;
+        writer.write_all(std::mem::take(&mut head)).map_err(failed)?;
+        texts.iter().try_for_each(|text| writer.write_all(text)).map_err(failed)?;
+        if next == rows {
+            return writer.flush().map_err(failed);
+        }
+    }
+}
+
+/// Returns the end of the chunk of rows that begins at `start`: at least one row.
+fn end_of_chunk(offsets: Whole<'_>, start: usize, rows: usize) -> usize {
+    let limit = offsets.at(start) + CHUNK as u64;
+    let (mut low, mut high) = (start + 1, rows.min(start + CHUNK));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if offsets.at(middle) <= limit { low = middle } else { high = middle - 1 }
+    }
+    low
+}

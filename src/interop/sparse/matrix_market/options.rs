@@ -1,0 +1,86 @@
+//! Options for reading MatrixMarket files.
+
+use crate::convert::ConversionPolicy;
+#[cfg(doc)]
+use crate::{CsrNumericTable, Error};
+
+/// Options for reading a MatrixMarket file.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions};
+/// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 300\n";
+/// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Saturate);
+/// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [255]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct MatrixMarketOptions {
+    pub(super) policy: ConversionPolicy,
+    pub(super) max_rows: Option<usize>,
+}
+
+impl MatrixMarketOptions {
+    /// Rows that any file may have.
+    const FREE_ROWS: u64 = 1 << 20;
+    /// Rows that a file may have for each of its bytes, besides.
+    const ROWS_PER_BYTE: u64 = 8;
+
+    /// Creates the default options: numbers that the element type can hold, and a number of rows that a file of this
+    /// length may have.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions};
+    /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 300\n";
+    /// assert!(CsrNumericTable::read_mtx_with::<u8>(&text[..], MatrixMarketOptions::new()).is_err());
+    /// ```
+    pub fn new() -> Self {
+        Self { policy: ConversionPolicy::Exact, max_rows: None }
+    }
+
+    /// Sets what happens to values that the element type cannot hold: by default, [`Exact`](ConversionPolicy::Exact),
+    /// they are errors, but floats are rounded to the nearest one.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions};
+    /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.5\n";
+    /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Checked);
+    /// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn policy(self, policy: ConversionPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Sets the largest number of rows, for which memory is allocated even if they are empty. Without it, a file may
+    /// have 2^20 rows, and 8 more for each byte: one of 50 bytes cannot ask for all of the memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions, NumericTable};
+    /// let text = b"%%MatrixMarket matrix coordinate real general\n2000000 1 1\n1 1 300\n";
+    /// assert!(CsrNumericTable::read_mtx::<f32>(&text[..]).is_err());
+    /// let options = MatrixMarketOptions::new().max_rows(2_000_000);
+    /// assert_eq!(CsrNumericTable::read_mtx_with::<f32>(&text[..], options)?.row_count(), 2_000_000);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn max_rows(self, rows: usize) -> Self {
+        Self { max_rows: Some(rows), ..self }
+    }
+
+    /// Returns the largest number of rows of a file of so many bytes.
+    pub(super) fn row_limit(&self, bytes: u64) -> u64 {
+        let by_length = || bytes.saturating_mul(Self::ROWS_PER_BYTE).saturating_add(Self::FREE_ROWS);
+        self.max_rows.map_or_else(by_length, |rows| rows as u64)
+    }
+}
+
+/// Those of [`MatrixMarketOptions::new`].
+impl Default for MatrixMarketOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

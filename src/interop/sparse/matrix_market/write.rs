@@ -1,0 +1,119 @@
+//! MatrixMarket files from tables.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::files::options::SaveOptions;
+use crate::files::replace::replace;
+use crate::interop::sparse::chunks::{WRITER, write};
+use crate::interop::sparse::pieces::reserve;
+use crate::interop::sparse::whole::Whole;
+use crate::interop::text::digits::push;
+use crate::table::NumericTable;
+use crate::table::csr::CsrNumericTable;
+
+impl CsrNumericTable {
+    /// Saves the table as a MatrixMarket file, `coordinate real general` or `coordinate integer general`, which
+    /// atomically replaces an old one, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. Every
+    /// stored value, zeros too, is read back bit for bit, except for the payload of a NaN. Names of columns are lost:
+    /// the format has no place for them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.mtx");
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, -0.1, 3.0])?.save_mtx(&path)?;
+    /// let text = "%%MatrixMarket matrix coordinate real general\n2 4 3\n1 1 1.5\n1 4 -0.1\n2 2 3\n";
+    /// assert_eq!(std::fs::read_to_string(&path)?, text);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+    pub fn save_mtx(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_mtx_with(path, SaveOptions::new())
+    }
+
+    /// Saves the table as [`save_mtx`](Self::save_mtx) does, with options, of which those for progress and checksums
+    /// have no effect.
+    ///
+    /// # Errors
+    /// Those of [`save_mtx`](Self::save_mtx).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.mtx");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// table.save_mtx_with(&path, SaveOptions::new().durable(false))?;
+    /// assert_eq!(CsrNumericTable::load_mtx::<u8>(&path)?.get(0, 3)?, Some(7_u8.into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+    pub fn save_mtx_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        let path = path.as_ref();
+        replace(path, &options, |mut file| self.write_mtx_as(&mut file, path))
+    }
+
+    /// Writes the table as [`save_mtx`](Self::save_mtx) does, to any writer. After an error, some of it may have been
+    /// written.
+    ///
+    /// # Errors
+    /// Those of [`save_mtx`](Self::save_mtx), with `(writer)` as the path of [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// let mut text = Vec::new();
+    /// table.write_mtx(&mut text)?;
+    /// assert_eq!(text, b"%%MatrixMarket matrix coordinate integer general\n1 4 1\n1 4 7\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
+    pub fn write_mtx(&self, mut writer: impl Write) -> Result<()> {
+        self.write_mtx_as(&mut writer, Path::new(WRITER))
+    }
+
+    fn write_mtx_as(&self, writer: &mut dyn Write, name: &Path) -> Result<()> {
+        let Shape { rows, columns } = self.shape();
+        let (offsets, indices) = (Whole::new(self.offsets()), Whole::new(self.indices()));
+        match_element!(self.values()?.element_type(), T => {
+            let values = self.values_as::<T>()?;
+            let field = if T::TYPE.is_float() { "real" } else { "integer" };
+            let entries = values.len();
+            let head = format!("%%MatrixMarket matrix coordinate {field} general\n{rows} {columns} {entries}\n");
+            write(writer, name, head.as_bytes(), offsets, rows, |rows| text(offsets, indices, values, rows))
+        })
+    }
+}
+
+/// Formats the lines of some rows.
+fn text<T: Element>(offsets: Whole<'_>, indices: Whole<'_>, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
+    const ROOM: usize = 24; // bytes of a line, about
+    let positions = offsets.at(rows.start) as usize..offsets.at(rows.end) as usize;
+    let mut text = Vec::new();
+    reserve(&mut text, positions.len().saturating_mul(ROOM))?;
+    for row in rows {
+        for position in offsets.at(row) as usize..offsets.at(row + 1) as usize {
+            // Rows and columns are below their numbers: one more is no overflow.
+            push(row as u64 + 1, &mut text);
+            text.push(b' ');
+            push(indices.at(position) + 1, &mut text);
+            text.push(b' ');
+            push(values[position], &mut text);
+            text.push(b'\n');
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,102 @@
+//! Options for reading and writing `.npz` files.
+
+use crate::files::options::SaveOptions;
+#[cfg(doc)]
+use crate::{CsrNumericTable, Error};
+
+/// Options for reading or writing a `.npz` file.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("matrix.npz");
+/// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+/// table.save_npz_with(&path, NpzOptions::new().compressed(false))?;
+/// assert_eq!(CsrNumericTable::load_npz(&path)?.get(0, 3)?, Some(7_u8.into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct NpzOptions {
+    pub(super) max_bytes: u64,
+    pub(super) is_compressed: bool,
+    pub(super) save: SaveOptions,
+}
+
+impl NpzOptions {
+    /// Creates the default options: no limit when a file is read; when one is written, compressed, as SciPy does, and
+    /// durable.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// table.save_npz_with(&path, NpzOptions::new())?; // as `table.save_npz(&path)`
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new() -> Self {
+        Self { max_bytes: u64::MAX, is_compressed: true, save: SaveOptions::new() }
+    }
+
+    /// Sets the largest number of bytes that the arrays of a file may have together, once they are decompressed. What
+    /// is compressed may become a thousand times as large as the file: set a limit for files that you do not trust.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// table.save_npz(&path)?;
+    /// let error = CsrNumericTable::load_npz_with(&path, NpzOptions::new().max_bytes(100)).unwrap_err();
+    /// assert!(error.to_string().contains("NpzOptions::max_bytes"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_bytes(self, bytes: u64) -> Self {
+        Self { max_bytes: bytes, ..self }
+    }
+
+    /// Sets whether a file is compressed when it is written: smaller, and several times as slow.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let [small, large] = ["small.npz", "large.npz"].map(|name| folder.path().join(name));
+    /// let offsets = vec![0_i32; 10_001];
+    /// let shape = Shape { rows: 10_000, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, offsets, Vec::<i32>::new(), Vec::<f32>::new())?;
+    /// table.save_npz_with(&small, NpzOptions::new())?;
+    /// table.save_npz_with(&large, NpzOptions::new().compressed(false))?;
+    /// assert!(std::fs::metadata(small)?.len() < std::fs::metadata(large)?.len() / 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compressed(self, is_compressed: bool) -> Self {
+        Self { is_compressed, ..self }
+    }
+
+    /// Sets how a file is saved. The options for progress and checksums have no effect.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// table.save_npz_with(&path, NpzOptions::new().save(SaveOptions::new().durable(false)))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(self, save: SaveOptions) -> Self {
+        Self { save, ..self }
+    }
+}
+
+/// Those of [`NpzOptions::new`].
+impl Default for NpzOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,219 @@
+//! Tables from `.npz` files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek};
+use std::path::Path;
+
+use super::NpzOptions;
+use super::zip::{Entry, Zip};
+use crate::array::AnyArray;
+use crate::base::element::match_element;
+use crate::base::error::{Error, Result};
+use crate::base::number::{Exact, Number};
+use crate::base::shape::Shape;
+use crate::files::open::open_regular;
+use crate::interop::npy::header::NpyHeader;
+use crate::interop::npy::parts::read_name;
+use crate::interop::npy::values::read_stream;
+use crate::table::Refused;
+use crate::table::csr::CsrNumericTable;
+
+impl CsrNumericTable {
+    /// Loads a sparse matrix that `scipy.sparse.save_npz` has saved: one in the format `csr`, whose arrays become those
+    /// of the table in the types that they have, or in the format `csc`, which is transposed. Indices that are not
+    /// sorted are, and values of one cell are summed, as [`from_unsorted`](Self::from_unsorted) does.
+    ///
+    /// Sizes in the file are not trusted, and checksums are verified. What is compressed may become a thousand times as
+    /// large: [`NpzOptions::max_bytes`] limits it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where, or what a sparse table cannot hold,
+    /// such as truth values and complex numbers; [`Error::OutOfMemory`]; those of
+    /// [`from_unsorted`](Self::from_unsorted).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?.save_npz(&path)?;
+    /// let table = CsrNumericTable::load_npz(&path)?; // or by scipy.sparse.load_npz
+    /// assert_eq!((table.shape(), table.values_as::<f32>()?), (shape, &[1.5, 2.5, 3.5][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_npz(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load_npz_with(path, NpzOptions::new())
+    }
+
+    /// Loads a sparse matrix as [`load_npz`](Self::load_npz) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays are larger than the options allow.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?.save_npz(&path)?;
+    /// assert_eq!(CsrNumericTable::load_npz_with(&path, NpzOptions::new().max_bytes(1 << 30))?.nnz(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_npz_with(path: impl AsRef<Path>, options: NpzOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let (file, _) = open_regular(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        read::<File>(file, &options).map_err(|error| match error {
+            Error::Stream { source } => Error::Io { path: path.to_owned(), source },
+            error => error.in_file(path),
+        })
+    }
+
+    /// Reads a sparse matrix as [`load_npz_with`](Self::load_npz_with) does, from bytes in memory
+    /// ([`Cursor`](std::io::Cursor)) or any reader that can be positioned.
+    ///
+    /// # Errors
+    /// Those of [`load_npz_with`](Self::load_npz_with), with [`Error::Stream`] for errors of the reader.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Cursor;
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// let error = CsrNumericTable::read_npz(Cursor::new(b"PK\x03\x04"), NpzOptions::new()).unwrap_err();
+    /// assert!(matches!(error, Error::Format { .. }));
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn read_npz(reader: impl Read + Seek, options: NpzOptions) -> Result<Self> {
+        read(reader, &options)
+    }
+}
+
+/// Makes an error of the zip file's source.
+fn failed(source: std::io::Error) -> Error {
+    match source.kind() {
+        ErrorKind::UnexpectedEof => Error::format(0, "it is cut off, or became shorter while it was read"),
+        // What the decompressor reports.
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => Error::format(0, "its compressed bytes are damaged"),
+        _ => Error::Stream { source },
+    }
+}
+
+fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTable> {
+    let mut file = Npz { zip: Zip::open(source, failed)?, left: options.max_bytes };
+    let format = file.text("format")?;
+    let is_transposed = match &format[..] {
+        "csr" => false,
+        "csc" => true,
+        _ => {
+            let reason = format!("the format is {format:?}, and csr and csc can be read; in Python: a.tocsr()");
+            return Err(Error::format(0, reason));
+        }
+    };
+    let [rows, columns] = file.shape()?;
+    let shape = match is_transposed {
+        true => Shape { rows: columns, columns: rows },
+        false => Shape { rows, columns },
+    };
+    let lines = shape.rows.checked_add(1);
+    let offsets = file.array("indptr", lines.ok_or(Error::SizeOverflow { shape, element: None })?)?;
+    let end = last(&offsets)?;
+    let indices = file.array("indices", end)?;
+    let values = file.array("data", end)?;
+    let table = CsrNumericTable::from_unsorted(shape, offsets, indices, values).map_err(Refused::into_error)?;
+    if is_transposed { table.transpose() } else { Ok(table) }
+}
+
+/// Returns the last row offset, which is the number of values.
+fn last(offsets: &AnyArray) -> Result<usize> {
+    let last = match_element!(offsets.element_type(), T => {
+        offsets.as_slice().downcast::<T>().and_then(<[T]>::last).and_then(|&last| whole(last.exact()))
+    });
+    last.ok_or_else(|| Error::format(0, "in \"indptr.npy\": the last number is no number of values"))
+}
+
+/// A zip file of arrays.
+struct Npz<R> {
+    zip: Zip<R>,
+    /// Number of bytes that may still be read.
+    left: u64,
+}
+
+impl<R: Read + Seek> Npz<R> {
+    /// Finds a member, if it is not too large.
+    fn entry(&mut self, name: &str) -> Result<Entry> {
+        let entry = self.zip.entry(&format!("{name}.npy"))?;
+        let Some(left) = self.left.checked_sub(entry.size) else {
+            let reason = format!(
+                "{} bytes of \"{name}.npy\" are more than are allowed: `NpzOptions::max_bytes` sets the limit",
+                entry.size
+            );
+            return Err(Error::format(0, reason));
+        };
+        self.left = left;
+        Ok(entry)
+    }
+
+    fn text(&mut self, name: &str) -> Result<String> {
+        let entry = self.entry(name)?;
+        let mut member = self.zip.member(&entry)?;
+        let text = read_name(&mut member, &failed).and_then(|text| member.finish().map(|()| text));
+        text.map_err(|error| within(error, name))
+    }
+
+    fn shape(&mut self) -> Result<[usize; 2]> {
+        let array = self.array("shape", 2)?;
+        let sizes: Option<Vec<usize>> = match_element!(array.element_type(), T => {
+            array.as_slice().downcast::<T>().and_then(|sizes| sizes.iter().map(|size| whole(size.exact())).collect())
+        });
+        let sizes = sizes.and_then(|sizes| <[usize; 2]>::try_from(sizes).ok());
+        sizes.ok_or_else(|| Error::format(0, "in \"shape.npy\": these are no numbers of rows and columns"))
+    }
+
+    /// Reads an array of one dimension and so many values.
+    fn array(&mut self, name: &str, count: usize) -> Result<AnyArray> {
+        let entry = self.entry(name)?;
+        let mut member = self.zip.member(&entry)?;
+        let array = (|| {
+            let header = NpyHeader::read(&mut member, &failed)?;
+            if header.shape != (Shape { rows: count, columns: 1 }) {
+                let Shape { rows, columns } = header.shape;
+                return Err(Error::format(0, format!("{rows} x {columns} values are not the {count} that are needed")));
+            }
+            header.check_file_length(entry.size)?;
+            let array = match_element!(header.element_type, T => {
+                AnyArray::new(read_stream::<T>(&header, &mut member).map_err(unwrapped)?.into_array()?)
+            });
+            member.finish()?;
+            Ok(array)
+        })();
+        array.map_err(|error| within(error, name))
+    }
+}
+
+/// Names an error of the source.
+fn unwrapped(error: Error) -> Error {
+    match error {
+        Error::Stream { source } => failed(source),
+        error => error,
+    }
+}
+
+/// Names the member that an error is about.
+fn within(error: Error, name: &str) -> Error {
+    match error {
+        Error::Format { path, offset, reason } => {
+            Error::Format { path, offset, reason: format!("in \"{name}.npy\": {reason}") }
+        }
+        error => error,
+    }
+}
+
+/// Returns a number as a size, if it is one.
+fn whole(number: Exact) -> Option<usize> {
+    match number {
+        Exact::Integer(number) => usize::try_from(number).ok(),
+        Exact::Float(_) => None,
+    }
+}

@@ -1,0 +1,153 @@
+//! `.npz` files from tables.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::NpzOptions;
+use super::archive::Archive;
+use crate::array::Array;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::value::AnyValue;
+use crate::files::PIECE_BYTES;
+use crate::files::byte_order::swap_if_big_endian;
+use crate::files::output::Output;
+use crate::files::position::Sink;
+use crate::files::replace::replace;
+use crate::interop::npy::parts::{encode_name, encode_vector};
+use crate::table::NumericTable;
+use crate::table::csr::CsrNumericTable;
+use crate::table::csr::index::Indices;
+
+impl CsrNumericTable {
+    /// Saves the table as a file that `scipy.sparse.load_npz` loads, compressed, which atomically replaces an old one,
+    /// as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. As in SciPy, offsets and indices are
+    /// `i32` if those can hold the shape and the number of values, and `i64` if not. Names of columns are lost: the
+    /// format has no place for them.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy does not have; [`Error::ValueNotRepresentable`] for
+    /// more rows or columns than `i64` can count; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0_u64, 2, 3], vec![0_u64, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
+    /// table.save_npz(&path)?; // scipy.sparse.load_npz("matrix.npz")
+    /// assert_eq!(CsrNumericTable::load_npz(&path)?.indices().downcast::<i32>(), Some(&[0, 3, 1][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_npz_with(path, NpzOptions::new())
+    }
+
+    /// Saves the table as [`save_npz`](Self::save_npz) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`save_npz`](Self::save_npz).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
+    /// table.save_npz_with(&path, NpzOptions::new().compressed(false))?;
+    /// assert_eq!(CsrNumericTable::load_npz(&path)?.nnz(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn save_npz_with(&self, path: impl AsRef<Path>, options: NpzOptions) -> Result<()> {
+        let Shape { rows, columns } = self.shape();
+        let largest = rows.max(columns).max(self.nnz());
+        let i64_of = |number: usize| {
+            let value = AnyValue::from(number as u64);
+            let refused = |_| Error::ValueNotRepresentable { row: 0, column: 0, value, target: i64::TYPE };
+            i64::try_from(number).map_err(refused)
+        };
+        let shape = [i64_of(rows)?, i64_of(columns)?];
+        match i32::try_from(largest) {
+            Ok(_) => self.save_npz_as::<i32>(path.as_ref(), &options, &shape),
+            Err(_) => self.save_npz_as::<i64>(path.as_ref(), &options, &shape),
+        }
+    }
+
+    fn save_npz_as<I: Element>(&self, path: &Path, options: &NpzOptions, shape: &[i64]) -> Result<()> {
+        let values = self.values()?;
+        encode_vector(values.element_type(), 0)?; // before anything is written
+        let is_compressed = options.is_compressed;
+        replace(path, &options.save, |sink| {
+            let output = Output { sink, path };
+            let mut archive = Archive::new(&output);
+            // In the order of SciPy.
+            write_array(&mut archive, "indices.npy", &numbers::<I>(self.indices())?, is_compressed)?;
+            write_array(&mut archive, "indptr.npy", &numbers::<I>(self.offsets())?, is_compressed)?;
+            let format = encode_name("csr")?;
+            archive.member("format.npy", format.len() as u64, is_compressed, |body| body.write_all(&format))?;
+            write_array(&mut archive, "shape.npy", shape, is_compressed)?;
+            match_element!(values.element_type(), T => {
+                write_array(&mut archive, "data.npy", self.values_as::<T>()?, is_compressed)?;
+            });
+            archive.finish()
+        })
+    }
+}
+
+/// Offsets or indices in the type of the file.
+enum Numbers<'a, I> {
+    Borrowed(&'a [I]),
+    Copied(Array<I>),
+}
+
+impl<I> std::ops::Deref for Numbers<'_, I> {
+    type Target = [I];
+
+    fn deref(&self) -> &[I] {
+        match self {
+            Self::Borrowed(numbers) => numbers,
+            Self::Copied(numbers) => numbers,
+        }
+    }
+}
+
+fn numbers<I: Element>(indices: Indices<'_>) -> Result<Numbers<'_, I>> {
+    match indices.downcast() {
+        Some(numbers) => Ok(Numbers::Borrowed(numbers)),
+        None => Ok(Numbers::Copied(indices.to_array(0)?)),
+    }
+}
+
+/// Writes an array of one dimension.
+fn write_array<T: Element>(
+    archive: &mut Archive<'_, impl Sink>,
+    name: &str,
+    values: &[T],
+    is_compressed: bool,
+) -> Result<()> {
+    let header = encode_vector(T::TYPE, values.len())?;
+    let size = (header.len() + size_of_val(values)) as u64;
+    archive.member(name, size, is_compressed, |body| {
+        body.write_all(&header)?;
+        write_values(body, values)
+    })
+}
+
+/// Writes values as they are in files, piece by piece.
+fn write_values<T: Element>(body: &mut dyn Write, values: &[T]) -> io::Result<()> {
+    for piece in values.chunks(PIECE_BYTES / size_of::<T>()) {
+        if cfg!(target_endian = "little") {
+            body.write_all(bytemuck::cast_slice(piece))?;
+        } else {
+            let mut bytes = bytemuck::cast_slice::<T, u8>(piece).to_vec();
+            swap_if_big_endian(&mut bytes, size_of::<T>());
+            body.write_all(&bytes)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Matrices of the crate `sprs`.
+//!
+//! Its indices may be `usize`, which is no element type: on machines where that has 64 bits the memory of a `Vec<usize>`
+//! is that of a `Vec<u64>`, and elsewhere it is copied. `bytemuck` decides which, by size and alignment.
+
+use ::sprs::{CsMatI, SpIndex};
+use bytemuck::allocation::try_cast_vec;
+
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::value::AnyValue;
+use crate::table::csr::CsrNumericTable;
+use crate::table::csr::parts::CsrParts;
+use crate::table::{NumericTable, Refused};
+
+/// A type of indices of `sprs` matrices: `usize`, `isize`, and integers of 16, 32 and 64 bits.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, SprsIndex, prelude::*};
+/// fn columns<I: SprsIndex>(matrix: sprs::CsMatI<f64, I>) -> Result<usize, Error> {
+///     Ok(CsrNumericTable::try_from(matrix)?.column_count())
+/// }
+/// assert_eq!(columns::<u16>(sprs::CsMatI::eye(3))?, 3);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait SprsIndex: SpIndex + sealed::Sealed {}
+
+mod sealed {
+    use super::{AnyArray, ElementType, Result};
+
+    /// How indices get to a table and back. Not nameable outside, which seals [`super::SprsIndex`].
+    pub trait Sealed: Sized {
+        /// The type of the same size, for errors.
+        const SAME: ElementType;
+
+        /// Turns indices into those of a table: of the type of the same size, on the same memory; 16 bits are widened.
+        fn into_array(indices: Vec<Self>) -> Result<AnyArray>;
+
+        /// Copies the indices of a table, unless `moved` can take their memory: then, returns `None`.
+        fn copied(indices: &AnyArray) -> Result<Option<Vec<Self>>>;
+
+        /// Takes the memory of indices for which `copied` has returned `None`.
+        fn moved(indices: AnyArray) -> Vec<Self>;
+    }
+}
+
+macro_rules! sprs_index {
+    ($($index:ty as $element:ty, $variant:ident;)*) => {$(
+        impl SprsIndex for $index {}
+
+        impl sealed::Sealed for $index {
+            const SAME: ElementType = ElementType::$variant;
+
+            fn into_array(indices: Vec<Self>) -> Result<AnyArray> {
+                match try_cast_vec::<Self, $element>(indices) {
+                    Ok(same) => Ok(same.into()),
+                    Err((_, indices)) => {
+                        let mut wide = reserved(indices.len())?;
+                        wide.extend(indices.iter().map(|&index| index as $element)); // wider
+                        Ok(wide.into())
+                    }
+                }
+            }
+
+            fn copied(indices: &AnyArray) -> Result<Option<Vec<Self>>> {
+                let is_same_size = size_of::<Self>() == size_of::<$element>();
+                let same = indices.downcast_ref::<$element>().filter(|_| is_same_size);
+                if same.is_some_and(Array::is_lone_vec) { Ok(None) } else { copied(indices, Self::SAME).map(Some) }
+            }
+
+            fn moved(indices: AnyArray) -> Vec<Self> {
+                let vec = indices.downcast::<$element>().ok().and_then(|same| same.try_into_vec().ok());
+                vec.and_then(|vec| try_cast_vec(vec).ok()).unwrap_or_default() // always there: `copied` has seen it
+            }
+        }
+    )*};
+}
+#[cfg(target_pointer_width = "64")]
+sprs_index! { usize as u64, U64; isize as i64, I64; }
+#[cfg(not(target_pointer_width = "64"))]
+sprs_index! { usize as u32, U32; isize as i32, I32; }
+sprs_index! { u64 as u64, U64; i64 as i64, I64; u32 as u32, U32; i32 as i32, I32; u16 as u32, U16; i16 as i32, I16; }
+
+/// Returns an empty vector with room for so many values.
+fn reserved<T>(count: usize) -> Result<Vec<T>> {
+    let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<T>()));
+    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(vector)
+}
+
+/// Copies indices to another type, `target` in errors.
+///
+/// # Errors
+/// [`Error::ValueNotRepresentable`], with the position as the row; [`Error::OutOfMemory`].
+fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>> {
+    macro_rules! from {
+        ($($element:ty)*) => {
+            $(if let Some(indices) = indices.downcast_ref::<$element>() {
+                let mut copy = reserved(indices.len())?;
+                for (row, &index) in indices.iter().enumerate() {
+                    let same = usize::try_from(index).ok().and_then(I::try_from_usize);
+                    let refused = || Error::ValueNotRepresentable { row, column: 0, value: index.into(), target };
+                    copy.push(same.ok_or_else(refused)?);
+                }
+                return Ok(copy);
+            })*
+        };
+    }
+    from!(i32 u32 i64 u64);
+    Err(Error::IndexType { part: "indices", found: indices.element_type() }) // never: a table has one of the four
+}
+
+/// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that they
+/// have, `usize` as `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which copies.
+/// Offsets that do not begin at 0, as those of a slice, are counted from 0 first.
+///
+/// # Errors
+/// [`Error::OutOfMemory`], and for matrices that were made without checks those of
+/// [`try_new`](CsrNumericTable::try_new).
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let matrix = sprs::CsMat::new((2, 3), vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5]);
+/// let address = matrix.data().as_ptr();
+/// let table = CsrNumericTable::try_from(matrix)?;
+/// assert_eq!(table.rows::<f64>(..)?[..], [1.5, 0.0, 2.5, 0.0, 3.5, 0.0]);
+/// assert_eq!(table.values_as::<f32>()?.as_ptr(), address);
+/// # Ok::<(), Error>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
+impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for CsrNumericTable {
+    type Error = Error;
+
+    fn try_from(matrix: CsMatI<N, I, Iptr>) -> Result<Self> {
+        let is_csr = matrix.is_csr();
+        let (rows, columns) = matrix.shape();
+        let shape = if is_csr { Shape { rows, columns } } else { Shape { rows: columns, columns: rows } };
+        let proper = (!matrix.indptr().is_proper()).then(|| matrix.indptr().to_proper().into_owned());
+        let (offsets, indices, values) = matrix.into_raw_storage();
+        let offsets = Iptr::into_array(proper.unwrap_or(offsets))?;
+        let table = Self::try_new(shape, offsets, I::into_array(indices)?, values).map_err(Refused::into_error)?;
+        if is_csr { Ok(table) } else { table.transpose() }
+    }
+}
+
+/// Without a copy where the table alone has arrays that were made from a `Vec`, of the type of the matrix: those of a
+/// table that was made from a matrix are. Others are copied, and indices converted. What the columns mean is lost.
+///
+/// # Errors
+/// The table, with [`Error::ElementTypeMismatch`] if its values are not `N`; [`Error::ValueNotRepresentable`] if `I` cannot
+/// hold the number of columns, or `Iptr` that of rows or of values; [`Error::OutOfMemory`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 2, columns: 3 };
+/// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5])?;
+/// let matrix = sprs::CsMat::<f32>::try_from(table)?;
+/// assert_eq!((matrix.shape(), matrix.get(0, 2)), ((2, 3), Some(&2.5)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
+impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsMatI<N, I, Iptr> {
+    type Error = Refused<CsrNumericTable>;
+
+    fn try_from(table: CsrNumericTable) -> Result<Self, Refused<CsrNumericTable>> {
+        let copies = match Copies::<N, I, Iptr>::of(&table) {
+            Ok(copies) => copies,
+            Err(error) => return Err(Refused { given: table, error: Box::new(error) }),
+        };
+        let Shape { rows, columns } = table.shape();
+        let CsrParts { offsets, indices, values } = table.into_parts()?;
+        let offsets = copies.offsets.unwrap_or_else(|| Iptr::moved(offsets));
+        let indices = copies.indices.unwrap_or_else(|| I::moved(indices));
+        let values = match (copies.values, values.downcast::<N>()) {
+            (Some(values), _) => values,
+            (None, values) => values.ok().and_then(|values| values.try_into_vec().ok()).unwrap_or_default(),
+        };
+        match CsMatI::try_new((rows, columns), offsets, indices, values) {
+            Ok(matrix) => Ok(matrix),
+            Err((.., refusal)) => unreachable!("a table is a matrix, if the types of indices fit: {refusal}"),
+        }
+    }
+}
+
+/// Copies of the parts of a table whose memory a matrix cannot take.
+struct Copies<N, I, Iptr> {
+    offsets: Option<Vec<Iptr>>,
+    indices: Option<Vec<I>>,
+    values: Option<Vec<N>>,
+}
+
+impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
+    /// Checks everything that can be refused, and copies what has to be.
+    fn of(table: &CsrNumericTable) -> Result<Self> {
+        let Shape { rows, columns } = table.shape();
+        let given = table.values_as::<N>()?;
+        // What `sprs` requires of the types, besides what it requires of the numbers.
+        fits::<I>(columns)?;
+        fits::<Iptr>(rows.saturating_add(1))?;
+        fits::<Iptr>(given.len())?;
+        let array = table.values()?.downcast_ref::<N>();
+        let values = match array.is_some_and(Array::is_lone_vec) {
+            true => None,
+            false => {
+                let mut copy = reserved(given.len())?;
+                copy.extend_from_slice(given);
+                Some(copy)
+            }
+        };
+        let (offsets, indices) = table.index_arrays();
+        Ok(Self { offsets: Iptr::copied(offsets)?, indices: I::copied(indices)?, values })
+    }
+}
+
+/// Checks that a type of indices can count so many.
+fn fits<I: SprsIndex>(count: usize) -> Result<()> {
+    match I::try_from_usize(count) {
+        Some(_) => Ok(()),
+        None => {
+            let value = AnyValue::from(count as u64);
+            Err(Error::ValueNotRepresentable { row: 0, column: 0, value, target: I::SAME })
+        }
+    }
+}

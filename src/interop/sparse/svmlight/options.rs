@@ -1,0 +1,155 @@
+//! Options for reading svmlight files.
+
+use crate::convert::ConversionPolicy;
+#[cfg(doc)]
+use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
+
+/// What the column indices of a svmlight file are counted from.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NumericTable, Svmlight, SvmlightIndices, SvmlightOptions};
+/// let columns = |text: &str, from| -> Result<usize, numeric_table::Error> {
+///     let options = SvmlightOptions::new().indices(from);
+///     Ok(Svmlight::read_with::<f32>(text.as_bytes(), options)?.features.column_count())
+/// };
+/// assert_eq!(columns("1 1:0.5 3:2\n", SvmlightIndices::FromOne)?, 3);
+/// assert_eq!(columns("1 1:0.5 3:2\n", SvmlightIndices::FromZero)?, 4);
+/// assert_eq!(columns("1 1:0.5 3:2\n", SvmlightIndices::Automatic)?, 3); // no index is 0
+/// assert!(columns("1 0:0.5 3:2\n", SvmlightIndices::FromOne).is_err());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SvmlightIndices {
+    /// From one, as SVM-light and LIBSVM count; 0 is an error. The default.
+    #[default]
+    FromOne,
+    /// From zero.
+    FromZero,
+    /// From zero if any index of the file is 0, and else from one: scikit-learn's `zero_based="auto"`. A file that is
+    /// counted from zero and has nothing in its first column is misread: say what it is if you know.
+    Automatic,
+}
+
+/// Options for reading a svmlight file.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NumericTable, Svmlight, SvmlightOptions};
+/// let text = b"+1 1:0.5 3:2 # a comment\n-1 2:1e3\n";
+/// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().columns(10))?;
+/// assert_eq!((data.features.row_count(), data.features.column_count()), (2, 10));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SvmlightOptions {
+    pub(super) columns: Option<usize>,
+    pub(super) indices: SvmlightIndices,
+    pub(super) is_multilabel: bool,
+    pub(super) sorts: bool,
+    pub(super) policy: ConversionPolicy,
+}
+
+impl SvmlightOptions {
+    /// Creates the default options: as many columns as the largest index says, indices that are counted from one and
+    /// ascend in each row, one label per row, and numbers that the element type can hold.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NumericTable, Svmlight, SvmlightOptions};
+    /// let data = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new())?;
+    /// assert_eq!(data.features.column_count(), 7);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            columns: None,
+            indices: SvmlightIndices::default(),
+            is_multilabel: false,
+            sorts: false,
+            policy: ConversionPolicy::Exact,
+        }
+    }
+
+    /// Sets the number of columns; an index past them is [`Error::SparseText`]. Without it, the largest index of the
+    /// file decides: a file for testing may then have fewer columns than the one for training.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// let error = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new().columns(5)).unwrap_err();
+    /// assert_eq!(error.to_string(), r#"line 1, byte 3: "7" is past the last column, whose index is 5"#);
+    /// ```
+    pub fn columns(self, columns: usize) -> Self {
+        Self { columns: Some(columns), ..self }
+    }
+
+    /// Sets what the indices are counted from.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions};
+    /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
+    /// let data = Svmlight::read_with::<f32>(&b"1 0:0.5\n"[..], options)?;
+    /// assert_eq!(data.features.indices().get(0), Some(0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn indices(self, indices: SvmlightIndices) -> Self {
+        Self { indices, ..self }
+    }
+
+    /// Sets whether a row has any number of labels, with commas between them, and none if its line begins with an
+    /// index. Without it, a row has one label.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// let text = b"1,3 1:0.5\n2:0.25\n";
+    /// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().multilabel(true))?;
+    /// assert_eq!((data.labels.of(0), data.labels.of(1)), (&[1.0, 3.0][..], &[][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn multilabel(self, is_multilabel: bool) -> Self {
+        Self { is_multilabel, ..self }
+    }
+
+    /// Sets whether the indices of a row may be in any order: they are then sorted. Without it, an index that is not
+    /// larger than the one before is [`Error::SparseText`], as it is in SVM-light; one that occurs twice always is.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// let data = Svmlight::read_with::<f32>(&b"1 3:0.5 1:0.25\n"[..], SvmlightOptions::new().sort(true))?;
+    /// assert_eq!(data.features.values_as::<f32>()?, [0.25, 0.5]);
+    /// assert!(Svmlight::read::<f32>(&b"1 3:0.5 1:0.25\n"[..]).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn sort(self, sorts: bool) -> Self {
+        Self { sorts, ..self }
+    }
+
+    /// Sets what happens to values that the element type cannot hold, as
+    /// `CsvOptions::policy` does: by default, [`Exact`](ConversionPolicy::Exact), they are
+    /// errors, but floats are rounded to the nearest one.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{ConversionPolicy, Svmlight, SvmlightOptions};
+    /// let options = SvmlightOptions::new().policy(ConversionPolicy::Saturate);
+    /// let data = Svmlight::read_with::<u8>(&b"1 1:300 2:0.5\n"[..], options)?;
+    /// assert_eq!(data.features.values_as::<u8>()?, [255, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn policy(self, policy: ConversionPolicy) -> Self {
+        Self { policy, ..self }
+    }
+}
+
+/// Those of [`SvmlightOptions::new`].
+impl Default for SvmlightOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,321 @@
+//! Tables from svmlight files.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::parse::{QUERY_MISSING, QUERY_UNEXPECTED, Refusal, Rows, rows};
+use super::{SvmlightIndices, SvmlightLabels, SvmlightOptions};
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
+use crate::interop::sparse::pieces::{Local, Text, extend, reserve};
+use crate::interop::sparse::whole::Collected;
+use crate::table::csr::CsrNumericTable;
+use crate::table::{NumericTable, Refused};
+
+/// What a svmlight file holds: a sparse table of features, and the labels and the queries of its rows.
+///
+/// ```text
+/// +1 qid:3 1:0.43 3:0.12 9284:0.2 # label, query, then index and value of what is not zero
+/// -1 qid:3 2:1e-3
+/// ```
+///
+/// Blank lines, and what follows a `#`, are skipped. Numbers are read as CSV's are: to the nearest value of the element
+/// type, rounded once. A value of zero that is in the file is stored.
+///
+/// Source: SVM-light, LIBSVM, and scikit-learn's `load_svmlight_file`. A file without values has no columns here, and
+/// one there. SVM-light's `sid` and `cost` are not read.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Svmlight, prelude::*};
+/// let data = Svmlight::read::<f32>(&b"+1 1:0.5 3:2 # comment\n\n-1 2:1e3\n"[..])?;
+/// assert_eq!(data.features.shape(), Shape { rows: 2, columns: 3 });
+/// assert_eq!(data.features.values_as::<f32>()?, [0.5, 2.0, 1000.0]);
+/// assert_eq!(data.labels.array().unwrap()[..], [1.0, -1.0]);
+/// assert!(data.queries.is_none());
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Svmlight {
+    /// The features: a row for each line that is not blank, with `u32` indices, or `u64` if there are larger ones.
+    pub features: CsrNumericTable,
+    /// The labels of the rows.
+    pub labels: SvmlightLabels,
+    /// The queries of the rows (`qid`), for ranking; `None` if the rows have none.
+    pub queries: Option<Array<i64>>,
+}
+
+impl Svmlight {
+    /// Puts a table and its labels together, to be saved; without queries.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there are not as many labels as rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, Svmlight, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
+    /// assert!(Svmlight::new(table.clone(), vec![1.0]).is_err());
+    /// let mut text = Vec::new();
+    /// Svmlight::new(table, vec![1.0, -1.0])?.write(&mut text)?;
+    /// assert_eq!(text, b"1 1:1.5 4:2.5\n-1 2:3.5\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(features: CsrNumericTable, labels: impl Into<SvmlightLabels>) -> Result<Self> {
+        let new = Self { features, labels: labels.into(), queries: None };
+        new.check().map(|()| new)
+    }
+
+    /// Adds the queries of the rows.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there are not as many queries as rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, Svmlight, prelude::*};
+    /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![1.5])?;
+    /// let mut text = Vec::new();
+    /// Svmlight::new(table, vec![2.0])?.with_queries(vec![7])?.write(&mut text)?;
+    /// assert_eq!(text, b"2 qid:7 4:1.5\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_queries(self, queries: impl Into<Array<i64>>) -> Result<Self> {
+        let new = Self { queries: Some(queries.into()), ..self };
+        new.check().map(|()| new)
+    }
+
+    /// Loads a file, with values of type `T`. In parallel, in pieces: the text is never in memory as a whole, and what
+    /// is allocated is at most about 30 times its size, whatever it says.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::SparseText`] for the first line that is not what it should be;
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("data.svm");
+    /// std::fs::write(&path, "1 1:0.5\n0 x:2\n")?;
+    /// let error = Svmlight::load::<f32>(&path).unwrap_err();
+    /// assert!(error.to_string().ends_with(r#"data.svm: line 2, byte 3: "x" is not a whole number"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load<T: Element>(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load_with::<T>(path, SvmlightOptions::new())
+    }
+
+    /// Loads a file as [`load`](Self::load) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("data.svm");
+    /// std::fs::write(&path, "1,2 1:0.5\n")?;
+    /// let data = Svmlight::load_with::<f32>(&path, SvmlightOptions::new().multilabel(true))?;
+    /// assert_eq!(data.labels.of(0), [1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_with<T: Element>(path: impl AsRef<Path>, options: SvmlightOptions) -> Result<Self> {
+        read::<T>(Text::open(path.as_ref())?, &options)
+    }
+
+    /// Reads from bytes in memory or any reader, to its end.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), with [`Error::Stream`] for errors of the reader.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, prelude::*};
+    /// let data = Svmlight::read::<i32>(&b"3 qid:1 2:7\n5 qid:2 1:8\n"[..])?;
+    /// assert_eq!(data.queries.unwrap()[..], [1, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn read<T: Element>(reader: impl Read) -> Result<Self> {
+        Self::read_with::<T>(reader, SvmlightOptions::new())
+    }
+
+    /// Reads as [`read`](Self::read) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions, prelude::*};
+    /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
+    /// assert_eq!(Svmlight::read_with::<i32>(&b"3 0:7\n"[..], options)?.features.column_count(), 1);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn read_with<T: Element>(reader: impl Read, options: SvmlightOptions) -> Result<Self> {
+        read::<T>(Text::new(reader), &options)
+    }
+
+    /// Checks that all parts have as many rows.
+    pub(super) fn check(&self) -> Result<()> {
+        let expected = self.features.row_count();
+        let queries = self.queries.as_ref().map_or(expected, |queries| queries.len());
+        for found in [self.labels.row_count(), queries] {
+            if found != expected {
+                return Err(Error::LengthMismatch { expected, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read<T: Element>(mut text: Text<impl Read>, options: &SvmlightOptions) -> Result<Svmlight> {
+    let mut whole = Whole::<T>::new();
+    loop {
+        let pieces = text.wave(None)?;
+        if pieces.is_empty() {
+            return whole.finish(&text, options);
+        }
+        let parsed = parallel::map(pieces, |piece| (rows::<T>(&piece, options), piece.line));
+        for (rows, line) in parsed {
+            let added = rows.and_then(|rows| whole.add(rows, line, options));
+            added.map_err(|refusal| match refusal {
+                Refusal::Local(local) => local.into_error(line, text.path()),
+                Refusal::Error(error) => error,
+            })?;
+        }
+    }
+}
+
+/// The rows of all pieces so far.
+struct Whole<T> {
+    offsets: Vec<u64>,
+    indices: Collected,
+    values: Vec<T>,
+    labels: Vec<f64>,
+    label_ends: Vec<usize>,
+    queries: Vec<i64>,
+    /// Whether an index is 0.
+    has_zero: bool,
+    /// One more than the largest index.
+    end: u64,
+    /// The number of the first line of a piece, and a place there: the first index that is past the last column if
+    /// indices are counted from zero.
+    edge: Option<(u64, Local)>,
+}
+
+impl<T: Element> Whole<T> {
+    fn new() -> Self {
+        Self {
+            offsets: vec![0],
+            indices: Collected::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
+            label_ends: Vec::new(),
+            queries: Vec::new(),
+            has_zero: false,
+            end: 0,
+            edge: None,
+        }
+    }
+
+    /// Appends the rows of the next piece, whose first line has the number `line`.
+    fn add(&mut self, rows: Rows<T>, line: u64, options: &SvmlightOptions) -> Result<(), Refusal> {
+        let Some(first) = rows.first else { return Ok(()) };
+        let is_same = self.offsets.len() == 1 || self.queries.is_empty() == rows.queries.is_empty();
+        if !is_same {
+            let reason = if rows.queries.is_empty() { QUERY_MISSING } else { QUERY_UNEXPECTED };
+            return Err(Local { reason: reason.to_owned(), ..first }.into());
+        }
+        let start = self.values.len() as u64;
+        reserve(&mut self.offsets, rows.ends.len())?;
+        self.offsets.extend(rows.ends.iter().map(|&end| start + end as u64));
+        self.indices.extend(&rows.indices)?;
+        extend(&mut self.values, &rows.values)?;
+        let labels = self.labels.len();
+        reserve(&mut self.label_ends, rows.label_ends.len())?;
+        self.label_ends.extend(rows.label_ends.iter().map(|&end| labels + end));
+        extend(&mut self.labels, &rows.labels)?;
+        extend(&mut self.queries, &rows.queries)?;
+        if options.indices == SvmlightIndices::Automatic {
+            self.has_zero |= rows.indices.contains(&0);
+            self.edge = self.edge.take().or(rows.edge.map(|place| (line, place)));
+        }
+        self.end = rows.indices.iter().fold(self.end, |end, &index| end.max(index.saturating_add(1)));
+        Ok(())
+    }
+
+    fn finish(mut self, text: &Text<impl Read>, options: &SvmlightOptions) -> Result<Svmlight> {
+        if options.indices == SvmlightIndices::Automatic {
+            match self.edge {
+                Some((line, place)) if self.has_zero => return Err(place.into_error(line, text.path())),
+                _ if self.has_zero => {}
+                _ => {
+                    self.indices.count_from_zero();
+                    self.end = self.end.saturating_sub(1);
+                }
+            }
+        }
+        // The largest index has been checked to be below the largest number of columns, which is a `usize`.
+        let columns = options.columns.unwrap_or(self.end as usize);
+        let shape = Shape { rows: self.offsets.len() - 1, columns };
+        let (offsets, indices) = (Array::from(self.offsets), self.indices.into_array());
+        let features = CsrNumericTable::try_new(shape, offsets, indices, self.values).map_err(Refused::into_error)?;
+        let labels = match options.is_multilabel {
+            true => SvmlightLabels::from_sets(self.labels, self.label_ends),
+            false => self.labels.into(),
+        };
+        let queries = (!self.queries.is_empty()).then(|| self.queries.into());
+        Ok(Svmlight { features, labels, queries })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Outcome = Result<(Vec<usize>, Vec<usize>, Vec<f64>, Vec<f64>, usize), String>;
+
+    fn outcome(text: &[u8], size: usize, options: &SvmlightOptions) -> Outcome {
+        let data = read::<f64>(Text::new(text).with_pieces_of(size), options).map_err(|error| error.to_string())?;
+        let table = &data.features;
+        let (offsets, indices) = (table.offsets().iter().collect(), table.indices().iter().collect());
+        let values = table.values_as::<f64>().unwrap().to_vec();
+        Ok((offsets, indices, values, data.labels.array().unwrap().to_vec(), table.column_count()))
+    }
+
+    #[test]
+    fn a_file_is_the_same_wherever_it_is_cut() {
+        let texts = [
+            "1 1:2 3:4\n# only a comment\n\n-1\n0.5 2:1e3 # more\r\n7 9:1",
+            "1 qid:1 1:2\n2 qid:1 3:4\n3 5:6\n",
+            "1 1:2\n2 qid:1 3:4\n",
+            "1 1:2\n2 3:4\n3 x:6\n",
+            "1 1:2\n2 7:4\n3 0:6\n",
+            "1 1:2\n2 0:4\n3 7:6\n",
+        ];
+        for text in texts {
+            let automatic = SvmlightOptions::new().indices(SvmlightIndices::Automatic).columns(7);
+            for options in [SvmlightOptions::new(), automatic] {
+                let expected = outcome(text.as_bytes(), 1 << 20, &options);
+                for size in 1..40 {
+                    assert_eq!(outcome(text.as_bytes(), size, &options), expected, "{text:?} in pieces of {size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_past_the_end_once_a_zero_is_found_is_named() {
+        let options = SvmlightOptions::new().indices(SvmlightIndices::Automatic).columns(7);
+        let error = outcome(b"1 1:2\n2 7:4\n3 0:6\n", 4, &options).unwrap_err();
+        assert_eq!(error, r#"line 2, byte 3: "7" is past the last column, whose index is 6"#);
+        assert!(outcome(b"1 1:2\n2 7:4\n3 1:6\n", 4, &options).is_ok());
+    }
+}

@@ -1,0 +1,137 @@
+//! svmlight files from tables.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use super::{Svmlight, SvmlightIndices};
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::files::options::SaveOptions;
+use crate::files::replace::replace;
+use crate::interop::sparse::chunks::{WRITER, write};
+use crate::interop::sparse::pieces::reserve;
+use crate::interop::sparse::whole::Whole;
+use crate::interop::text::digits::push;
+use crate::table::NumericTable;
+
+impl Svmlight {
+    /// Saves the rows as a svmlight file, which atomically replaces an old one, as
+    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. Indices are counted from one. Every stored
+    /// value, zeros too, is read back bit for bit, except for the payload of a NaN; the number of columns is not
+    /// recorded.
+    ///
+    /// # Errors
+    /// [`Error::SvmlightRow`] for a row that leaves a blank line; [`Error::LengthMismatch`] if there are not as many
+    /// labels or queries as rows; [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("data.svm");
+    /// let data = Svmlight::read::<f32>(&b"+1.00 1:0.50 3:2e0 # comment\n"[..])?;
+    /// data.save(&path)?;
+    /// assert_eq!(std::fs::read(&path)?, b"1 1:0.5 3:2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, SvmlightIndices::FromOne, SaveOptions::new())
+    }
+
+    /// Saves the rows as [`save`](Self::save) does. `indices` is what they are counted from;
+    /// [`Automatic`](SvmlightIndices::Automatic) is from one. Of the options, those for progress and checksums have no
+    /// effect.
+    ///
+    /// # Errors
+    /// Those of [`save`](Self::save).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, Svmlight, SvmlightIndices, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("data.svm");
+    /// let data = Svmlight::read::<f32>(&b"1 1:0.5\n"[..])?;
+    /// data.save_with(&path, SvmlightIndices::FromZero, SaveOptions::new().durable(false))?;
+    /// assert_eq!(std::fs::read(&path)?, b"1 0:0.5\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_with(&self, path: impl AsRef<Path>, indices: SvmlightIndices, options: SaveOptions) -> Result<()> {
+        let path = path.as_ref();
+        replace(path, &options, |mut file| self.write_as(&mut file, path, indices))
+    }
+
+    /// Writes the rows as [`save`](Self::save) does, to any writer. After an error, some of them may have been written.
+    ///
+    /// # Errors
+    /// Those of [`save`](Self::save), with `(writer)` as the path of [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Svmlight, prelude::*};
+    /// let mut text = Vec::new();
+    /// Svmlight::read::<f32>(&b"1 qid:2 1:0.5\n"[..])?.write(&mut text)?;
+    /// assert_eq!(text, b"1 qid:2 1:0.5\n");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn write(&self, mut writer: impl Write) -> Result<()> {
+        self.write_as(&mut writer, Path::new(WRITER), SvmlightIndices::FromOne)
+    }
+
+    fn write_as(&self, writer: &mut dyn Write, name: &Path, indices: SvmlightIndices) -> Result<()> {
+        self.check()?;
+        let table = &self.features;
+        let (offsets, rows) = (Whole::new(table.offsets()), table.row_count());
+        let rows_of = Lines { data: self, offsets, indices: Whole::new(table.indices()), counts_from: indices };
+        match_element!(table.values()?.element_type(), T => {
+            let values = table.values_as::<T>()?;
+            write(writer, name, &[], offsets, rows, |rows| rows_of.text(values, rows))
+        })
+    }
+}
+
+/// What the lines are made of, but for the values.
+struct Lines<'a> {
+    data: &'a Svmlight,
+    offsets: Whole<'a>,
+    indices: Whole<'a>,
+    counts_from: SvmlightIndices,
+}
+
+impl Lines<'_> {
+    /// Formats the lines of some rows.
+    fn text<T: Element>(&self, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
+        const ROOM: usize = 16; // bytes of an index and a value, about
+        let entries = (self.offsets.at(rows.end) - self.offsets.at(rows.start)) as usize;
+        let mut text = Vec::new();
+        reserve(&mut text, rows.len().saturating_add(entries).saturating_mul(ROOM))?;
+        for row in rows {
+            let start = text.len();
+            for (at, &label) in self.data.labels.of(row).iter().enumerate() {
+                if at > 0 {
+                    text.push(b',');
+                }
+                push(label, &mut text);
+            }
+            if let Some(queries) = &self.data.queries {
+                text.extend_from_slice(if text.len() > start { b" qid:" } else { b"qid:" });
+                push(queries[row], &mut text);
+            }
+            for position in self.offsets.at(row) as usize..self.offsets.at(row + 1) as usize {
+                if text.len() > start {
+                    text.push(b' ');
+                }
+                // Below the number of columns: one more is no overflow.
+                let first = u64::from(self.counts_from != SvmlightIndices::FromZero);
+                push(self.indices.at(position) + first, &mut text);
+                text.push(b':');
+                push(values[position], &mut text);
+            }
+            if text.len() == start {
+                return Err(Error::SvmlightRow { row });
+            }
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+}
