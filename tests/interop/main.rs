@@ -10,3 +10,5 @@ mod arrow_refused;
 mod copy_policy;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
+mod sparse;

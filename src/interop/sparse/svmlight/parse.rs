@@ -210,12 +210,12 @@ fn column(text: &[u8], options: &SvmlightOptions) -> Result<u64, String> {
             return Err(reason.to_owned());
         }
         SvmlightIndices::FromOne => (index - 1, 1),
-        // Until it is known what an index counts from, it may be one larger than the last column.
         SvmlightIndices::FromZero => (index, 0),
         SvmlightIndices::Automatic => (index, 1),
     };
-    let end = limit(options).saturating_add(u64::from(options.indices == SvmlightIndices::Automatic));
-    if column < end { Ok(column) } else { Err(past_the_end(options, first)) }
+    // Until it is known what indices count from, one may be the number of columns.
+    let (limit, may_be_one_more) = (limit(options), options.indices == SvmlightIndices::Automatic);
+    if column < limit || (may_be_one_more && column == limit) { Ok(column) } else { Err(past_the_end(options, first)) }
 }
 
 /// Returns the number of columns that the table may have.

@@ -203,8 +203,8 @@ struct Whole<T> {
     queries: Vec<i64>,
     /// Whether an index is 0.
     has_zero: bool,
-    /// One more than the largest index.
-    end: u64,
+    /// The largest index.
+    largest: Option<u64>,
     /// The number of the first line of a piece, and a place there: the first index that is past the last column if
     /// indices are counted from zero.
     edge: Option<(u64, Local)>,
@@ -220,7 +220,7 @@ impl<T: Element> Whole<T> {
             label_ends: Vec::new(),
             queries: Vec::new(),
             has_zero: false,
-            end: 0,
+            largest: None,
             edge: None,
         }
     }
@@ -247,7 +247,7 @@ impl<T: Element> Whole<T> {
             self.has_zero |= rows.indices.contains(&0);
             self.edge = self.edge.take().or(rows.edge.map(|place| (line, place)));
         }
-        self.end = rows.indices.iter().fold(self.end, |end, &index| end.max(index.saturating_add(1)));
+        self.largest = self.largest.max(rows.indices.iter().copied().max());
         Ok(())
     }
 
@@ -258,12 +258,12 @@ impl<T: Element> Whole<T> {
                 _ if self.has_zero => {}
                 _ => {
                     self.indices.count_from_zero();
-                    self.end = self.end.saturating_sub(1);
+                    self.largest = self.largest.map(|index| index - 1);
                 }
             }
         }
         // The largest index has been checked to be below the largest number of columns, which is a `usize`.
-        let columns = options.columns.unwrap_or(self.end as usize);
+        let columns = options.columns.unwrap_or(self.largest.map_or(0, |index| index as usize + 1));
         let shape = Shape { rows: self.offsets.len() - 1, columns };
         let (offsets, indices) = (Array::from(self.offsets), self.indices.into_array());
         let features = CsrNumericTable::try_new(shape, offsets, indices, self.values).map_err(Refused::into_error)?;

@@ -54,7 +54,26 @@ fn main() -> Result {
     one.set_dictionary(DataDictionary::uniform(Feature::new(u16::TYPE).named("one").categorical(9), 1))?;
     save(&one, &files, &archives, "one")?;
     numpy_files(root)?;
+    sparse_files(root)?;
     texts(root)
+}
+
+/// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`.
+fn sparse_files(root: &Path) -> Result {
+    fs::create_dir_all(root.join("corpus/sparse_text"))?;
+    for entry in fs::read_dir(root.join("../../data/golden/sparse"))? {
+        let path = entry?.path();
+        let options = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svm") if path.ends_with("sets.svm") => [0, 1, 15],
+            Some("svm") => [0, 1, 6],
+            Some("mtx") => [1, 1, 0],
+            _ => continue,
+        };
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let file = root.join(format!("corpus/sparse_text/{name}.seed"));
+        fs::write(file, [&options, &fs::read(&path)?[..]].concat())?;
+    }
+    Ok(())
 }
 
 /// `.npy` files of every type that has them, in both orders, and what others write in their headers.
