@@ -61,6 +61,26 @@
     doc = "| NumPy's files | `load_npy`, `save_npy`, `load_npy_any` ... (feature `npy`) |"
 )]
 #![cfg_attr(
+    feature = "sparse-files",
+    doc = "| svmlight and MatrixMarket files | [`Svmlight`], [`load_mtx`](CsrNumericTable::load_mtx), \
+        [`save_mtx`](CsrNumericTable::save_mtx) ... (feature `sparse-files`) |"
+)]
+#![cfg_attr(
+    not(feature = "sparse-files"),
+    doc = "| svmlight and MatrixMarket files | `Svmlight`, `load_mtx`, `save_mtx` ... (feature `sparse-files`) |"
+)]
+#![cfg_attr(
+    feature = "npz",
+    doc = "| SciPy's sparse matrices | [`load_npz`](CsrNumericTable::load_npz), \
+        [`save_npz`](CsrNumericTable::save_npz) (feature `npz`) |"
+)]
+#![cfg_attr(not(feature = "npz"), doc = "| SciPy's sparse matrices | `load_npz`, `save_npz` (feature `npz`) |")]
+#![cfg_attr(
+    feature = "sprs",
+    doc = "| `sprs` matrices | `try_from` in both directions, [`SprsIndex`] (feature `sprs`) |"
+)]
+#![cfg_attr(not(feature = "sprs"), doc = "| `sprs` matrices | `try_from` in both directions (feature `sprs`) |")]
+#![cfg_attr(
     feature = "ndarray",
     doc = "| `ndarray` arrays | [`as_ndarray`](TableView::as_ndarray), \
         [`from_ndarray`](HomogenNumericTable::from_ndarray), \
@@ -121,6 +141,9 @@
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
+//! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
+//! * `npz`: SciPy's `.npz` files of sparse matrices are read and written.
+//! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
 //! * `arrow`: Arrow record batches and fixed-size lists from tables, and tables from them. Arrow's versions change more often
 //!   than ours: which one this is may change with any release.
 

@@ -56,6 +56,43 @@ impl Local {
     }
 }
 
+/// A refusal of a place in a piece, or an error that has none.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Local(Box<Local>),
+    Error(Box<Error>),
+}
+
+impl Refusal {
+    /// Converts to an error of the file. `first` is the number of the first line of the piece.
+    pub(super) fn into_error(self, first: u64, path: Option<&Path>) -> Error {
+        match self {
+            Self::Local(local) => local.into_error(first, path),
+            Self::Error(error) => *error,
+        }
+    }
+
+    /// Sets the line of a place.
+    pub(super) fn on_line(self, line: u64) -> Self {
+        match self {
+            Self::Local(local) => Self::Local(Box::new(local.on_line(line))),
+            error => error,
+        }
+    }
+}
+
+impl From<Local> for Refusal {
+    fn from(local: Local) -> Self {
+        Self::Local(Box::new(local))
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(Box::new(error))
+    }
+}
+
 /// The text of a file or a reader, read from front to back.
 pub(super) struct Text<R> {
     reader: R,

@@ -4,10 +4,10 @@ use super::header::{Field, Header, Size, Symmetry, is_comment};
 use super::mirror::Side;
 use super::options::MatrixMarketOptions;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::number::Exact;
 use crate::convert::ConversionPolicy;
-use crate::interop::sparse::pieces::{Local, Piece, Words, lines, not_whole, reserve, whole_number};
+use crate::interop::sparse::pieces::{Local, Piece, Refusal, Words, lines, not_whole, reserve, whole_number};
 use crate::interop::text::number::{NumberRefusal, glance, value};
 
 /// The entries of a piece, in the order of the file.
@@ -19,25 +19,6 @@ pub(super) struct Entries<T> {
     pub(super) values: Vec<T>,
     /// The first entries below and above the diagonal.
     pub(super) sides: [Option<Local>; 2],
-}
-
-/// A refusal of a place, or an error that has none.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    Local(Local),
-    Error(Error),
-}
-
-impl From<Local> for Refusal {
-    fn from(local: Local) -> Self {
-        Self::Local(local)
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
 }
 
 /// Parses all lines of a piece.

@@ -6,13 +6,13 @@ use std::path::Path;
 use super::MatrixMarketOptions;
 use super::header::{Opening, Size, Symmetry};
 use super::mirror::{Places, Side, mirrored};
-use super::parse::{Entries, Refusal, entries, is_zero, place_of};
+use super::parse::{Entries, entries, is_zero, place_of};
 use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::parallel;
-use crate::interop::sparse::pieces::{Local, Piece, Text, extend, reserve};
+use crate::interop::sparse::pieces::{Local, Piece, Refusal, Text, extend, reserve};
 use crate::interop::sparse::whole::Collected;
 use crate::table::Refused;
 use crate::table::csr::CsrNumericTable;
@@ -123,10 +123,8 @@ fn read<T: Element>(mut text: Text<impl Read>, options: &MatrixMarketOptions) ->
     while !pieces.is_empty() {
         let parsed = parallel::map(pieces, |piece| (entries::<T>(&piece, &size, options), piece));
         for (entries, piece) in parsed {
-            entries.and_then(|entries| whole.add(entries, &piece)).map_err(|refusal| match refusal {
-                Refusal::Local(local) => local.into_error(piece.line, text.path()),
-                Refusal::Error(error) => error,
-            })?;
+            let added = entries.and_then(|entries| whole.add(entries, &piece));
+            added.map_err(|refusal| refusal.into_error(piece.line, text.path()))?;
         }
         pieces = text.wave(None)?;
     }

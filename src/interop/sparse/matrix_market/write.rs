@@ -105,13 +105,14 @@ fn text<T: Element>(offsets: Whole<'_>, indices: Whole<'_>, values: &[T], rows: 
     let mut text = Vec::new();
     reserve(&mut text, positions.len().saturating_mul(ROOM))?;
     for row in rows {
-        for position in offsets.at(row) as usize..offsets.at(row + 1) as usize {
+        let positions = offsets.at(row) as usize..offsets.at(row + 1) as usize;
+        for (position, &value) in positions.clone().zip(&values[positions]) {
             // Rows and columns are below their numbers: one more is no overflow.
             push(row as u64 + 1, &mut text);
             text.push(b' ');
             push(indices.at(position) + 1, &mut text);
             text.push(b' ');
-            push(values[position], &mut text);
+            push(value, &mut text);
             text.push(b'\n');
         }
     }

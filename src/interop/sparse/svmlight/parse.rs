@@ -2,9 +2,9 @@
 
 use super::{SvmlightIndices, SvmlightOptions};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
-use crate::interop::sparse::pieces::{Local, Piece, Words, is_space, lines, not_whole, reserve, whole_number};
+use crate::interop::sparse::pieces::{Local, Piece, Refusal, Words, is_space, lines, not_whole, reserve, whole_number};
 use crate::interop::text::number::{NumberRefusal, glance, value};
 
 /// The rows of a piece.
@@ -23,24 +23,6 @@ pub(super) struct Rows<T> {
     pub(super) first: Option<Local>,
     /// The first index that is past the last column if indices are counted from zero, which is not known yet.
     pub(super) edge: Option<Local>,
-}
-
-/// A refusal of a place, or an error that has none.
-pub(super) enum Refusal {
-    Local(Local),
-    Error(Error),
-}
-
-impl From<Local> for Refusal {
-    fn from(local: Local) -> Self {
-        Self::Local(local)
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
 }
 
 /// The reason of a row that is unlike the first one.
@@ -65,10 +47,7 @@ pub(super) fn rows<T: Element>(piece: &Piece, options: &SvmlightOptions) -> Resu
         if let Some((_, first)) = words.clone().next() {
             rows.first.get_or_insert_with(|| Local::new(0, first, QUERY_MISSING).on_line(number));
             let edge = rows.edge.is_some();
-            row(&mut rows, line, &mut words, options).map_err(|refusal| match refusal {
-                Refusal::Local(local) => Refusal::Local(local.on_line(number)),
-                error => error,
-            })?;
+            row(&mut rows, line, &mut words, options).map_err(|refusal| refusal.on_line(number))?;
             rows.edge = rows.edge.map(|place| if edge { place } else { place.on_line(number) });
         }
     }

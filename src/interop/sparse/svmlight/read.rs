@@ -3,14 +3,14 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::parse::{QUERY_MISSING, QUERY_UNEXPECTED, Refusal, Rows, rows};
+use super::parse::{QUERY_MISSING, QUERY_UNEXPECTED, Rows, rows};
 use super::{SvmlightIndices, SvmlightLabels, SvmlightOptions};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::interop::sparse::pieces::{Local, Text, extend, reserve};
+use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
 use crate::interop::sparse::whole::Collected;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{NumericTable, Refused};
@@ -185,10 +185,7 @@ fn read<T: Element>(mut text: Text<impl Read>, options: &SvmlightOptions) -> Res
         let parsed = parallel::map(pieces, |piece| (rows::<T>(&piece, options), piece.line));
         for (rows, line) in parsed {
             let added = rows.and_then(|rows| whole.add(rows, line, options));
-            added.map_err(|refusal| match refusal {
-                Refusal::Local(local) => local.into_error(line, text.path()),
-                Refusal::Error(error) => error,
-            })?;
+            added.map_err(|refusal| refusal.into_error(line, text.path()))?;
         }
     }
 }

@@ -117,7 +117,8 @@ impl Lines<'_> {
                 text.extend_from_slice(if text.len() > start { b" qid:" } else { b"qid:" });
                 push(queries[row], &mut text);
             }
-            for position in self.offsets.at(row) as usize..self.offsets.at(row + 1) as usize {
+            let positions = self.offsets.at(row) as usize..self.offsets.at(row + 1) as usize;
+            for (position, &value) in positions.clone().zip(&values[positions]) {
                 if text.len() > start {
                     text.push(b' ');
                 }
@@ -125,7 +126,7 @@ impl Lines<'_> {
                 let first = u64::from(self.counts_from != SvmlightIndices::FromZero);
                 push(self.indices.at(position) + first, &mut text);
                 text.push(b':');
-                push(values[position], &mut text);
+                push(value, &mut text);
             }
             if text.len() == start {
                 return Err(Error::SvmlightRow { row });
