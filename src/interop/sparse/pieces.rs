@@ -147,12 +147,15 @@ impl<R: Read> Text<R> {
     /// Reads the next lines; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         let mut bytes = std::mem::take(&mut self.rest);
+        if self.read == 0 {
+            self.fill(&mut bytes, BYTE_ORDER_MARK.len())?;
+            if bytes == BYTE_ORDER_MARK {
+                bytes.clear();
+            }
+        }
         let (mut wanted, mut searched) = (self.piece_bytes, 0);
         loop {
             self.fill(&mut bytes, wanted)?;
-            if self.read == bytes.len() as u64 && bytes.starts_with(BYTE_ORDER_MARK) && self.line == 1 {
-                bytes.drain(..BYTE_ORDER_MARK.len());
-            }
             if self.is_at_end {
                 break;
             }
@@ -162,7 +165,7 @@ impl<R: Read> Text<R> {
                 break;
             }
             searched = bytes.len();
-            wanted = bytes.len().saturating_mul(2);
+            wanted = bytes.len().saturating_mul(2).max(self.piece_bytes);
         }
         let line = self.line;
         self.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
@@ -191,7 +194,7 @@ impl<R: Read> Text<R> {
             None => Error::Stream { source },
         })?;
         self.read += read as u64;
-        self.is_at_end = read < missing;
+        self.is_at_end |= read < missing;
         Ok(())
     }
 }

@@ -44,8 +44,8 @@ pub(super) fn rows<T: Element>(piece: &Piece, options: &SvmlightOptions) -> Resu
     for (number, line) in lines(piece) {
         let line = memchr::memchr(b'#', line).map_or(line, |end| &line[..end]);
         let mut words = Words::new(line);
-        if let Some((_, first)) = words.clone().next() {
-            rows.first.get_or_insert_with(|| Local::new(0, first, QUERY_MISSING).on_line(number));
+        if words.clone().next().is_some() {
+            rows.first.get_or_insert_with(|| Local::new(0, line, QUERY_MISSING).on_line(number));
             let edge = rows.edge.is_some();
             row(&mut rows, line, &mut words, options).map_err(|refusal| refusal.on_line(number))?;
             rows.edge = rows.edge.map(|place| if edge { place } else { place.on_line(number) });
