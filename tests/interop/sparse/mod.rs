@@ -26,6 +26,7 @@ fn parts_of<T: Element>(table: &CsrNumericTable) -> Parts<T> {
 }
 
 /// All cells, row by row.
+#[cfg(any(feature = "sparse-files", feature = "sprs"))]
 fn dense(table: &CsrNumericTable) -> Vec<f64> {
     table.rows::<f64>(..).unwrap().to_vec()
 }
