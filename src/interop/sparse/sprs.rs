@@ -1,7 +1,7 @@
 //! Matrices of the crate `sprs`.
 //!
-//! Its indices may be `usize`, which is no element type: on machines where that has 64 bits the memory of a `Vec<usize>`
-//! is that of a `Vec<u64>`, and elsewhere it is copied. `bytemuck` decides which, by size and alignment.
+//! Its indices may be `usize`, which is no element type: where that has 64 bits, the memory of a `Vec<usize>` is that of
+//! a `Vec<u64>`, and where it has 32, of a `Vec<u32>`. `bytemuck` checks that by size and alignment.
 
 use ::sprs::{CsMatI, SpIndex};
 use bytemuck::allocation::try_cast_vec;
@@ -113,8 +113,8 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
     Err(Error::IndexType { part: "indices", found: indices.element_type() }) // never: a table has one of the four
 }
 
-/// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that they
-/// have, `usize` as `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which copies.
+/// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that
+/// they have, `usize` as `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which copies.
 /// Offsets that do not begin at 0, as those of a slice, are counted from 0 first.
 ///
 /// # Errors
@@ -151,8 +151,8 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
 /// table that was made from a matrix are. Others are copied, and indices converted. What the columns mean is lost.
 ///
 /// # Errors
-/// The table, with [`Error::ElementTypeMismatch`] if its values are not `N`; [`Error::ValueNotRepresentable`] if `I` cannot
-/// hold the number of columns, or `Iptr` that of rows or of values; [`Error::OutOfMemory`].
+/// The table, with [`Error::ElementTypeMismatch`] if its values are not `N`; [`Error::ValueNotRepresentable`] if `I`
+/// cannot hold the number of columns, or `Iptr` that of rows or of values; [`Error::OutOfMemory`].
 ///
 /// # Examples
 /// ```
