@@ -89,7 +89,6 @@ impl SoaNumericTable {
     }
 
     /// Creates a table of columns that a dictionary describes, which have `row_count` values each.
-    #[cfg(any(feature = "arrow", feature = "csv"))]
     pub(crate) fn of_arrays(
         dictionary: DataDictionary,
         row_count: usize,
