@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -318,18 +319,31 @@ static NumericTablePtr placedPart(size_t firstRow, size_t rows, size_t firstColu
     return table;
 }
 
-// Reads a table of another kind in blocks of rows; with `writes`, changes the first value of each block.
+static double storedAsFloat(size_t row, size_t column) { return double(float(placed(row, column))); }
+
+// What a table of columns of these types stores: `f`, `d`, or `i` for integers.
+static std::function<double(size_t, size_t)> storedAs(const std::string& types) {
+    return [types](size_t row, size_t column) {
+        double value = placed(row, column);
+        return types[column] == 'f' ? double(float(value)) : types[column] == 'd' ? value : std::trunc(value);
+    };
+}
+
+// Reads a table of another kind in blocks of rows, or as one block if `blockRows` is 0; with `writes`, changes the
+// first value of each block.
 template <typename U>
-static void kind(const std::string& name, const char* type, NumericTable& table, size_t blockRows, bool writes = false) {
-    Names jobs = {"kinds/" + name + "_to_" + type + "/" + std::to_string(blockRows) + "_rows"};
+static void kind(const std::string& name, const char* type, NumericTable& table, size_t blockRows, bool writes = false,
+                 const std::function<double(size_t, size_t)>& stored = storedAsFloat) {
+    Names jobs = {"kinds/" + name + "_to_" + type + "/" + (blockRows ? std::to_string(blockRows) + "_rows" : "whole")};
     if (!wanted(jobs)) return;
     size_t rows = table.getNumberOfRows(), columns = table.getNumberOfColumns();
+    if (blockRows == 0) blockRows = rows;
     BlockDescriptor<U> block;
     auto walkKind = [&](const std::function<void(U*, size_t)>& look) {
         for (size_t first = 0; first < rows; first += blockRows) {
             auto status = table.getBlockOfRows(first, blockRows, writes ? readWrite : readOnly, block);
             if (!status.ok()) require(status, jobs);
-            look(block.getBlockPtr(), first);
+            look(block.getBlockPtr(), block.getNumberOfRows());
             table.releaseBlockOfRows(block);
         }
     };
@@ -342,12 +356,115 @@ static void kind(const std::string& name, const char* type, NumericTable& table,
         return;
     }
     bool isRight = true;
-    walkKind([&](U* values, size_t first) {
-        for (size_t column = 0; column < columns; column += 16 / 2 - 1)
-            isRight &= std::abs(double(values[column]) - placed(first, column)) < 1;
+    size_t row = 0;
+    walkKind([&](U* values, size_t count) {
+        for (size_t end = row + count; row < end; row++, values += columns)
+            for (size_t column = 0; column < columns; column++)
+                isRight &= double(values[column]) == stored(row, column);
+    });
+    require(isRight && row == rows, jobs);
+    report(jobs, 1, [&] { walkKind([](U* values, size_t) { sink = double(values[0]); }); });
+}
+
+// Records of one type, and of several: 64 and 24 bytes.
+static void records(size_t rows) {
+    struct Wide { float values[16]; };
+    struct Point { float x, y; int category; double value; };
+    std::vector<Wide> wide(rows);
+    std::vector<Point> points(rows);
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t column = 0; column < 16; column++) wide[row].values[column] = float(placed(row, column));
+        points[row] = {float(placed(row, 0)), float(placed(row, 1)), int(placed(row, 2)), placed(row, 3)};
+    }
+    auto ofWide = AOSNumericTable::create(wide.data(), 16, rows);
+    auto ofPoints = AOSNumericTable::create(points.data(), 4, rows);
+    for (size_t column = 0; column < 16; column++) ofWide->setFeature<float>(column, column * sizeof(float));
+    ofPoints->setFeature<float>(0, offsetof(Point, x));
+    ofPoints->setFeature<float>(1, offsetof(Point, y));
+    ofPoints->setFeature<int>(2, offsetof(Point, category));
+    ofPoints->setFeature<double>(3, offsetof(Point, value));
+    for (size_t blockRows : {1, 256, 0}) kind<double>("aos/16_f32", "f64", *ofWide, blockRows);
+    for (size_t blockRows : {256, 0}) kind<double>("aos/mixed", "f64", *ofPoints, blockRows, false, storedAs("ffid"));
+}
+
+// The columns of a sparse table are in groups of ten: a row stores one value of each group.
+static const size_t SPARSE_COLUMNS = 100, STORED = 10, GROUP = SPARSE_COLUMNS / STORED;
+
+static size_t sparseColumn(size_t row, size_t group) { return group * GROUP + (row * 7 + group) % GROUP; }
+
+static double storedSparsely(size_t row, size_t column) {
+    return sparseColumn(row, column / GROUP) == column ? storedAsFloat(row, column) : 0;
+}
+
+// Reads blocks of 256 rows without their zeros: offsets, indices and values.
+template <typename U>
+static void sparseBlocks(const Names& jobs, CSRNumericTable& table) {
+    if (!wanted(jobs)) return;
+    const size_t blockRows = 256, rows = table.getNumberOfRows();
+    CSRBlockDescriptor<U> block;
+    auto walkBlocks = [&](const std::function<void(size_t)>& look) {
+        for (size_t first = 0; first < rows; first += blockRows) {
+            auto status = table.getSparseBlock(first, blockRows, readOnly, block);
+            if (!status.ok()) require(status, jobs);
+            look(first);
+            table.releaseSparseBlock(block);
+        }
+    };
+    bool isRight = true;
+    walkBlocks([&](size_t first) {
+        size_t count = std::min(blockRows, rows - first);
+        const size_t *offsets = block.getBlockRowIndicesPtr(), *columns = block.getBlockColumnIndicesPtr();
+        for (size_t i = 0; i <= count; i++) isRight &= offsets[i] == 1 + i * STORED;
+        for (size_t i = 0; i < count * STORED; i++) {
+            size_t row = first + i / STORED, column = sparseColumn(row, i % STORED);
+            isRight &= columns[i] == 1 + column && double(block.getBlockValuesPtr()[i]) == storedAsFloat(row, column);
+        }
     });
     require(isRight, jobs);
-    report(jobs, 1, [&] { walkKind([](U* values, size_t) { sink = double(values[0]); }); });
+    report(jobs, 1, [&] {
+        walkBlocks([&](size_t) {
+            sink = double(block.getBlockValuesPtr()[0]);
+            sink = double(block.getBlockRowIndicesPtr()[1] + block.getBlockColumnIndicesPtr()[0]);
+        });
+    });
+}
+
+// Reads each column of a sparse table, with its zeros.
+static void sparseColumns(const Names& jobs, CSRNumericTable& table) {
+    if (!wanted(jobs)) return;
+    size_t rows = table.getNumberOfRows();
+    BlockDescriptor<float> block;
+    auto walkColumns = [&](const std::function<void(size_t, const float*)>& look) {
+        for (size_t column = 0; column < SPARSE_COLUMNS; column++) {
+            require(table.getBlockOfColumnValues(column, 0, rows, readOnly, block), jobs);
+            look(column, block.getBlockPtr());
+            table.releaseBlockOfColumnValues(block);
+        }
+    };
+    bool isRight = true;
+    walkColumns([&](size_t column, const float* values) {
+        for (size_t row = 0; row < rows; row++) isRight &= double(values[row]) == storedSparsely(row, column);
+    });
+    require(isRight, jobs);
+    report(jobs, 1, [&] { walkColumns([](size_t, const float* values) { sink = values[0]; }); });
+}
+
+// A sparse table, whose offsets and indices are counted from one.
+static void sparse(size_t rows) {
+    std::vector<float> values(rows * STORED);
+    std::vector<size_t> columns(rows * STORED), offsets(rows + 1);
+    for (size_t row = 0; row <= rows; row++) offsets[row] = 1 + row * STORED;
+    for (size_t i = 0; i < values.size(); i++) {
+        size_t row = i / STORED, column = sparseColumn(row, i % STORED);
+        columns[i] = 1 + column;
+        values[i] = float(placed(row, column));
+    }
+    auto table = CSRNumericTable::create(values.data(), columns.data(), offsets.data(), SPARSE_COLUMNS, rows);
+    kind<float>("csr/f32", "f32", *table, 256, false, storedSparsely);
+    kind<double>("csr/f32", "f64", *table, 256, false, storedSparsely);
+    sparseBlocks<float>({"kinds/csr/sparse/f32_to_f32/256_rows"}, *table);
+    sparseBlocks<double>({"kinds/csr/sparse/f32_to_f64/256_rows"}, *table);
+    sparseColumns({"kinds/csr/columns/f32_to_f32/whole"}, *table);
 }
 
 static void kinds() {
@@ -368,8 +485,10 @@ static void kinds() {
     mixed->setArray<short>(shorts.data(), 3);
     for (size_t blockRows : {1, 256, 8192}) kind<double>("soa/f32", "f64", *soa, blockRows);
     kind<float>("soa/f32", "f32", *soa, 256);
-    kind<double>("soa/mixed", "f64", *mixed, 256);
+    kind<double>("soa/mixed", "f64", *mixed, 256, false, storedAs("fdii"));
     kind<double>("soa_written/f32", "f64", *soa, 256, true);
+    records(rows);
+    sparse(rows);
     for (size_t tables : {2, 16}) {
         auto merged = MergedNumericTable::create();
         size_t width = 16 / tables;

@@ -4,34 +4,63 @@ use std::hint::black_box;
 
 use numeric_table::convert::cast;
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable};
+use numeric_table::{
+    AnyArray, AosNumericTable, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, impl_record,
+};
 
 use crate::measure::Bench;
+use crate::rows::size;
 
-const COLUMNS: usize = 16;
+pub(crate) const COLUMNS: usize = 16;
 const IN_RANGE: &str = "the block is in range";
 
 type Boxed = Box<dyn NumericTable>;
 
+/// A record of one type: 64 bytes.
+#[derive(Clone, Copy)]
+struct Wide {
+    values: [f32; COLUMNS],
+}
+
+impl_record!(Wide { values });
+
+/// A record of several types: 24 bytes, of which four are padding.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Point {
+    x: f32,
+    y: f32,
+    category: i32,
+    value: f64,
+}
+
+impl_record!(Point { x, y, category, value });
+
 pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
-    for rows in [1, 256, 8192] {
+    for rows in [1, 256, 8192].map(Some) {
         read::<f64>(bench, "soa/f32", rows, soa)?;
     }
-    read::<f32>(bench, "soa/f32", 256, soa)?;
-    read::<f64>(bench, "soa/mixed", 256, soa_of_four_types)?;
+    read::<f32>(bench, "soa/f32", Some(256), soa)?;
+    read::<f64>(bench, "soa/mixed", Some(256), soa_of_four_types)?;
     written::<f64>(bench, "soa_written/f32", 256, soa)?;
-    for rows in [1, 256] {
+    for rows in [Some(1), Some(256), None] {
+        read::<f64>(bench, "aos/16_f32", rows, wide_records)?;
+    }
+    for rows in [Some(256), None] {
+        read::<f64>(bench, "aos/mixed", rows, mixed_records)?;
+    }
+    for rows in [1, 256].map(Some) {
         read::<f32>(bench, "merged/2_tables/f32", rows, |bench| merged(bench, 2))?;
         read::<f64>(bench, "merged/2_tables/f32", rows, |bench| merged(bench, 2))?;
         read::<f32>(bench, "row_merged/1024_tables/f32", rows, |bench| row_merged(bench, 1024))?;
     }
-    read::<f32>(bench, "merged/16_tables/f32", 256, |bench| merged(bench, 16))?;
-    read::<f32>(bench, "row_merged/16_tables/f32", 256, |bench| row_merged(bench, 16))?;
-    read::<f64>(bench, "row_merged/16_tables/f32", 256, |bench| row_merged(bench, 16))
+    read::<f32>(bench, "merged/16_tables/f32", Some(256), |bench| merged(bench, 16))?;
+    read::<f32>(bench, "row_merged/16_tables/f32", Some(256), |bench| row_merged(bench, 16))?;
+    read::<f64>(bench, "row_merged/16_tables/f32", Some(256), |bench| row_merged(bench, 16))
 }
 
 /// The value at a row and a column, which every table of this file has there.
-fn value(row: usize, column: usize) -> f64 {
+pub(crate) fn value(row: usize, column: usize) -> f64 {
     ((row * COLUMNS + column) * 7 % 251) as f64 * 0.99
 }
 
@@ -62,6 +91,23 @@ fn soa_of_four_types(bench: &Bench) -> Result<Boxed, Error> {
     Ok(Box::new(SoaNumericTable::from_columns(columns.map(|column| ("", column)))?))
 }
 
+fn wide_records(bench: &Bench) -> Result<Boxed, Error> {
+    let record = |row| Wide { values: std::array::from_fn(|column| value(row, column) as f32) };
+    let records = (0..bench.values() / COLUMNS).map(record).collect::<Vec<_>>();
+    Ok(Box::new(AosNumericTable::from_records(records)?))
+}
+
+fn mixed_records(bench: &Bench) -> Result<Boxed, Error> {
+    let record = |row| Point {
+        x: value(row, 0) as f32,
+        y: value(row, 1) as f32,
+        category: value(row, 2) as i32,
+        value: value(row, 3),
+    };
+    let records = (0..bench.values() / COLUMNS).map(record).collect::<Vec<_>>();
+    Ok(Box::new(AosNumericTable::from_records(records)?))
+}
+
 fn merged(bench: &Bench, tables: usize) -> Result<Boxed, Error> {
     let (rows, width) = (bench.values() / COLUMNS, COLUMNS / tables);
     let parts = (0..tables).map(|index| part(0..rows, index * width..(index + 1) * width));
@@ -74,29 +120,50 @@ fn row_merged(bench: &Bench, tables: usize) -> Result<Boxed, Error> {
     Ok(Box::new(RowMergedNumericTable::new(parts.collect::<Result<Vec<_>, _>>()?)?))
 }
 
-fn walk<U: Element>(
+/// Calls `look` with each block of a table, through a descriptor that is reused.
+pub(crate) fn walk<U: Element>(
     table: &mut dyn NumericTable,
     rows: usize,
     mode: ReadWriteMode,
+    block: &mut BlockDescriptor<U>,
     look: &mut dyn FnMut(&mut BlockDescriptor<U>),
 ) {
-    let mut block = BlockDescriptor::<U>::new();
     for first in (0..table.row_count()).step_by(rows) {
-        table.get_block_of_rows(first, rows, mode, &mut block).expect(IN_RANGE);
-        look(&mut block);
-        table.release_block_of_rows(&mut block).expect(IN_RANGE);
+        table.get_block_of_rows(first, rows, mode, block).expect(IN_RANGE);
+        look(block);
+        table.release_block_of_rows(block).expect(IN_RANGE);
     }
 }
 
-fn name<U: Element>(kind: &str, rows: usize) -> String {
-    format!("kinds/{kind}_to_{}/{rows}_rows", U::TYPE)
+/// Returns the name of a job: `kinds/soa/f32_to_f64/256_rows`.
+pub(crate) fn name<U: Element>(kind: &str, rows: Option<usize>) -> String {
+    format!("kinds/{kind}_to_{}/{}", U::TYPE, size(rows))
 }
 
-/// Reads a table in blocks of so many rows.
+/// Checks all values of a table, read in blocks of so many rows.
+pub(crate) fn check<U: Element>(
+    job: &str,
+    table: &mut dyn NumericTable,
+    rows: usize,
+    expected: impl Fn(usize, usize) -> f64,
+) {
+    let mut seen = 0;
+    walk::<U>(table, rows, ReadWriteMode::ReadOnly, &mut BlockDescriptor::new(), &mut |block| {
+        for (row, values) in block.rows().zip(0..) {
+            for (column, &found) in block.row(values).iter().enumerate() {
+                assert!(found == cast::<f64, U>(expected(row, column)), "{job}: row {row}, column {column}");
+                seen += 1;
+            }
+        }
+    });
+    assert_eq!(seen, table.row_count() * table.column_count(), "{job}");
+}
+
+/// Reads a table in blocks of so many rows, or as one block.
 fn read<U: Element>(
     bench: &mut Bench,
     kind: &str,
-    rows: usize,
+    rows: Option<usize>,
     make: impl Fn(&Bench) -> Result<Boxed, Error>,
 ) -> Result<(), Error> {
     let job = name::<U>(kind, rows);
@@ -105,21 +172,15 @@ fn read<U: Element>(
     }
     let mut table = make(bench)?;
     let types = table.dictionary().iter().map(|feature| feature.element_type).collect::<Vec<_>>();
-    walk::<U>(&mut *table, rows, ReadWriteMode::ReadOnly, &mut |block| {
-        for (row, values) in block.rows().zip(0..) {
-            for (column, &found) in block.row(values).iter().enumerate() {
-                let exact = value(row, column);
-                let stored = match types[column] {
-                    ElementType::F32 => f64::from(exact as f32),
-                    ElementType::F64 => exact,
-                    _ => exact.trunc(),
-                };
-                assert!(found == cast::<f64, U>(stored), "{job}: row {row}, column {column}");
-            }
-        }
+    let rows = rows.unwrap_or(table.row_count());
+    check::<U>(&job, &mut *table, rows, |row, column| match (types[column], value(row, column)) {
+        (ElementType::F32, exact) => f64::from(exact as f32),
+        (ElementType::F64, exact) => exact,
+        (_, exact) => exact.trunc(),
     });
+    let mut block = BlockDescriptor::<U>::new();
     let mut ours = || {
-        walk::<U>(&mut *table, rows, ReadWriteMode::ReadOnly, &mut |block| {
+        walk(&mut *table, rows, ReadWriteMode::ReadOnly, &mut block, &mut |block| {
             black_box(block.as_slice());
         });
     };
@@ -134,15 +195,15 @@ fn written<U: Element>(
     rows: usize,
     make: impl Fn(&Bench) -> Result<Boxed, Error>,
 ) -> Result<(), Error> {
-    let job = name::<U>(kind, rows);
+    let job = name::<U>(kind, Some(rows));
     if !bench.wants(&job) {
         return Ok(());
     }
     let mut table = make(bench)?;
-    let mut pass = 0.0;
+    let (mut pass, mut block) = (0.0, BlockDescriptor::<U>::new());
     let mut ours = || {
         pass = 1.0 - pass;
-        walk::<U>(&mut *table, rows, ReadWriteMode::ReadWrite, &mut |block| {
+        walk(&mut *table, rows, ReadWriteMode::ReadWrite, &mut block, &mut |block| {
             block.as_mut_slice().expect("it is writable")[0] = cast::<f64, U>(pass);
         });
     };

@@ -11,9 +11,11 @@ mod kinds;
 mod measure;
 mod memory_copy;
 mod npy;
+mod packed;
 mod plain;
 mod rows;
 mod slices;
+mod sparse;
 mod whole;
 
 fn main() -> Result<(), numeric_table::Error> {
@@ -27,6 +29,8 @@ fn main() -> Result<(), numeric_table::Error> {
     rows::run(&mut bench)?;
     whole::run(&mut bench)?;
     kinds::run(&mut bench)?;
+    sparse::run(&mut bench)?;
+    packed::run(&mut bench)?;
     slices::run(&mut bench)?;
     files::run(&mut bench)?;
     csv::run(&mut bench)?;

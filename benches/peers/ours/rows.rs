@@ -52,7 +52,7 @@ pub(crate) fn sample_table<S: Element>(bench: &Bench, columns: usize) -> Result<
 }
 
 /// Returns the name of a size of blocks.
-fn size(rows: Option<usize>) -> String {
+pub(crate) fn size(rows: Option<usize>) -> String {
     rows.map_or("whole".to_owned(), |rows| format!("{rows}_rows"))
 }
 
