@@ -2,9 +2,10 @@
 //!
 //! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header with a
 //! magic number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
-//! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no kind: its tables are homogeneous. It can always
-//! be read. Decoding borrows: it allocates nothing before lengths, types and the shape have been checked against the
-//! actual number of bytes. Table files have a different format: see [`crate::format`].
+//! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no
+//! kind: its tables are homogeneous. It can always be read. Decoding borrows: it allocates nothing before lengths,
+//! types and the shape have been checked against the actual number of bytes. Table files have a different format: see
+//! [`crate::format`].
 
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use bincode::enc::write::Writer;
@@ -147,8 +148,8 @@ macro_rules! stored_kinds {
             /// Reads a table from an archive. What it holds is checked as what a caller supplies.
             ///
             /// # Errors
-            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind of
-            /// table; [`Error::OutOfMemory`].
+            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind
+            /// of table; [`Error::OutOfMemory`].
             pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
                 match ArchiveContent::open(bytes)? {
                     ArchiveContent::Arrays(kind) if kind == <Self as Stored>::KIND.name() => {

@@ -20,8 +20,8 @@
 //!
 //! # In the repository
 //!
-//! What these pages mention and the package does not contain: the examples and what they print (`examples/README.md`), the
-//! benches and their results (`benches/README.md`), the fuzzers (`tests/fuzz`), the golden files (`data/golden`).
+//! What these pages mention and the package does not contain: the examples and what they print (`examples/README.md`),
+//! the benches and their results (`benches/README.md`), the fuzzers (`tests/fuzz`), the golden files (`data/golden`).
 
 /// Where the links of the pages lead in this documentation.
 macro_rules! links {
@@ -64,8 +64,8 @@ macro_rules! links {
     };
 }
 
-/// A module for each page. What a page links to in the repository, it links to here by what stands first: definitions of
-/// links that its own, which follow, do not replace.
+/// A module for each page. What a page links to in the repository, it links to here by what stands first: definitions
+/// of links that its own, which follow, do not replace.
 macro_rules! pages {
     ($($name:ident $file:literal)*) => {$(
         #[doc = links!()]

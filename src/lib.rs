@@ -119,8 +119,9 @@
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
 //!
-//! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page says
-//! so. What each promise rests on is written in [`guide::guarantees`], how the source is built in `ARCHITECTURE.md`.
+//! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`; where it differs on purpose, the item's page
+//! says so. What each promise rests on is written in [`guide::guarantees`], how the source is built in
+//! `ARCHITECTURE.md`.
 //!
 //! # Programs that are built without optimization
 //!
@@ -150,8 +151,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`, `format::map` and
-// `interop::npy::map`; every other module forbids it.
+// `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`,
+// `format::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;

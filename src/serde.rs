@@ -2,9 +2,10 @@
 //!
 //! In binary formats, values are one `serialize_bytes` of little-endian data, after the name of their element type. In
 //! human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no
-//! such numbers. Neither has a version, and that of a homogeneous table not the name of its kind, which the type that is
-//! deserialized implies; tables of other kinds, and those of any kind, are in `content`. This encoding never changes, because readers refuse unknown fields, and binary formats do not name fields. Archives
-//! prefix it with a version and the kind.
+//! such numbers. Neither has a version, and that of a homogeneous table not the name of its kind, which the type that
+//! is deserialized implies; tables of other kinds, and those of any kind, are in `content`. This encoding never
+//! changes, because readers refuse unknown fields, and binary formats do not name fields. Archives prefix it with a
+//! version and the kind.
 //!
 //! Deserialization trusts nothing: counts, products and types are checked before memory is allocated, and what is
 //! borrowed from the input is not copied before it has been checked.

@@ -237,8 +237,8 @@ pub enum Error {
         /// The shape of the table.
         shape: Shape,
     },
-    /// Two cells that are one in a symmetric matrix are given values that differ. It is the first such pair in row-major
-    /// order.
+    /// Two cells that are one in a symmetric matrix are given values that differ. It is the first such pair in
+    /// row-major order.
     #[error(
         "the value {value} at row {row}, column {column} differs from {mirrored} at row {}, column {}: the matrix is \
          symmetric",

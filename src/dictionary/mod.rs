@@ -62,8 +62,8 @@ impl DataDictionary {
         Self { features: Features::Equal(Arc::new(feature), count) }
     }
 
-    /// Creates a dictionary from one feature per column. If all are equal, the dictionary is uniform. Aborts if there is no
-    /// memory for it, as `Vec` does.
+    /// Creates a dictionary from one feature per column. If all are equal, the dictionary is uniform. Aborts if there
+    /// is no memory for it, as `Vec` does.
     ///
     /// # Examples
     /// ```

@@ -22,8 +22,8 @@ use crate::table::content::{Content, FoundContent};
 /// Arrays begin at multiples of this, relative to the first value of the file.
 const ALIGNMENT: u64 = 64;
 
-/// Bytes of a header after the kind's name: rows, columns, the number of settings and the number of arrays; the flag and
-/// the number of columns of the dictionary. An array takes [`ARRAY_BYTES`], a setting 8.
+/// Bytes of a header after the kind's name: rows, columns, the number of settings and the number of arrays; the flag
+/// and the number of columns of the dictionary. An array takes [`ARRAY_BYTES`], a setting 8.
 const START_BYTES: usize = 4 * 8 + 1 + 8;
 const ARRAY_BYTES: usize = 1 + 8;
 

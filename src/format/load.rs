@@ -20,7 +20,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) with `path`; [`Error::Format`](crate::Error::Format) with what is wrong, and
     /// where; [`Error::ElementTypeMismatch`](crate::Error::ElementTypeMismatch);
-    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch);
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```

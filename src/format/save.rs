@@ -66,14 +66,14 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl dyn NumericTable + '_ {
-    /// Saves a table of any kind, as [`HomogenNumericTable::save`] does. The file has the table's kind. A table that shows
-    /// other tables, or a kind of one's own, is saved as what it shows: if its columns have one element type, as a
-    /// homogeneous table, row-major unless it is one column-major piece of memory; else as a structure of arrays.
+    /// Saves a table of any kind, as [`HomogenNumericTable::save`] does. The file has the table's kind. A table that
+    /// shows other tables, or a kind of one's own, is saved as what it shows: if its columns have one element type, as
+    /// a homogeneous table, row-major unless it is one column-major piece of memory; else as a structure of arrays.
     ///
     /// # Errors
     /// Those of [`HomogenNumericTable::save`]; [`Error::ColumnNotSet`]; [`Error::ShapeMismatch`],
-    /// [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
-    /// [`Error::SizeOverflow`] if its answers contradict each other.
+    /// [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read;
+    /// [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
     ///
     /// # Examples
     /// ```

@@ -1,8 +1,8 @@
 //! Statistics of the columns of a table: one parallel pass over blocks of rows.
 //!
 //! `block`: one block of rows; `column`: the statistics of one column, and merging them; `double`: the number type of
-//! sums; `sparse`: sparse tables, whose zeros are counted and not read. This file: dividing a table into blocks, and the
-//! order in which their results are merged.
+//! sums; `sparse`: sparse tables, whose zeros are counted and not read. This file: dividing a table into blocks, and
+//! the order in which their results are merged.
 //!
 //! The division depends only on the number of rows, and results are merged from first to last: they depend neither on
 //! the number of threads nor on the layout.

@@ -109,7 +109,8 @@ impl<'t> Content<'t> {
         }
     }
 
-    /// Like [`of`](Self::of), for all tables: a homogeneous one consists of its values, and has its layout as its setting.
+    /// Like [`of`](Self::of), for all tables: a homogeneous one consists of its values, and has its layout as its
+    /// setting.
     ///
     /// # Errors
     /// Those of [`of`](Self::of); [`Error::OutOfMemory`].

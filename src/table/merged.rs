@@ -28,8 +28,8 @@ use crate::base::error::{Error, Result};
 /// A block of rows is a converted copy, unless its columns are all in one table. Finding the table of a column takes
 /// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. A table that
 /// is written in a way of its own, without [pieces](NumericTable::pieces_mut), is written where a region lies in it
-/// alone. Its size cannot be changed. It is saved as what it shows: a homogeneous table if all columns have one type, else
-/// a structure of arrays.
+/// alone. Its size cannot be changed. It is saved as what it shows: a homogeneous table if all columns have one type,
+/// else a structure of arrays.
 ///
 /// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
 ///

@@ -417,8 +417,8 @@ pub trait NumericTable: Send + Sync {
         Ok(None)
     }
 
-    /// Returns all pieces for writing, in any order: they cover the table and do not overlap, or writing is refused. Shared
-    /// or immutable memory is copied first.
+    /// Returns all pieces for writing, in any order: they cover the table and do not overlap, or writing is refused.
+    /// Shared or immutable memory is copied first.
     ///
     /// # Errors
     /// Those of [`piece`](Self::piece); [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`], which is the default.

@@ -74,8 +74,8 @@ impl<'t> Piece<'t> {
         Self { array, ..Self::new(row, column, values) }
     }
 
-    /// Cuts the piece to what lies in a region of the table: a piece may show more than its table has. `None` if nothing
-    /// does.
+    /// Cuts the piece to what lies in a region of the table: a piece may show more than its table has. `None` if
+    /// nothing does.
     pub(super) fn within(self, extent: &Region) -> Option<Self> {
         let region = self.region.common(extent);
         if region == self.region {

@@ -182,7 +182,8 @@ pub(super) fn height_of<W>(parts: &[Within<W>], band: &Region, row_bytes: usize)
 }
 
 /// Calls `work` for each band of a region with runs of parts that lie beside each other in it and that are processed
-/// together: with the parts' indices, and the region of the band that they are. The parts are in the order of [`parts`].
+/// together: with the parts' indices, and the region of the band that they are. The parts are in the order of
+/// [`parts`].
 pub(super) fn for_each_run<W: Windowed>(
     parts: &[Within<W>],
     band: &Region,

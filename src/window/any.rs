@@ -197,8 +197,8 @@ impl<'a> AnyWindowMut<'a> {
 
     /// # Safety
     /// All positions must name different, initialised elements of the Rust type of `element`, aligned, and mutably
-    /// borrowed for `'a`, counted from `start`; no other window may name any of them. That must be aligned even if there
-    /// is no position.
+    /// borrowed for `'a`, counted from `start`; no other window may name any of them. That must be aligned even if
+    /// there is no position.
     pub(crate) unsafe fn from_raw_parts(start: *mut u8, geometry: Geometry, element: ElementType) -> Self {
         Self { start, geometry, element, borrow: PhantomData }
     }

@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 /// of usual lengths are copied without a call.
 ///
 /// # Safety
-/// `from` must be valid for reads of `length` bytes at each of the first `count` multiples of `from_stride`, and `to` for
-/// writes at those of `to_stride`. What is read and what is written must not overlap.
+/// `from` must be valid for reads of `length` bytes at each of the first `count` multiples of `from_stride`, and `to`
+/// for writes at those of `to_stride`. What is read and what is written must not overlap.
 pub(super) unsafe fn copy_lines(
     from: *const u8,
     from_stride: usize,

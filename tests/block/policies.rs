@@ -7,8 +7,8 @@ use test_support::tables::*;
 use DataLayout::RowMajor;
 use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
 
-/// Puts 300 at (3, 1) and -1 at (2, 2) of a 5 x 3 table of bytes, through rows 1..4. The latter is the first in row-major
-/// order.
+/// Puts 300 at (3, 1) and -1 at (2, 2) of a 5 x 3 table of bytes, through rows 1..4. The latter is the first in
+/// row-major order.
 #[test]
 fn the_first_value_that_does_not_fit_is_named_in_table_coordinates() {
     for layout in LAYOUTS {

@@ -1,5 +1,5 @@
-//! CSV files as structures of arrays: the type of each column, and what is exact. What is stated and what is refused is in
-//! `typed_errors`.
+//! CSV files as structures of arrays: the type of each column, and what is exact. What is stated and what is refused is
+//! in `typed_errors`.
 
 use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, SoaNumericTable, prelude::*};
 use test_support::bits::{Random, is_same};

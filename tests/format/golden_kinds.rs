@@ -1,7 +1,7 @@
 //! Files and archives of every kind of table: they stay readable, by the library and, files, by Python.
 //!
-//! `cargo test --test format golden_kinds -- --ignored` made them, which must not happen again for a kind that is there:
-//! a change of what is written is a new name of a kind, or a new version.
+//! `cargo test --test format golden_kinds -- --ignored` made them, which must not happen again for a kind that is
+//! there: a change of what is written is a new name of a kind, or a new version.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

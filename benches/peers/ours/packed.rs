@@ -1,5 +1,5 @@
-//! Blocks of rows of a symmetric matrix of which one half is stored. DAAL has no such matrix in its recent releases: the
-//! rival is a plain loop.
+//! Blocks of rows of a symmetric matrix of which one half is stored. DAAL has no such matrix in its recent releases:
+//! the rival is a plain loop.
 
 use std::hint::black_box;
 

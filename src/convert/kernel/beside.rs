@@ -32,8 +32,8 @@ pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) 
     left.element_type() == right.element_type() && are_read_together(left, right)
 }
 
-/// Converts windows beside each other into rows. Returns whether the policy permits every value; if not, it is not known
-/// which are written.
+/// Converts windows beside each other into rows. Returns whether the policy permits every value; if not, it is not
+/// known which are written.
 ///
 /// Panics unless [`are_read_together`] holds for each and the next, and together they have the shape of the rows.
 pub(crate) fn read_beside(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
@@ -119,7 +119,8 @@ pub(crate) fn permits_beside(windows: &[AnyWindow<'_>], new: AnyWindow<'_>, rule
     })
 }
 
-/// Converts rows into windows beside each other, under `Saturate`: the caller has checked that the values are permitted.
+/// Converts rows into windows beside each other, under `Saturate`: the caller has checked that the values are
+/// permitted.
 ///
 /// Panics unless [`are_written_together`] holds for each and the next, and together they have the shape of the rows.
 pub(crate) fn write_beside(windows: &mut [AnyWindowMut<'_>], new: AnyWindow<'_>, rule: WriteRule) {

@@ -65,8 +65,8 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     })
 }
 
-/// Returns what `find` finds first in row-major order, and its index there. `find` looks through one tile, row by row, and
-/// returns the index in it.
+/// Returns what `find` finds first in row-major order, and its index there. `find` looks through one tile, row by row,
+/// and returns the index in it.
 pub(super) fn first_in_row_order<V>(
     geometry: Geometry,
     capacity: usize,

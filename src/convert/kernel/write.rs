@@ -225,8 +225,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns what a few old values become: the new ones, and where nothing has changed the old ones. `None` if nothing
-    /// has changed at all.
+    /// Returns what a few old values become: the new ones, and where nothing has changed the old ones. `None` if
+    /// nothing has changed at all.
     pub(super) fn blend<'s>(
         &self,
         old: AnySlice<'_>,

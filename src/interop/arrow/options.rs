@@ -97,7 +97,8 @@ impl ArrowOptions {
         Self { null: has_nan_for_null.then(|| f64::NAN.into()), ..self }
     }
 
-    /// Sets the value that nulls become, instead of NaN or an error. Integers must hold it exactly; floats may round it.
+    /// Sets the value that nulls become, instead of NaN or an error. Integers must hold it exactly; floats may round
+    /// it.
     ///
     /// # Examples
     /// ```

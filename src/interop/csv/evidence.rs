@@ -1,7 +1,7 @@
 //! What the fields of a column say about the element type that suits it.
 //!
-//! Invariant: it depends only on the fields of the rows that are kept, up to the first record that fails, and not on the
-//! type that was guessed when they were read.
+//! Invariant: it depends only on the fields of the rows that are kept, up to the first record that fails, and not on
+//! the type that was guessed when they were read.
 
 use super::CsvMissing;
 use super::failure::{Cause, Failure, Reason};

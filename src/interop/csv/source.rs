@@ -70,8 +70,8 @@ pub struct CsvSource {
 }
 
 impl CsvSource {
-    /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory until
-    /// it ends.
+    /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory
+    /// until it ends.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is invalid; [`Error::OutOfMemory`].
@@ -174,9 +174,10 @@ impl CsvSource {
     }
 
     /// Sets a callback for the progress of [`load`](Self::load), [`load_typed`](Self::load_typed) and
-    /// [`row_blocks`](Self::row_blocks), in bytes of the file whose values have been read. It is called at the beginning, and then every some hundred kilobytes, on any
-    /// of the threads that do the work, but by one thread at a time. Preliminary scans of the file are not counted; if
-    /// the kinds or types of columns turn out to differ from the guess by the first records, progress restarts at 0.
+    /// [`row_blocks`](Self::row_blocks), in bytes of the file whose values have been read. It is called at the
+    /// beginning, and then every some hundred kilobytes, on any of the threads that do the work, but by one thread at a
+    /// time. Preliminary scans of the file are not counted; if the kinds or types of columns turn out to differ from
+    /// the guess by the first records, progress restarts at 0.
     ///
     /// # Examples
     /// ```

@@ -102,8 +102,9 @@ impl dyn NumericTable + '_ {
     /// element types: the values of each are written with the digits that its type needs.
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the table changed while it was read;
-    /// [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
+    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the
+    /// table changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers
+    /// contradict each other.
     ///
     /// # Examples
     /// ```

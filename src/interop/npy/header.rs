@@ -224,8 +224,8 @@ pub(super) fn check_length(start: usize, length: usize, described: &str, real_le
     Ok(())
 }
 
-/// Writes a header with the text of its dictionary, byte by byte as NumPy does. `growing` is the length of the axis that
-/// may grow in the file.
+/// Writes a header with the text of its dictionary, byte by byte as NumPy does. `growing` is the length of the axis
+/// that may grow in the file.
 ///
 /// # Errors
 /// [`Error::HeaderTooLong`].

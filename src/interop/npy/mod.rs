@@ -9,9 +9,9 @@
 //! | two dimensions; one | rows and columns; one column |
 //! | structures, in one dimension | an array of structures, with the names of the fields |
 //!
-//! Everything else is refused with a reason: booleans, complex numbers, text, structures within structures, arrays of no
-//! dimension or more than two. Pickles are never loaded. Without structures, the format has no names of columns: only
-//! values are kept.
+//! Everything else is refused with a reason: booleans, complex numbers, text, structures within structures, arrays of
+//! no dimension or more than two. Pickles are never loaded. Without structures, the format has no names of columns:
+//! only values are kept.
 //!
 //! `literal` and `header`: the header of a file; `values`: reading many values; `read`, `write`, `map`: the public
 //! interface; `records` and `write_records`: arrays of structures; `parts`: what else the parts of

@@ -116,8 +116,8 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table from a NumPy file of any element type, in that type: a homogeneous one, or of an array of structures an
-/// [`AosNumericTable`](crate::AosNumericTable).
+/// Loads a table from a NumPy file of any element type, in that type: a homogeneous one, or of an array of structures
+/// an [`AosNumericTable`](crate::AosNumericTable).
 ///
 /// # Errors
 /// Those of [`HomogenNumericTable::load_npy`], except that any element type is accepted, and those of

@@ -1,7 +1,7 @@
 //! Arrays of structures: what their headers say, and reading their records.
 //!
-//! Invariant of [`RecordHeader`]: the size in bytes of all records fits the address space of this machine, and there are
-//! no more columns than [`COLUMN_LIMIT`].
+//! Invariant of [`RecordHeader`]: the size in bytes of all records fits the address space of this machine, and there
+//! are no more columns than [`COLUMN_LIMIT`].
 
 use std::io::Read;
 use std::path::Path;
@@ -250,16 +250,16 @@ pub(super) fn load_records(file: &std::fs::File, path: &Path, header: &RecordHea
 impl AosNumericTable {
     /// Loads a table from a NumPy file of an array of structures, into the library's own memory.
     ///
-    /// Each field is a column, and each number of a field that is an array: `v[0]`, `v[1]` ... Padding is kept as it is.
-    /// Fields that are not aligned, as NumPy packs them unless it is told `align=True`, are copied into
+    /// Each field is a column, and each number of a field that is an array: `v[0]`, `v[1]` ... Padding is kept as it
+    /// is. Fields that are not aligned, as NumPy packs them unless it is told `align=True`, are copied into
     /// [`aligned`](RecordLayout::aligned) records. Big-endian fields are converted.
     ///
     /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 16 MiB for
     /// the description of at most 65,536 columns.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where: fields of text, objects, truth values
-    /// or structures, more than one dimension, an array of plain numbers; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where: fields of text, objects, truth
+    /// values or structures, more than one dimension, an array of plain numbers; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```

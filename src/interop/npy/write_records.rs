@@ -31,8 +31,8 @@ impl AosNumericTable {
     /// order of the columns, aligned: NumPy knows no other order. Of the dictionary the names are kept.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a name that NumPy cannot read or that
-    /// two columns have; [`Error::HeaderTooLong`]; otherwise those of
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a name that NumPy cannot read or
+    /// that two columns have; [`Error::HeaderTooLong`]; otherwise those of
     /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save).
     ///
     /// # Examples

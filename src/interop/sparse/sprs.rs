@@ -1,7 +1,7 @@
 //! Matrices of the crate `sprs`.
 //!
-//! Its indices may be `usize`, which is no element type: where that has 64 bits, the memory of a `Vec<usize>` is that of
-//! a `Vec<u64>`, and where it has 32, of a `Vec<u32>`. `bytemuck` checks that by size and alignment.
+//! Its indices may be `usize`, which is no element type: where that has 64 bits, the memory of a `Vec<usize>` is that
+//! of a `Vec<u64>`, and where it has 32, of a `Vec<u32>`. `bytemuck` checks that by size and alignment.
 
 use ::sprs::{CsMatI, SpIndex};
 use bytemuck::allocation::try_cast_vec;

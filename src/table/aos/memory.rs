@@ -335,12 +335,12 @@ impl<H: Hold> Records<H> {
 /// Returns the window of a place's group.
 ///
 /// # Safety
-/// `start` must be that of the records whose places these are, mutably borrowed for `'w`; no two places of the group may
-/// have a byte in common, nor may another window name any of them.
+/// `start` must be that of the records whose places these are, mutably borrowed for `'w`; no two places of the group
+/// may have a byte in common, nor may another window name any of them.
 unsafe fn window_mut<'w>(start: *mut u8, places: &Places, place: &Place, rows: usize) -> AnyWindowMut<'w> {
     let (offset, geometry) = places.window(place, rows);
-    // SAFETY: every position is the place of a column of the group in one of the rows: a value of this type, aligned for
-    // it (invariant of `Records`). Records follow each other, so that different rows are different bytes; different
+    // SAFETY: every position is the place of a column of the group in one of the rows: a value of this type, aligned
+    // for it (invariant of `Records`). Records follow each other, so that different rows are different bytes; different
     // columns are by the caller's promise. Without rows, the start stays where it is.
     unsafe {
         let start = start.add(if rows > 0 { offset } else { 0 });

@@ -191,8 +191,8 @@ impl AosNumericTable {
         Self::of_own(Array::zeros(bytes_of(rows, &aligned)?)?, &aligned, layout.overlap())
     }
 
-    /// Creates a table of whole records in the library's memory, with an aligned layout. `overlap` is that of the layout
-    /// that the records had before.
+    /// Creates a table of whole records in the library's memory, with an aligned layout. `overlap` is that of the
+    /// layout that the records had before.
     pub(crate) fn of_own(bytes: Array<u8>, layout: &RecordLayout, overlap: Option<(usize, usize)>) -> Result<Self> {
         let places = Places::new(layout, overlap).ok_or(Error::EmptyRecords)?;
         Self::of_own_bytes(bytes, Arc::new(places), layout.dictionary()?)

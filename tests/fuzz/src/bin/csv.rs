@@ -1,5 +1,5 @@
-//! CSV files: however a text is cut, and whoever reads it, it gives the same table or the same error; what is written as CSV
-//! is read back.
+//! CSV files: however a text is cut, and whoever reads it, it gives the same table or the same error; what is written
+//! as CSV is read back.
 //!
 //! The first six bytes choose the options, the rest is the text: see [`Choice`].
 
@@ -241,7 +241,8 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
 }
 
-/// A text is read as the number that the standard library makes of it, in quotes and without; integers as what they are.
+/// A text is read as the number that the standard library makes of it, in quotes and without; integers as what they
+/// are.
 fn check_number(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     if text.contains(['"', ',', '\n', '\r', ' ', '\t', '\x0C', '\u{FEFF}']) || text.is_empty() {

@@ -1,5 +1,5 @@
-//! svmlight and MatrixMarket texts: whoever reads one, in whatever steps, gets the same table or the same error; what is
-//! read can be written, and is read back.
+//! svmlight and MatrixMarket texts: whoever reads one, in whatever steps, gets the same table or the same error; what
+//! is read can be written, and is read back.
 //!
 //! The first three bytes choose format, element type and options, the rest is the text: see [`Choice`].
 
