@@ -23,6 +23,9 @@ const BAND_BYTES: usize = 16 << 10;
 /// The least number of rows of such a band, so that each part of it is worth a call.
 const LEAST_ROWS: usize = 32;
 
+/// The number of parts that there is room for at first, if there may be so many: those of a row of a common table.
+const EXPECTED: usize = 64;
+
 /// A region inside one piece, and its values.
 pub(super) struct Within<W> {
     pub(super) region: Region,
@@ -37,7 +40,7 @@ pub(super) type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece
 
 /// Cuts a region into parts, ordered from top to bottom, and from left to right among those with the same rows.
 pub(super) fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
-    let mut parts: Vec<Part<'t>> = Vec::new();
+    let mut parts: Vec<Part<'t>> = Vec::with_capacity(region.columns.len().min(EXPECTED));
     let mut row = if region.columns.is_empty() { region.rows.end } else { region.rows.start };
     while row < region.rows.end {
         let (first, mut end, mut column) = (parts.len(), region.rows.end, region.columns.start);
@@ -107,6 +110,9 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
         OldValues::Lost => policy,
     };
     let tasks = parallel::task_count(values.size_in_bytes().saturating_mul(2)); // what is written is read as well
+    if tasks == 1 {
+        return read_band(parts, region, values, policy);
+    }
     let bands = parallel::cut((region.rows.clone(), values), region.rows.len(), tasks, |(rows, values), count| {
         let middle = rows.start + count;
         let (head, tail) = values.split_at(true, count);
@@ -119,7 +125,7 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
 /// Reads rows of a region, whose parts have all of its values.
 fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
     let height = height_of(parts, band, values.columns() * values.element_type().size_in_bytes());
-    let (mut outcome, mut windows) = (Ok(()), Vec::new());
+    let (mut outcome, mut windows) = (Ok(()), Vec::with_capacity(parts.len().min(EXPECTED)));
     for_each_run(parts, band, height, kernel::are_read_together, |run, common| {
         let Some(place) = band.place_of(common) else { return };
         if run.len() > 1 {
