@@ -15,7 +15,11 @@ use crate::base::shape::Shape;
 use crate::base::text::DOTS;
 use crate::block::BlockAccess;
 use crate::dictionary::{DataDictionary, FeatureType};
+use crate::table::aos::AosNumericTable;
+use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
+use crate::table::csr::CsrNumericTable;
 use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
+use crate::table::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
 use grid::{SPACE, TextColumn};
@@ -323,16 +327,26 @@ impl fmt::Display for dyn NumericTable + '_ {
 }
 
 macro_rules! display_as_tables {
-    ($($Table:ty)*) => {
+    ($($({$T:ident})? $Table:ty;)*) => {
         $(/// Formats as [`TableDisplay`] with its defaults.
-        impl fmt::Display for $Table {
+        impl$(<$T: Element>)? fmt::Display for $Table {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 (self as &dyn NumericTable).display().fmt(f)
             }
         })*
     };
 }
-display_as_tables!(SoaNumericTable MergedNumericTable<'_> RowMergedNumericTable<'_>);
+display_as_tables! {
+    SoaNumericTable;
+    AosNumericTable;
+    CsrNumericTable;
+    PackedSymmetricMatrix;
+    PackedTriangularMatrix;
+    MergedNumericTable<'_>;
+    RowMergedNumericTable<'_>;
+    {T} BorrowedTable<'_, T>;
+    {T} BorrowedTableMut<'_, T>;
+}
 
 /// Formats as [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for TableView<'_, T> {

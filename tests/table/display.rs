@@ -1,6 +1,11 @@
 //! Tables as text: whole expected outputs.
 
-use numeric_table::{TableView, bf16, f16, prelude::*};
+use numeric_table::table::by_ref;
+use numeric_table::{
+    AosNumericTable, BorrowedTable, BorrowedTableMut, CsrNumericTable, PackedOrder, PackedSymmetricMatrix,
+    PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, TableView, Triangle, bf16, f16, impl_record,
+    prelude::*,
+};
 use test_support::tables::{LAYOUTS, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -263,4 +268,34 @@ fn however_much_is_asked_for_work_and_text_have_a_limit() {
     let both = Table::<u8>::full(shape(5000, 26), 1).unwrap();
     assert_eq!(both.display().rows(5000).to_string().lines().count(), 2 + 5000);
     assert_eq!(both.display().rows(usize::MAX).width(usize::MAX).to_string().lines().count(), 2 + 5000);
+}
+
+#[test]
+fn tables_of_every_kind_print_themselves() {
+    #[derive(Clone, Copy)]
+    struct Pair {
+        a: f32,
+        b: f32,
+    }
+    impl_record!(Pair { a, b });
+    let values = [2.5_f32, 0.0, 0.0, 4.0];
+    let dense = Table::from_array(values.to_vec(), shape(2, 2)).unwrap();
+    let (mut written, other) = (values, by_ref(&dense));
+    let tables: [&dyn std::fmt::Display; 9] = [
+        &dense,
+        &SoaNumericTable::from_columns([("0", vec![2.5_f32, 0.0]), ("1", vec![0.0, 4.0])]).unwrap(),
+        &AosNumericTable::from_records(vec![Pair { a: 2.5, b: 0.0 }, Pair { a: 0.0, b: 4.0 }]).unwrap(),
+        &CsrNumericTable::from_dense::<f32>(&dense).unwrap(),
+        &PackedSymmetricMatrix::from_full(&dense, Triangle::Lower, PackedOrder::Rows).unwrap(),
+        &PackedTriangularMatrix::from_full(&dense, Triangle::Upper, PackedOrder::Columns).unwrap(),
+        &RowMergedNumericTable::new([other]).unwrap(),
+        &BorrowedTable::new(&values, shape(2, 2)).unwrap(),
+        &BorrowedTableMut::new(&mut written, shape(2, 2)).unwrap(),
+    ];
+    for table in tables {
+        let text = table.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("2 x 2 f32"), "{text}");
+        assert_eq!(lines[2..], ["0  2.5  0.0", "1  0.0  4.0"], "{text}");
+    }
 }
