@@ -8,11 +8,12 @@
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
+//! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
-//! | [`tour`] | any element type out of any other, any table behind one trait, printing, devices |
+//! | [`tour`] | any element type out of any other, the kinds of tables, printing, devices |
 //! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
 //! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and what they promise |
-//! | [`formats`] | CSV, NumPy, `ndarray`, Arrow, archives |
+//! | [`formats`] | CSV, NumPy, sparse files, `ndarray`, Arrow, archives |
 //! | [`cost`] | copies, passes, threads, debug builds |
 //! | [`coming_from_daal`] | DAAL and oneDAL call by call |
 //!
@@ -32,6 +33,7 @@ macro_rules! links {
 [stream-a-large-file]: crate::guide::stream_a_large_file
 [write-a-kernel]: crate::guide::write_a_kernel
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
+[choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
 [tour]: crate::guide::tour
 [guarantees]: crate::guide::guarantees
@@ -49,6 +51,7 @@ macro_rules! links {
 [examples control_and_execution]: crate::guide#in-the-repository
 [examples csv_files]: crate::guide#in-the-repository
 [examples dynamic_tables]: crate::guide#in-the-repository
+[examples kinds]: crate::guide#in-the-repository
 [examples row_blocks]: crate::guide#in-the-repository
 [examples serialize]: crate::guide#in-the-repository
 [examples shared_array]: crate::guide#in-the-repository
@@ -81,6 +84,7 @@ pages! {
     stream_a_large_file "how-do-i/stream-a-large-file.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
+    choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
     tour "tour.md"
     guarantees "guarantees.md"

@@ -25,12 +25,13 @@
 //! | an answer to "how do I ..." | [`guide`] |
 //! | shared memory: who owns it, who may write it, how it is freed | [`Array`] |
 //! | a table | [`HomogenNumericTable`], for short [`Table`]; its life cycle: [`MemoryStatus`] |
+//! | to know which kind of table is for what | [`guide::choose_a_kind_of_table`] |
 //! | columns of several types, an array each | [`SoaNumericTable`] |
 //! | records as they lie in memory: a `Vec` of structures | [`AosNumericTable`], [`impl_record!`] |
+//! | mostly zeros, of which only the others are stored | [`CsrNumericTable`] |
+//! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
 //! | tables side by side, tables end to end, as one | [`MergedNumericTable`], [`RowMergedNumericTable`] |
 //! | values of yours, borrowed, as a table | [`BorrowedTable`], [`BorrowedTableMut`] |
-//! | symmetric and triangular matrices, half of their values stored | [`PackedSymmetricMatrix`], [`PackedTriangularMatrix`] |
-//! | mostly zeros, of which only the others are stored | [`CsrNumericTable`] |
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |

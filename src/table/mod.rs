@@ -11,7 +11,6 @@
 //! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
 //! | get back what was refused | [`Refused`]; [`CsrParts`], [`CooParts`] |
 //! | borrow a slice of records as a table | [`records`], [`records_mut`] |
-//! | get back what was refused | [`Refused`] |
 //!
 //! The page of [`NumericTable`] has a whole kind of table as an example.
 

@@ -96,7 +96,7 @@ use crate::window::{AnySlice, AnySliceMut};
 ///
 /// let columns: &dyn NumericTable = &columns;
 /// assert_eq!(BasicStatistics::of(columns)?.columns()[0].mean(), 2.5);
-/// let copy: Table<f32> = columns.convert()?; // one type, as files need it
+/// let copy: Table<f32> = columns.convert()?; // one type for all columns
 /// assert_eq!(copy.as_slice()?, [1.5, 1.0, 2.5, 2.0, 3.5, 3.0]);
 /// # Ok::<(), Error>(())
 /// ```
