@@ -1,4 +1,4 @@
-//! Tables of numbers: rows are observations, columns are features, all in one shared block of memory, handed to
+//! Tables of numbers: rows are observations, columns are features, in shared blocks of memory, handed to
 //! algorithms a block of rows at a time **in the element type that the algorithm asks for**.
 //!
 //! ```

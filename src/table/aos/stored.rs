@@ -1,4 +1,5 @@
 //! What files and archives hold of records: their bytes, with zeros where no column is, and the places of the columns.
+//! They are copied before they are written, column by column: padding has no bytes that could be read.
 
 use super::{AosNumericTable, RecordLayout, bytes_of};
 use crate::array::{AnyArray, Array};
