@@ -233,6 +233,9 @@ pub use crate::table::soa::SoaNumericTable;
 pub use crate::table::state::{AllocationFlag, DataLayout, MemoryStatus};
 pub use crate::table::view::{TableView, TableViewMut};
 pub use crate::window::{AnySlice, AnySliceMut};
+/// What macros of this crate expand to, whatever the user's crate calls `core`.
+#[doc(hidden)]
+pub use ::core as __core;
 pub use half::{bf16, f16};
 
 // The pages of `docs`, to be read; their programs are compiled and run where they have what they use.

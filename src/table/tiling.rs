@@ -215,7 +215,10 @@ pub(super) fn for_each_run<W: Windowed>(
             let goes_on = run.end == index
                 && !run.is_empty()
                 && (&common.rows, common.columns.end) == (&here.rows, here.columns.start)
-                && are_together(&parts[index - 1].window.as_window(), &part.window.as_window());
+                && parts[index - 1]
+                    .window_of(&low)
+                    .zip(part.window_of(&low))
+                    .is_some_and(|(a, b)| are_together(&a, &b));
             if goes_on {
                 (run.end, common.columns.end) = (index + 1, here.columns.end);
                 continue;

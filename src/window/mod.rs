@@ -12,7 +12,7 @@ mod slice;
 mod typed;
 
 pub(crate) use any::{AnyWindow, AnyWindowMut, Part};
-pub(crate) use rows::AnyRows;
+pub(crate) use rows::{AnyRows, RowBits};
 pub(crate) use slice::{AnyRoom, Bits};
 pub use slice::{AnySlice, AnySliceMut};
 pub(crate) use typed::{Geometry, Window, WindowMut};

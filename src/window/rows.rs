@@ -22,6 +22,17 @@ pub(crate) struct AnyRows<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
+/// A row that integers can be written to. It may be initialised memory, which it stays.
+pub(crate) struct RowBits<'r, B>(&'r mut [MaybeUninit<B>]);
+
+impl<B> RowBits<'_, B> {
+    /// Writes one element. Panics if it is not inside: callers have checked.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, column: usize, value: B) {
+        self.0[column].write(value);
+    }
+}
+
 // SAFETY: disjoint `&mut [MaybeUninit<T>]`, and every element type is `Send`.
 unsafe impl Send for AnyRows<'_> {}
 
@@ -191,16 +202,18 @@ impl<'a> AnyRows<'a> {
         }
     }
 
-    /// Lends one row as integers of the width of its elements. Panics if the width is another, or the row does not
-    /// exist: callers have checked.
+    /// Lends one row, to be written as integers of the width of its elements. Panics if the width is another, or the
+    /// row does not exist: callers have checked.
     #[inline(always)]
-    pub(crate) fn row_bits<B: Bits>(&mut self, row: usize) -> &mut [MaybeUninit<B>] {
+    pub(crate) fn row_bits<B: Bits>(&mut self, row: usize) -> RowBits<'_, B> {
         assert!(row < self.rows && self.element.size_in_bytes() == size_of::<B>(), "the row is inside, of that width");
         let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may have any address
         // SAFETY: the offset is that of the first element of a row of these, or zero; a row is `columns` elements of
         // that width, aligned as the integers are, and borrowed as long as `self` is. Any bits of an integer are an
-        // element.
-        unsafe { std::slice::from_raw_parts_mut(self.start.cast::<MaybeUninit<B>>().add(offset), self.columns) }
+        // element, and `RowBits` writes nothing else.
+        RowBits(unsafe {
+            std::slice::from_raw_parts_mut(self.start.cast::<MaybeUninit<B>>().add(offset), self.columns)
+        })
     }
 
     /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.

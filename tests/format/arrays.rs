@@ -288,6 +288,19 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
 }
 
 #[test]
+fn no_records_come_back_from_text_whatever_the_alignment_of_no_bytes_is() {
+    for &element in ElementType::ALL {
+        let layout = RecordLayout::new(16).field("x", element, 8).unwrap();
+        for rows in [0, 1, 3] {
+            let table = AosNumericTable::zeros(&layout, rows).unwrap();
+            let text = serde_json::to_string(&table).unwrap();
+            let found = serde_json::from_str::<AosNumericTable>(&text).unwrap();
+            assert_eq!((found.shape(), found.column_type(0).unwrap()), (table.shape(), element));
+        }
+    }
+}
+
+#[test]
 fn padding_is_saved_as_zeros_and_records_come_back_as_what_they_were() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C)]

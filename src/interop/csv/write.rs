@@ -346,7 +346,8 @@ impl<'a> ColumnText<'a> {
         let target = AnySliceMut::new(values.mutable_data()?);
         let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
         self.table.read_region(&region, target.over())?;
-        let words = self.form.words.iter().find(|(known, _)| *known == column).map(|(_, words)| &words[..]);
+        let known = self.form.words.binary_search_by_key(&column, |(known, _)| *known);
+        let words = known.ok().map(|index| &self.form.words[index].1[..]);
         let (mut text, mut ends) = (room(values.len())?, Vec::new());
         for (row, &value) in values.iter().enumerate() {
             self.form.push(value, words, (rows.start + row, column), &mut text)?;

@@ -8,8 +8,8 @@ use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use super::Record;
 use super::places::{Place, Places};
+use super::{Record, RecordField};
 use crate::array::Array;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
@@ -132,6 +132,7 @@ fn copy(units: &[Unit], length: usize) -> Result<Array<Unit>> {
 
 /// Checks that places are those of the fields of a type. Panics if not: callers have made them of it.
 fn check<P: Record>(places: &Places) {
+    const { RecordField::check::<P>() }; // also of a type whose author implements the trait without the macro
     let columns = P::FIELDS.iter().map(|field| field.len()).sum::<usize>();
     assert!(places.size() == size_of::<P>() && places.all().len() == columns, "the places of the record");
     let mut all = places.all().iter();
@@ -218,6 +219,7 @@ impl Records<Owned> {
 
     /// Returns whether the memory is records of a type, or can be taken for such.
     fn are<P: Record>(&self) -> bool {
+        const { RecordField::check::<P>() };
         let is_type = self.held.type_id == Some(TypeId::of::<P>());
         is_type
             || (!self.held.has_others && self.places.are_of::<P>() && self.held.units.as_ptr().cast::<P>().is_aligned())

@@ -199,10 +199,15 @@ impl AosNumericTable {
     }
 
     fn of_own_bytes(bytes: Array<u8>, places: Arc<Places>, dictionary: DataDictionary) -> Result<Self> {
-        match Records::of_bytes(bytes, places, true) {
-            Ok(records) => Ok(Self::of(records, dictionary, MemoryStatus::InternallyAllocated)),
-            Err(_) => unreachable!("the library's memory is aligned"),
-        }
+        let records = match Records::of_bytes(bytes, places.clone(), true) {
+            Ok(records) => records,
+            // A vector's memory need not be aligned for more than its bytes; that of a copy is.
+            Err(bytes) => match Records::of_bytes(Array::copy_of(&bytes)?, places, true) {
+                Ok(records) => records,
+                Err(_) => unreachable!("the library's memory is aligned"),
+            },
+        };
+        Ok(Self::of(records, dictionary, MemoryStatus::InternallyAllocated))
     }
 
     fn of(records: Records<Owned>, dictionary: DataDictionary, owner: MemoryStatus) -> Self {

@@ -267,6 +267,22 @@ mod sealed {
 /// numeric_table::impl_record!(Flow { bytes }); // `impl_record!(Flow { bytes, .. })` compiles
 /// ```
 ///
+/// Fields that are left out cannot be hidden:
+/// ```compile_fail
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Flow {
+///     bytes: u8,
+///     is_open: bool,
+/// }
+/// numeric_table::impl_record!(@implement Flow, true, [bytes], [..]);
+/// ```
+///
+/// ```compile_fail
+/// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: u8, is_open: bool }
+/// numeric_table::impl_record!(@implement Flow, [bytes], [is_open: _]);
+/// ```
+///
 /// Nor do a packed structure, a union, or one with something to drop compile:
 /// ```compile_fail,E0793
 /// #[derive(Clone, Copy)]
@@ -297,12 +313,14 @@ mod sealed {
 #[macro_export]
 macro_rules! impl_record {
     ($Record:path { $($field:ident $(: $type:ty)?),+ $(,)? }) => {
-        $crate::impl_record!(@implement $Record, true, [$($field $(: $type)?),+], []);
+        $crate::impl_record!(@implement $Record, [$($field $(: $type)?),+], []);
     };
     ($Record:path { $($field:ident $(: $type:ty)?),+, .. }) => {
-        $crate::impl_record!(@implement $Record, false, [$($field $(: $type)?),+], [..]);
+        $crate::impl_record!(@implement $Record, [$($field $(: $type)?),+], [..]);
     };
-    (@implement $Record:path, $is_whole:literal, [$($field:ident $(: $type:ty)?),+], [$($rest:tt)*]) => {
+    (@is_whole) => { true };
+    (@is_whole ..) => { false };
+    (@implement $Record:path, [$($field:ident $(: $type:ty)?),+], [$($rest:tt)*]) => {
         const _: () = {
             // Each field is listed once, and all are, unless the rest is left out.
             const _: fn($Record) = |record| {
@@ -318,16 +336,16 @@ macro_rules! impl_record {
             // SAFETY: `offset_of!` has the place of the type's own field, so `record.$field` is that field and no
             // other that a dereference leads to; its type is inferred from a raw pointer, which nothing coerces. It is
             // a number or an array of numbers by the bound of `FieldValue`. The pattern above has all fields, each
-            // once, unless `IS_WHOLE` is false. `check` has the sizes.
+            // once, unless the rest is `..`, and `IS_WHOLE` false: any other rest does not compile. `check` has the sizes.
             unsafe impl $crate::Record for $Record {
                 const FIELDS: &'static [$crate::table::RecordField] = &[$(
                     $crate::table::RecordField::of(
-                        ::core::stringify!($field),
-                        ::core::mem::offset_of!($Record, $field),
+                        $crate::__core::stringify!($field),
+                        $crate::__core::mem::offset_of!($Record, $field),
                         |record: &$Record| &raw const record.$field,
                     ),
                 )+];
-                const IS_WHOLE: bool = $is_whole;
+                const IS_WHOLE: bool = $crate::impl_record!(@is_whole $($rest)*);
             }
             const _: () = $crate::table::RecordField::check::<$Record>();
         };

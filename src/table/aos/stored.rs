@@ -15,6 +15,7 @@ impl Stored for AosNumericTable {
 
     fn content(&self) -> Result<Content<'_>> {
         let (kind, shape, layout, dictionary) = (Self::KIND, self.shape(), self.layout(), self.dictionary().clone());
+        check_overlap(&layout)?;
         let mut bytes = Array::<u8>::zeros(bytes_of(shape.rows, &layout)?)?;
         let records = bytes.need_mutable_data()?;
         let mut settings = vec![layout.size() as u64];
@@ -54,8 +55,20 @@ impl Stored for AosNumericTable {
         if !layout.is_aligned() {
             return Err(refusal(Self::KIND, "a field is not aligned to its size"));
         }
+        check_overlap(&layout)?;
         let bytes = with_native_fields(bytes, &layout)?;
         Self::of_own(bytes, &layout, layout.overlap())
+    }
+}
+
+/// Checks that the fields can have another byte order in files than in memory.
+///
+/// # Errors
+/// [`Error::OverlappingFields`], on big-endian machines only: bytes of two fields cannot be reversed for both.
+fn check_overlap(layout: &RecordLayout) -> Result<()> {
+    match layout.overlap() {
+        Some((first, second)) if cfg!(target_endian = "big") => Err(Error::OverlappingFields { first, second }),
+        _ => Ok(()),
     }
 }
 

@@ -6,7 +6,6 @@
 //! Invariant: under a checking policy all stored values of the region are checked before any is written, unless the
 //! target's old values may be lost. Zero fits every type.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::CsrNumericTable;
@@ -17,7 +16,7 @@ use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::table::{Region, Target};
-use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Bits};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Bits, RowBits};
 
 /// The number of rows whose offsets are read at a time.
 const BATCH: usize = 64;
@@ -72,7 +71,7 @@ impl<I: Index> Bounds<I> {
         let start = count_below(row, self.start);
         let rest = &row[start..];
         let count = match self.width {
-            1 => usize::from(rest.first().copied() == self.start),
+            1 => usize::from(self.start.is_some() && rest.first().copied() == self.start),
             _ => count_below(rest, self.end),
         };
         positions.start + start..positions.start + start + count
@@ -171,7 +170,7 @@ impl<'t> Cells<'t> {
             let (values, mut target) = (self.values.bits::<B>(), ZeroedRows::new(target));
             self.pattern.for_each_row::<I>(region, |row, indices, positions| {
                 let values = &values[positions.start - self.first..positions.end - self.first];
-                put(target.row::<B>(row), indices, values, region.columns.start);
+                put(&mut target.row::<B>(row), indices, values, region.columns.start);
             });
         }, else ()))
     }
@@ -194,7 +193,7 @@ impl<'t> Cells<'t> {
                 count += usize::from(row_indices.get(place) == Some(&column));
             }
             for &(row, position) in &found[..count] {
-                target.row_bits::<B>(row)[0].write(values[position - self.first]);
+                target.row_bits::<B>(row).put(0, values[position - self.first]);
             }
         }
     }
@@ -220,7 +219,7 @@ impl<'t> Cells<'t> {
         let (element, last) = (target.element_type(), self.pattern.offsets.at(region.rows.end));
         let (mut converted, mut target, mut outcome) = (0..0, ZeroedRows::new(target), Ok(()));
         self.pattern.for_each_row::<I>(region, |row, indices, positions| {
-            let room = target.row::<B>(row);
+            let mut room = target.row::<B>(row);
             let (first, mut at) = (positions.start, positions.start);
             while at < positions.end {
                 if at >= converted.end {
@@ -233,7 +232,7 @@ impl<'t> Cells<'t> {
                 }
                 let end = positions.end.min(converted.end);
                 let values = &buffer[at - converted.start..end - converted.start];
-                put(room, &indices[at - first..end - first], values, 0);
+                put(&mut room, &indices[at - first..end - first], values, 0);
                 at = end;
             }
         });
@@ -304,7 +303,7 @@ impl<'t> ZeroedRows<'t> {
 
     /// Lends a row. Rows are asked for one after the other.
     #[inline(always)]
-    fn row<B: Bits>(&mut self, row: usize) -> &mut [MaybeUninit<B>] {
+    fn row<B: Bits>(&mut self, row: usize) -> RowBits<'_, B> {
         if row >= self.zeroed {
             let end = self.rows.rows().min(row + self.step);
             self.rows.zero_rows(row..end);
@@ -324,9 +323,9 @@ pub(super) fn column(values: AnySlice<'_>) -> AnyWindow<'_> {
 
 /// Writes values of one row into it, from column `first` on.
 #[inline(always)]
-fn put<I: Index, B: Bits>(room: &mut [MaybeUninit<B>], indices: &[I], values: &[B], first: usize) {
+fn put<I: Index, B: Bits>(room: &mut RowBits<'_, B>, indices: &[I], values: &[B], first: usize) {
     for (&index, &value) in indices.iter().zip(values) {
-        room[index.number() - first].write(value);
+        room.put(index.number() - first, value);
     }
 }
 

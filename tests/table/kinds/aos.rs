@@ -420,3 +420,36 @@ fn many_records_are_read_and_written_whole() {
     let rows = table.rows::<u8>(..).unwrap();
     assert!(rows.chunks(3).enumerate().all(|(row, values)| *values == [whole(row); 3]));
 }
+
+/// Bands of rows end where the last one has one row, in which one value is as good a column as a row.
+#[test]
+fn records_of_any_number_are_read_and_written() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    struct Particle {
+        place: [f32; 3],
+        id: u32,
+        weight: f32,
+    }
+    impl_record!(Particle { place, weight, .. });
+    for count in [1, 31, 33, 127, 129, 255, 256, 257, 511, 513, 1023, 1025, 2049] {
+        let record = |row: usize| Particle { place: [row as f32, 0.5, -1.0], id: 7, weight: row as f32 / 4.0 };
+        let mut table = AosNumericTable::from_records((0..count).map(record).collect::<Vec<_>>()).unwrap();
+        let rows = table.rows::<f64>(..).unwrap();
+        for (row, values) in rows.iter_rows().enumerate() {
+            assert_eq!(values, [row as f64, 0.5, -1.0, row as f64 / 4.0]);
+        }
+        drop(rows);
+        table
+            .update_rows::<f64, _>(.., |block| {
+                block.iter_mut().for_each(|value| *value += 1.0);
+                Ok(())
+            })
+            .unwrap();
+        let last = table.records::<Particle>().unwrap()[count - 1];
+        let weight = (count - 1) as f32 / 4.0 + 1.0;
+        assert_eq!(last, Particle { place: [count as f32, 1.5, 0.0], id: 7, weight });
+        let read = table.rows::<f32>(..).unwrap();
+        assert_eq!(read.row(count - 1), [count as f32, 1.5, 0.0, weight]);
+    }
+}

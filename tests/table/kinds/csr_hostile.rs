@@ -326,3 +326,18 @@ fn indices_that_a_type_cannot_hold_are_errors() {
     let rows = (1 << 31) + 10;
     assert_error!(made((rows, 2), vec![0, 1], vec![0], 1), Error::OffsetCount { .. });
 }
+
+#[test]
+fn columns_that_the_type_of_the_indices_cannot_name_are_zero() {
+    let shape = Shape { rows: 2, columns: 1 << 40 };
+    let mut table = CsrNumericTable::try_new(shape, vec![0_i32, 1, 2], vec![0_i32, 0], vec![1.0, 2.0]).unwrap();
+    for column in [1, i32::MAX as usize, 1 << 31, (1 << 40) - 1] {
+        for row in 0..2 {
+            assert_eq!(table.value::<f32>(row, column).unwrap(), 0.0);
+            assert_eq!(table.column::<f64>(column, row..2).unwrap()[0], 0.0);
+            assert_error!(table.set_value(row, column, 9.0), Error::NotStored { row: found, .. } if found == row);
+            table.set_value(row, column, 0.0).unwrap();
+        }
+    }
+    assert_eq!(table.values_as::<f64>().unwrap(), [1.0, 2.0]);
+}
