@@ -237,8 +237,8 @@ pub enum Error {
         /// The shape of the table.
         shape: Shape,
     },
-    /// Two cells that are one in a symmetric matrix are given values that differ. It is the first such pair in
-    /// row-major order.
+    /// Two cells that are one in a symmetric matrix are given values that differ as the matrix stores them. It is the
+    /// first such pair in row-major order.
     #[error(
         "the value {value} at row {row}, column {column} differs from {mirrored} at row {}, column {}: the matrix is \
          symmetric",
@@ -256,8 +256,8 @@ pub enum Error {
         /// The value of that cell.
         mirrored: AnyValue,
     },
-    /// A cell of a triangular matrix that is always zero is given another value. It is the first such cell in row-major
-    /// order.
+    /// A cell of a triangular matrix that is always zero is given a value that is not zero as the matrix stores it. It
+    /// is the first such cell in row-major order.
     #[error("the value {value} at row {row}, column {column} is not zero, and outside the triangle of the matrix")]
     OutsideTriangle {
         /// The row of the cell.

@@ -67,10 +67,16 @@ pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
     Error::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() }
 }
 
-/// Returns the one of two results whose value is earlier in row-major order; any other error has priority.
+/// Returns the one of two results whose value is earlier in row-major order, `mine` for the same cell; any other error
+/// has priority.
 pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
     let place = |result: &Result<()>| match result {
-        Err(Error::ValueNotRepresentable { row, column, .. }) => (1, *row, *column),
+        Err(
+            Error::ValueNotRepresentable { row, column, .. }
+            | Error::NotStored { row, column }
+            | Error::OutsideTriangle { row, column, .. }
+            | Error::UnequalMirror { row, column, .. },
+        ) => (1, *row, *column),
         Err(_) => (0, 0, 0),
         Ok(()) => (2, 0, 0),
     };

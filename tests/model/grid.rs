@@ -7,16 +7,17 @@ use numeric_table::prelude::*;
 
 use super::number::{Number, number_of};
 
-/// The variant of an error, with as much of it as the model foretells.
+/// The variant of an error, with the cell that it names.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
     Rows,
     Column,
-    /// A value that its column cannot hold; where, if the model says so.
-    Value(Option<(usize, usize)>),
-    NotStored,
-    Mirror,
-    Outside,
+    /// A value that its column cannot hold; where.
+    Value(usize, usize),
+    NotStored(usize, usize),
+    /// Where the upper one of the two cells is.
+    Mirror(usize, usize),
+    Outside(usize, usize),
     ReadOnly,
     Unforeseen(String),
 }
@@ -28,43 +29,33 @@ impl From<&Error> for Fault {
             Error::ColumnOutOfRange { .. } => Self::Column,
             &Error::ValueNotRepresentable { row, column, value, .. } => {
                 number_of(value);
-                Self::Value(Some((row, column)))
+                Self::Value(row, column)
             }
-            Error::NotStored { .. } => Self::NotStored,
-            Error::UnequalMirror { .. } => Self::Mirror,
-            Error::OutsideTriangle { .. } => Self::Outside,
+            &Error::NotStored { row, column } => Self::NotStored(row, column),
+            &Error::UnequalMirror { row, column, mirror, .. } if mirror == (column, row) => Self::Mirror(row, column),
+            &Error::OutsideTriangle { row, column, .. } => Self::Outside(row, column),
             Error::ReadOnlyTable => Self::ReadOnly,
             other => Self::Unforeseen(other.to_string()),
         }
     }
 }
 
-/// What may come of a call. If any fault must be reported, the call fails; nothing has changed then.
+/// What comes of a call: it fails with this fault, and nothing has changed then, or succeeds.
 #[derive(Debug, Default)]
-pub(crate) struct Foretold {
-    must: Vec<Fault>,
-    may: Vec<Fault>,
-}
+pub(crate) struct Foretold(Option<Fault>);
 
 impl Foretold {
     pub(crate) fn fault(fault: Fault) -> Self {
-        Self { must: vec![fault], may: Vec::new() }
+        Self(Some(fault))
     }
 
     /// Checks what has come of the call, and returns whether it succeeded.
     pub(crate) fn agrees_with(&self, result: &Result<(), Error>) -> Result<bool, String> {
-        match result {
-            Ok(()) if self.must.is_empty() => Ok(true),
-            Ok(()) => Err(format!("succeeded, and not {:?}", self.must)),
-            Err(error) => {
-                let found = Fault::from(error);
-                let is =
-                    |fault: &Fault| *fault == found || matches!((fault, &found), (Fault::Value(None), Fault::Value(_)));
-                match self.must.iter().chain(&self.may).any(is) {
-                    true => Ok(false),
-                    false => Err(format!("failed with {error:?}, and not {self:?}")),
-                }
-            }
+        match (result, &self.0) {
+            (Ok(()), None) => Ok(true),
+            (Ok(()), Some(fault)) => Err(format!("succeeded, and not {fault:?}")),
+            (Err(error), Some(fault)) if Fault::from(error) == *fault => Ok(false),
+            (Err(error), foretold) => Err(format!("failed with {error:?}, and not {foretold:?}")),
         }
     }
 }
@@ -79,6 +70,8 @@ pub(crate) enum Rule {
     Symmetric,
     /// Those of a triangle; any other is zero.
     Triangular(Triangle),
+    /// As of `Stored`; those from a column on not together with those before it.
+    Beside(usize, Vec<Vec<bool>>),
 }
 
 #[derive(Clone, Debug)]
@@ -103,14 +96,10 @@ impl Grid {
 
     /// Returns what is wrong with asking for rows, and for one column or all.
     pub(crate) fn check(&self, rows: &Range<usize>, column: Option<usize>) -> Foretold {
-        let mut foretold = Foretold::default();
-        if rows.start > rows.end || rows.end > self.cells.len() {
-            foretold.must.push(Fault::Rows);
-        }
         if column.is_some_and(|column| column >= self.types.len()) {
-            foretold.must.push(Fault::Column);
+            return Foretold::fault(Fault::Column);
         }
-        foretold
+        Foretold((rows.start > rows.end || rows.end > self.cells.len()).then_some(Fault::Rows))
     }
 
     fn columns(&self, column: Option<usize>) -> Range<usize> {
@@ -139,53 +128,68 @@ impl Grid {
         element: ElementType,
         values: &[Number],
     ) -> (Foretold, Self) {
-        let (mut foretold, mut written) = (Foretold::default(), self.clone());
-        let places = rows.flat_map(|row| self.columns(column).map(move |column| (row, column)));
-        let given = places.zip(values.iter().copied()).collect::<Vec<_>>();
-        let value_at = |place: (usize, usize)| given.iter().find(|(other, _)| *other == place).map(|&(_, value)| value);
-        for &((row, column), new) in &given {
-            let (old, target) = (self.cells[row][column], self.types[column]);
-            let is_changed = self.shown(old, column, element) != new;
-            if element != target && !is_changed {
-                continue;
-            }
-            if element != target && !new.fits(target) && !foretold.must.iter().any(|f| matches!(f, Fault::Value(_))) {
-                foretold.must.push(Fault::Value(Some((row, column))));
-            }
-            let converted = if element == target { new } else { new.saturate(target) };
-            if let Some(fault) = self.refuses(row, column, new, value_at((column, row))) {
-                // A value that becomes what is there already may be taken or refused.
-                let becomes_it = match fault {
-                    Fault::Mirror => value_at((column, row)).is_some_and(|mirror| mirror.saturate(target) == converted),
-                    _ => is_zero(converted),
-                };
-                if becomes_it {
-                    foretold.may.push(fault)
-                } else {
-                    foretold.must.push(fault)
-                }
-                continue;
-            }
-            written.put(row, column, converted);
+        let (mut written, columns) = (self.clone(), self.columns(column));
+        if !rows.is_empty() && self.cannot_be_written_together(&columns) {
+            return (Foretold::fault(Fault::ReadOnly), written);
         }
-        (foretold, written)
+        let places = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
+        let given = places.zip(values.iter().copied()).collect::<Vec<_>>();
+        let becomes = |place: (usize, usize)| {
+            let &(_, new) = given.iter().find(|(other, _)| *other == place)?;
+            Some(if self.is_changed(place, element, new) { self.stored(place, element, new) } else { self.at(place) })
+        };
+        let fault = given.iter().find_map(|&(place, new)| {
+            let fits = element == self.types[place.1] || new.fits(self.types[place.1]);
+            if self.is_changed(place, element, new) && !fits {
+                return Some(Fault::Value(place.0, place.1));
+            }
+            self.refuses(place, becomes(place)?, becomes((place.1, place.0)))
+        });
+        for &(place, new) in &given {
+            if self.is_changed(place, element, new) {
+                written.put(place.0, place.1, self.stored(place, element, new));
+            }
+        }
+        (Foretold(fault), written)
     }
 
-    /// Returns why a value cannot be written to a cell, whose mirror is given a value too, or not.
-    fn refuses(&self, row: usize, column: usize, new: Number, mirror: Option<Number>) -> Option<Fault> {
+    fn at(&self, (row, column): (usize, usize)) -> Number {
+        self.cells[row][column]
+    }
+
+    /// Returns whether a value of a block is written: not if the block has shown it.
+    fn is_changed(&self, place: (usize, usize), element: ElementType, new: Number) -> bool {
+        element == self.types[place.1] || self.shown(self.at(place), place.1, element) != new
+    }
+
+    /// Returns what a value is as it is stored.
+    fn stored(&self, (_, column): (usize, usize), element: ElementType, new: Number) -> Number {
+        if element == self.types[column] { new } else { new.saturate(self.types[column]) }
+    }
+
+    /// Returns why a cell cannot become a value, if its mirror, which is written too, becomes another one.
+    fn refuses(&self, (row, column): (usize, usize), value: Number, mirror: Option<Number>) -> Option<Fault> {
         match &self.rule {
             Rule::All => None,
-            Rule::Stored(is_stored) => (!is_stored[row][column] && !is_zero(new)).then_some(Fault::NotStored),
-            Rule::Symmetric => mirror.is_some_and(|mirror| mirror != new).then_some(Fault::Mirror),
+            Rule::Stored(is_stored) | Rule::Beside(_, is_stored) => {
+                (!is_stored[row][column] && !is_zero(value)).then_some(Fault::NotStored(row, column))
+            }
+            Rule::Symmetric => {
+                (row < column && mirror.is_some_and(|mirror| mirror != value)).then_some(Fault::Mirror(row, column))
+            }
             Rule::Triangular(triangle) => {
-                (!is_inside(*triangle, row, column) && !is_zero(new)).then_some(Fault::Outside)
+                (!is_inside(*triangle, row, column) && !is_zero(value)).then_some(Fault::Outside(row, column))
             }
         }
+    }
+
+    fn cannot_be_written_together(&self, columns: &Range<usize>) -> bool {
+        matches!(self.rule, Rule::Beside(first, _) if columns.start < first && first < columns.end)
     }
 
     fn put(&mut self, row: usize, column: usize, value: Number) {
         let is_there = match &self.rule {
-            Rule::Stored(is_stored) => is_stored[row][column],
+            Rule::Stored(is_stored) | Rule::Beside(_, is_stored) => is_stored[row][column],
             Rule::Triangular(triangle) => is_inside(*triangle, row, column),
             Rule::All | Rule::Symmetric => true,
         };
@@ -197,24 +201,23 @@ impl Grid {
         }
     }
 
-    /// Writes one value to every cell.
+    /// Writes one value to every cell. Whether the columns can hold it is checked before all else.
     pub(crate) fn fill(&self, element: ElementType, value: Number) -> (Foretold, Self) {
-        let (mut foretold, mut written) = (Foretold::default(), self.clone());
-        for row in 0..self.cells.len() {
-            for column in 0..self.types.len() {
-                let target = self.types[column];
-                if element != target && !value.fits(target) {
-                    foretold.must.push(Fault::Value(None));
-                }
-                let converted = if element == target { value } else { value.saturate(target) };
-                match self.refuses(row, column, value, None) {
-                    Some(fault) if is_zero(converted) => foretold.may.push(fault),
-                    Some(fault) => foretold.must.push(fault),
-                    None => written.put(row, column, converted),
-                }
-            }
+        let mut written = self.clone();
+        if self.cells.is_empty() {
+            return (Foretold::default(), written);
         }
-        (foretold, written)
+        let holds_it = |&target: &ElementType| element == target || value.fits(target);
+        if let Some(column) = self.types.iter().position(|target| !holds_it(target)) {
+            return (Foretold::fault(Fault::Value(0, column)), written);
+        }
+        if self.cannot_be_written_together(&self.columns(None)) {
+            return (Foretold::fault(Fault::ReadOnly), written);
+        }
+        let places = (0..self.cells.len()).flat_map(|row| self.columns(None).map(move |column| (row, column)));
+        let fault = places.clone().find_map(|place| self.refuses(place, self.stored(place, element, value), None));
+        places.for_each(|place| written.put(place.0, place.1, self.stored(place, element, value)));
+        (Foretold(fault), written)
     }
 
     pub(crate) fn resize(&self, rows: usize) -> (Foretold, Self) {

@@ -13,7 +13,7 @@ use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::prop_oneof;
 use proptest::test_runner::{TestCaseError, TestCaseResult};
 
-use super::grid::{Foretold, Grid, Rule, is_inside};
+use super::grid::{Fault, Foretold, Grid, Rule, is_inside};
 use super::number::{ELEMENTS, Number, Typed, with_type};
 use super::real::{self, Cut, End};
 
@@ -28,6 +28,8 @@ enum Kind {
     Symmetric(Triangle, PackedOrder),
     Triangular(Triangle, PackedOrder),
     SideBySide(usize),
+    /// A structure of arrays, and sparse rows from this column on.
+    BesideSparse(usize, u64),
     EndToEnd(usize),
 }
 
@@ -55,17 +57,28 @@ enum Call {
 /// Makes the table, and its model.
 fn create(Creation { kind, rows, types, values }: Creation) -> (Boxed, Grid) {
     let is_square = matches!(kind, Kind::Symmetric(..) | Kind::Triangular(..));
-    let has_one_type = !matches!(kind, Kind::Columns | Kind::Records | Kind::SideBySide(_));
+    let has_one_type = !matches!(kind, Kind::Columns | Kind::Records | Kind::SideBySide(_) | Kind::BesideSparse(..));
     let columns = if is_square { rows } else { types.len() };
-    let types = (0..columns).map(|column| types[if has_one_type { 0 } else { column }]).collect::<Vec<_>>();
+    let last_type = match kind {
+        _ if has_one_type => 0,
+        Kind::BesideSparse(first, _) => first % (columns + 1),
+        _ => columns,
+    };
+    let types = (0..columns).map(|column| types[column.min(last_type)]).collect::<Vec<_>>();
     let mut next = values.iter().cycle();
     let cell = |element: &ElementType, next: &mut dyn Iterator<Item = &Number>| next.next().unwrap().saturate(*element);
     let mut cells =
         (0..rows).map(|_| types.iter().map(|element| cell(element, &mut next)).collect::<Vec<_>>()).collect::<Vec<_>>();
+    let pattern = |first: usize, bits: u64| {
+        let is_stored = |row: usize, column: usize| bits >> ((row * columns + column) % 64) & 1 == 1;
+        let row = |row: usize| (0..columns).map(|column| column < first || is_stored(row, column)).collect::<Vec<_>>();
+        (0..rows).map(row).collect::<Vec<_>>()
+    };
     let rule = match kind {
-        Kind::Sparse(bits) => {
-            let is_stored = |row: usize, column: usize| bits >> ((row * columns + column) % 64) & 1 == 1;
-            Rule::Stored((0..rows).map(|row| (0..columns).map(|column| is_stored(row, column)).collect()).collect())
+        Kind::Sparse(bits) => Rule::Stored(pattern(0, bits)),
+        Kind::BesideSparse(first, bits) => {
+            let first = first % (columns + 1);
+            Rule::Beside(first, pattern(first, bits))
         }
         Kind::Symmetric(..) => Rule::Symmetric,
         Kind::Triangular(triangle, _) => Rule::Triangular(triangle),
@@ -74,7 +87,7 @@ fn create(Creation { kind, rows, types, values }: Creation) -> (Boxed, Grid) {
     for row in 0..rows {
         for column in 0..columns {
             let is_zero = match &rule {
-                Rule::Stored(is_stored) => !is_stored[row][column],
+                Rule::Stored(is_stored) | Rule::Beside(_, is_stored) => !is_stored[row][column],
                 Rule::Triangular(triangle) => !is_inside(*triangle, row, column),
                 _ => false,
             };
@@ -85,7 +98,8 @@ fn create(Creation { kind, rows, types, values }: Creation) -> (Boxed, Grid) {
             }
         }
     }
-    let can_resize = !is_square && !matches!(kind, Kind::SideBySide(_) | Kind::EndToEnd(_));
+    let is_merged = matches!(kind, Kind::SideBySide(_) | Kind::BesideSparse(..) | Kind::EndToEnd(_));
+    let can_resize = !is_square && !is_merged;
     let grid = Grid { types, cells, rule, can_resize };
     (table_of(kind, &grid), grid)
 }
@@ -130,17 +144,19 @@ fn records(grid: &Grid) -> AosNumericTable {
     AosNumericTable::from_record_bytes(bytes, &layout).unwrap()
 }
 
-fn sparse(grid: &Grid, is_stored: &[Vec<bool>]) -> CsrNumericTable {
+/// The columns from one on, of one type.
+fn sparse(grid: &Grid, columns: Range<usize>, is_stored: &[Vec<bool>]) -> CsrNumericTable {
     let (mut offsets, mut indices, mut values) = (vec![0_i32], Vec::<u32>::new(), Vec::new());
     for (row, is_stored) in grid.cells.iter().zip(is_stored) {
-        for column in (0..row.len()).filter(|&column| is_stored[column]) {
-            indices.push(column as u32);
+        for column in columns.clone().filter(|&column| is_stored[column]) {
+            indices.push((column - columns.start) as u32);
             values.push(row[column]);
         }
         offsets.push(indices.len() as i32);
     }
-    let values = array(grid.types[0], values.into_iter());
-    CsrNumericTable::try_new(grid.shape(), offsets, indices, values).unwrap()
+    let values = array(grid.types.get(columns.start).copied().unwrap_or(ElementType::F64), values.into_iter());
+    let shape = Shape { rows: grid.cells.len(), columns: columns.len() };
+    CsrNumericTable::try_new(shape, offsets, indices, values).unwrap()
 }
 
 /// The values of a triangle, in the order in which they are packed.
@@ -161,7 +177,7 @@ fn table_of(kind: Kind, grid: &Grid) -> Boxed {
         (Kind::Homogeneous(layout), _) => homogeneous(grid, 0..rows, 0..columns, layout),
         (Kind::Columns, _) => Box::new(columns_of(grid, 0..columns)),
         (Kind::Records, _) => Box::new(records(grid)),
-        (Kind::Sparse(_), Rule::Stored(is_stored)) => Box::new(sparse(grid, is_stored)),
+        (Kind::Sparse(_), Rule::Stored(is_stored)) => Box::new(sparse(grid, 0..columns, is_stored)),
         (Kind::Symmetric(triangle, order), _) => {
             Box::new(PackedSymmetricMatrix::from_packed(packed(grid, triangle, order), triangle, order).unwrap())
         }
@@ -175,6 +191,12 @@ fn table_of(kind: Kind, grid: &Grid) -> Boxed {
             let right = Grid { cells: grid.cells.iter().map(|row| row[cut..].to_vec()).collect(), ..right };
             let parts = [first, Box::new(records(&right))];
             // A structure of arrays without columns has no rows to put beside others.
+            let parts = parts.into_iter().filter(|part| part.column_count() > 0 || rows == 0);
+            Box::new(MergedNumericTable::new(parts).unwrap())
+        }
+        (Kind::BesideSparse(..), Rule::Beside(first, is_stored)) => {
+            let parts: [Boxed; 2] =
+                [Box::new(columns_of(grid, 0..*first)), Box::new(sparse(grid, *first..columns, is_stored))];
             let parts = parts.into_iter().filter(|part| part.column_count() > 0 || rows == 0);
             Box::new(MergedNumericTable::new(parts).unwrap())
         }
@@ -254,15 +276,14 @@ impl World {
             Call::SetValue { element, row, column, value } => {
                 let value = value.saturate(element);
                 let result = real::set_value(&mut *self.table, element, row, column, value);
-                let wrong = self.grid.check(&(row..row + 1), Some(column));
+                let wrong = if row < self.grid.cells.len() { Fault::Column } else { Fault::Rows };
                 if self.is_there(row, column) {
-                    let part = Grid { rule: self.grid.rule.clone(), ..self.grid.clone() };
-                    let (foretold, after) = part.set(row, column, element, value);
+                    let (foretold, after) = self.grid.set(row, column, element, value);
                     if foretold.agrees_with(&result)? {
                         self.grid = after;
                     }
                 } else {
-                    wrong.agrees_with(&result)?;
+                    Foretold::fault(wrong).agrees_with(&result)?;
                 }
             }
             Call::Fill { element, value } => {
@@ -332,6 +353,9 @@ impl World {
     /// What comes back has the kind's rule, or none if it is stored as what it shows.
     fn replace(&mut self, table: Result<Boxed, Error>) {
         self.table = table.unwrap();
+        if matches!(self.grid.rule, Rule::Beside(..)) {
+            self.grid.rule = Rule::All;
+        }
         self.grid.can_resize |= self.grid.rule == Rule::All;
     }
 
@@ -359,7 +383,7 @@ impl Grid {
         let one = Grid { rule: Rule::All, ..one };
         let (fits, _) = one.fill(element, value);
         if fits.agrees_with(&Ok(())).is_err() {
-            return (Foretold::fault(super::grid::Fault::Value(Some((row, column)))), self.clone());
+            return (Foretold::fault(Fault::Value(row, column)), self.clone());
         }
         let (foretold, after) = self.write(row..row + 1, Some(column), element, &[value]);
         match foretold.agrees_with(&Ok(())) {
@@ -400,6 +424,7 @@ fn creation() -> impl Strategy<Value = Creation> + Clone {
         2 => (triangle.clone(), order.clone()).prop_map(|(triangle, order)| Kind::Symmetric(triangle, order)),
         2 => (triangle, order).prop_map(|(triangle, order)| Kind::Triangular(triangle, order)),
         2 => (0_usize..6).prop_map(Kind::SideBySide),
+        2 => (0_usize..6, any::<u64>()).prop_map(|(first, bits)| Kind::BesideSparse(first, bits)),
         2 => (0_usize..6).prop_map(Kind::EndToEnd),
     ];
     let types = prop::collection::vec(prop::sample::select(ELEMENTS), 1..5);

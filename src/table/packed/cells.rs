@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::packing::{OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, earlier_pair, first_unequal};
+use super::packing::{BecomeSame, OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, check_pairs};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -183,25 +183,25 @@ fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mu
     for first in (0..dimension).step_by(SIDE) {
         let rows = first..dimension.min(first + SIDE);
         let start = if packing.other == OtherHalf::Mirrored { first } else { 0 };
-        let mut refused = None;
+        let (mut outcome, as_it_is): (_, BecomeSame<'_>) = (Ok(()), &|_, _, _| false);
         for column in (start..dimension).step_by(SIDE) {
             let region = Region { rows: rows.clone(), columns: column..dimension.min(column + SIDE) };
             let (height, width) = (region.rows.len(), region.columns.len());
             let (tile, mirror) = (&mut tile[..height * width], &mut mirror[..height * width]);
             read(&region, tile)?;
             let found = match packing.other {
-                OtherHalf::Zero => packing.check_new(&region, tile).err(),
+                OtherHalf::Zero => packing.check_new(&region, AnySlice::new(tile), as_it_is),
                 OtherHalf::Mirrored => {
                     read(&Region { rows: region.columns.clone(), columns: rows.clone() }, mirror)?;
                     let value = |row: usize, at: usize| tile[(row - first) * width + at - column];
                     let mirrored = |row: usize, at: usize| mirror[(at - column) * height + row - first];
-                    first_unequal(&rows, &region.columns, value, mirrored)
+                    check_pairs(&rows, &region.columns, value, mirrored, as_it_is)
                 }
             };
-            refused = earlier_pair(refused, found);
+            outcome = earlier(outcome, found);
             packing.scatter(values, &region, tile);
         }
-        refused.map_or(Ok(()), Err)?;
+        outcome?;
     }
     Ok(())
 }
@@ -273,6 +273,21 @@ fn read<T: Element>(packing: &Packing, values: &[T], region: &Region, target: Ta
         })
     };
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
+}
+
+/// Returns whether a value becomes the same when either of two values is written over it, which are saturated if they
+/// do not fit. Zeros that are not stored have no sign.
+fn become_same<T: Element>(old: T, pair: [AnySlice<'_>; 2], other: OtherHalf, rule: WriteRule) -> bool {
+    let [left, right] = pair.map(|new| {
+        let mut value = [old];
+        let window = AnyWindowMut::of_rows(AnySliceMut::new(&mut value), 1, 1);
+        kernel::write_checked(window, AnyWindow::of_rows(new, 1, 1), rule);
+        value[0]
+    });
+    match other {
+        OtherHalf::Mirrored => left.is_same(right),
+        OtherHalf::Zero => left == right,
+    }
 }
 
 /// Writes values that have been checked.
@@ -363,15 +378,18 @@ impl NumericTable for Packed {
         if values.is_empty() {
             return Ok(());
         }
-        match_element!(values.element_type(), U => {
-            packing.check_new::<U>(region, values.downcast::<U>().unwrap_or_default())
-        })?;
         match_element!(self.array.element_type(), T => {
+            let stored = self.values::<T>()?;
+            let become_same = |row: usize, column: usize, pair: [AnySlice<'_>; 2]| {
+                let old = packing.index_of(row, column).map_or(T::default(), |index| stored[index]);
+                become_same(old, pair, packing.other, rule)
+            };
             let mut check = |old: AnyWindow<'_>, part: &Region| match region.place_of(part) {
                 Some(place) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
                 None => Ok(()), // never: a part is inside
             };
-            for_each_window::<T>(&packing, self.values()?, region, &mut check)?;
+            let permitted = for_each_window::<T>(&packing, stored, region, &mut check);
+            earlier(permitted, packing.check_new(region, values, &become_same))?;
             write::<T>(&packing, self.values_mut()?, region, new, rule);
         });
         Ok(())

@@ -37,8 +37,9 @@ use crate::base::value::AnyValue;
 /// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
 /// contiguous. Many rows are read in about twice the time that a full matrix takes; one row at a time, each of its
 /// mirrored values comes from another line of the cache. A value that is written is written for both of its cells. If a
-/// block has both, and they differ in any bit when it is written, that is [`Error::UnequalMirror`], and nothing is
-/// written: change both, or the [packed values](Self::packed_mut).
+/// block has both, and they would differ in any bit as the matrix stores them, that is [`Error::UnequalMirror`], and
+/// nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5 and 2.0 may be written to a matrix
+/// of integers, which stores 2 for both, and 0.0 and -0.0 may not be written to one of floats.
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
 /// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
@@ -77,8 +78,9 @@ pub struct PackedSymmetricMatrix(Packed);
 /// ```
 ///
 /// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
-/// contiguous. Writing anything but zero to a cell that is not stored is [`Error::OutsideTriangle`], and nothing is
-/// written.
+/// contiguous. Writing anything that would not be zero as the matrix stores it to a cell that is not stored is
+/// [`Error::OutsideTriangle`], and nothing is written. As in a [`CsrNumericTable`](crate::CsrNumericTable), 0.3, which
+/// a matrix of integers cuts to zero, may be written anywhere there; and -0.0 counts as zero.
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
 /// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
@@ -432,7 +434,8 @@ impl PackedTriangularMatrix {
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
-    /// [`Error::OutOfMemory`]; [`Error::OutsideTriangle`] for anything but zero where it is always zero.
+    /// [`Error::OutOfMemory`]; [`Error::OutsideTriangle`] for what does not become zero where it
+    /// is always zero.
     ///
     /// # Examples
     /// ```

@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
-use crate::base::element::{Element, ElementType};
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::table::Region;
+use crate::table::tiling::earlier;
+use crate::window::AnySlice;
 
 /// The half of a square matrix that is stored, with the diagonal.
 ///
@@ -357,69 +359,84 @@ impl Packing {
         });
     }
 
-    /// Checks that the matrix can show the values of a region: that those of two cells which are stored as one do not
-    /// differ in any bit, and that those which are not stored are zeros.
+    /// Checks that the matrix can show the values of a region: that those of two cells which are stored as one are the
+    /// same, and that those which are not stored are zeros. Others are permitted if they become so.
     ///
     /// # Errors
     /// [`Error::UnequalMirror`], [`Error::OutsideTriangle`] for the first one in row-major order.
-    pub(super) fn check_new<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
-        match self.other {
-            OtherHalf::Mirrored => self.check_mirrored(region, values),
-            OtherHalf::Zero => self.check_zeros(region, values),
-        }
+    pub(super) fn check_new(&self, region: &Region, values: AnySlice<'_>, become_same: BecomeSame<'_>) -> Result<()> {
+        match_element!(values.element_type(), U => {
+            let values = values.downcast::<U>().unwrap_or_default();
+            match self.other {
+                OtherHalf::Mirrored => self.check_mirrored(region, values, become_same),
+                OtherHalf::Zero => self.check_zeros(region, values, become_same),
+            }
+        })
     }
 
-    fn check_zeros<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
+    fn check_zeros<U: Element>(&self, region: &Region, values: &[U], become_same: BecomeSame<'_>) -> Result<()> {
         let Region { rows, columns } = region;
+        let zero = U::default();
         for (row, values) in rows.clone().zip(values.chunks_exact(columns.len().max(1))) {
             let zeros = common(&self.zeros_of(row), columns);
             let values = &values[zeros.start - columns.start..zeros.end - columns.start];
-            if let Some((column, &value)) = zeros.zip(values).find(|&(_, &value)| value != U::default()) {
+            let is_refused = |column: usize, value: U| {
+                value != zero && !become_same(row, column, [[value], [zero]].each_ref().map(any))
+            };
+            if let Some((column, &value)) = zeros.zip(values).find(|&(column, &value)| is_refused(column, value)) {
                 return Err(Error::OutsideTriangle { row, column, value: value.into() });
             }
         }
         Ok(())
     }
 
-    fn check_mirrored<U: Element>(&self, region: &Region, values: &[U]) -> Result<()> {
+    fn check_mirrored<U: Element>(&self, region: &Region, values: &[U], become_same: BecomeSame<'_>) -> Result<()> {
         let Region { rows, columns } = region;
         let (both, width) = (common(rows, columns), columns.len());
         let value = |row: usize, column: usize| values[(row - rows.start) * width + column - columns.start];
         for row in both.clone().step_by(SIDE) {
             let band = row..both.end.min(row + SIDE);
-            let mut first = None;
+            let mut outcome = Ok(());
             for column in (row..both.end).step_by(SIDE) {
                 let tile = column..both.end.min(column + SIDE);
-                first = earlier_pair(first, first_unequal(&band, &tile, value, |row, column| value(column, row)));
+                let mirrored = |row: usize, column: usize| value(column, row);
+                outcome = earlier(outcome, check_pairs(&band, &tile, value, mirrored, become_same));
             }
-            first.map_or(Ok(()), Err)?;
+            outcome?;
         }
         Ok(())
     }
 }
 
-/// Returns the error for the first two values of rows and columns, right of the diagonal, that differ.
-pub(super) fn first_unequal<U: Element>(
+/// Tells whether two values that differ become the same where they are stored: one of the cell at a row and a column,
+/// and what it should be. Each slice has one value.
+pub(super) type BecomeSame<'b> = &'b dyn Fn(usize, usize, [AnySlice<'_>; 2]) -> bool;
+
+fn any<U: Element>(value: &[U; 1]) -> AnySlice<'_> {
+    AnySlice::new(value)
+}
+
+/// Checks that values of rows and columns, right of the diagonal, are the same as the mirrored ones.
+///
+/// # Errors
+/// [`Error::UnequalMirror`] for the first one in row-major order.
+pub(super) fn check_pairs<U: Element>(
     rows: &Range<usize>,
     columns: &Range<usize>,
     value: impl Fn(usize, usize) -> U,
     mirrored: impl Fn(usize, usize) -> U,
-) -> Option<Error> {
-    rows.clone().find_map(|row| {
-        let mut columns = columns.start.max(row + 1)..columns.end;
-        let column = columns.find(|&column| !value(row, column).is_same(mirrored(row, column)))?;
-        let [value, mirrored] = [value(row, column), mirrored(row, column)].map(AnyValue::from);
-        Some(Error::UnequalMirror { row, column, value, mirror: (column, row), mirrored })
-    })
-}
-
-/// Returns the one of two errors of a band that is in the earlier row.
-pub(super) fn earlier_pair(left: Option<Error>, right: Option<Error>) -> Option<Error> {
-    let row = |error: &Option<Error>| match error {
-        Some(Error::UnequalMirror { row, .. } | Error::OutsideTriangle { row, .. }) => *row,
-        _ => usize::MAX,
-    };
-    if row(&right) < row(&left) { right } else { left }
+    become_same: BecomeSame<'_>,
+) -> Result<()> {
+    for row in rows.clone() {
+        for column in columns.start.max(row + 1)..columns.end {
+            let pair = [value(row, column), mirrored(row, column)];
+            if !pair[0].is_same(pair[1]) && !become_same(row, column, pair.map(|value| [value]).each_ref().map(any)) {
+                let [value, mirrored] = pair.map(AnyValue::from);
+                return Err(Error::UnequalMirror { row, column, value, mirror: (column, row), mirrored });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the intersection of two ranges; an empty one begins inside the second.

@@ -5,8 +5,8 @@ mod values;
 use numeric_table::convert::WriteRule;
 use numeric_table::table::{Refused, Region, TableKind, Target, by_ref};
 use numeric_table::{
-    AnyArray, AnySlice, AnySliceMut, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix,
-    SoaNumericTable, Triangle, prelude::*,
+    AnyArray, AnySlice, AnySliceMut, AnyValue, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix,
+    PackedTriangularMatrix, SoaNumericTable, Triangle, prelude::*,
 };
 use proptest::prelude::*;
 use test_support::tables::{address, assert_error, shape};
@@ -155,12 +155,12 @@ fn zeros_of_either_sign_may_be_written_where_all_is_zero_and_nothing_else() {
     for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
         let mut matrix = triangular(vec![1.0_f32, 2.0, 3.0], triangle, order);
         let (row, column) = if triangle == Triangle::Upper { (1, 0) } else { (0, 1) };
-        for zero in [0.0, -0.0] {
+        for zero in [0.0, -0.0, f64::MIN_POSITIVE, -f64::MIN_POSITIVE] {
             matrix.set_value(row, column, zero).unwrap();
             matrix.set(row, column, zero).unwrap();
         }
         assert_eq!(matrix.value::<f32>(row, column).unwrap().to_bits(), 0);
-        for value in [f64::NAN, f64::MIN_POSITIVE, -1.0, f64::INFINITY] {
+        for value in [f64::NAN, f64::from(f32::from_bits(1)), -1.0, f64::INFINITY] {
             assert_error!(matrix.set(row, column, value), Error::OutsideTriangle { row: at, .. } if at == row);
         }
         assert_error!(matrix.set(row, column, 1_u8), Error::OutsideTriangle { .. });
@@ -248,6 +248,77 @@ fn values_of_another_type_are_an_error_and_no_silent_copy() {
     assert_error!(matrix.set(usize::MAX, 0, 1), Error::RowsOutOfRange { .. });
     assert_error!(matrix.set(0, 1, 1e300), Error::ValueNotRepresentable { row: 0, column: 1, .. });
     assert_eq!(matrix.packed::<i32>().unwrap(), [1, 2, 3]);
+}
+
+fn edited(matrix: &mut dyn NumericTable, changes: &[(usize, usize, f64)]) -> Result<(), Error> {
+    matrix.update_rows::<f64, _>(.., |block| {
+        changes.iter().for_each(|&(row, column, value)| block.row_mut(row)[column] = value);
+        Ok(())
+    })
+}
+
+/// As in a sparse table, into which what is cut to zero may be written anywhere.
+#[test]
+fn values_that_become_zero_outside_the_triangle_are_written_and_others_refused() {
+    for order in ORDERS {
+        let mut matrix = triangular(vec![1, 2, 3, 4, 5, 6], Triangle::Upper, order);
+        edited(&mut matrix, &[(0, 0, 7.5), (1, 0, 0.3), (2, 1, -0.9)]).unwrap();
+        assert_eq!(matrix.get(0, 0).unwrap(), 7.into());
+        assert_eq!((matrix.get(1, 0).unwrap(), matrix.get(2, 1).unwrap()), (0.into(), 0.into()));
+        let sparse = CsrNumericTable::from_dense::<i32>(&matrix).unwrap();
+        let mut sparse: [Boxed; 2] = [Box::new(sparse), Box::new(matrix)];
+        for table in &mut sparse {
+            table.set_value(2, 0, 0.3).unwrap();
+            assert!(table.set_value(2, 0, 1.3).is_err());
+        }
+    }
+    let mut matrix = triangular(vec![1, 2, 3, 4, 5, 6], Triangle::Upper, PackedOrder::Rows);
+    let refused = edited(&mut matrix, &[(1, 0, 0.3), (2, 1, -1.5)]);
+    assert_error!(refused, Error::OutsideTriangle { row: 2, column: 1, value } if value == (-1.5).into());
+}
+
+#[test]
+fn two_values_for_one_cell_differ_if_they_are_stored_as_values_that_differ() {
+    for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+        let mut matrix = symmetric(vec![1, 2, 3, 4, 5, 6], triangle, order);
+        edited(&mut matrix, &[(0, 1, 7.0), (1, 0, 7.9), (0, 2, -0.0), (2, 0, 0.5)]).unwrap();
+        assert_eq!(
+            [(0, 1), (1, 0), (0, 2)].map(|(row, column)| matrix.get(row, column).unwrap()),
+            [7, 7, 0].map(AnyValue::from)
+        );
+        let refused = edited(&mut matrix, &[(0, 1, 8.0), (1, 0, 7.9)]);
+        assert_error!(refused, Error::UnequalMirror { row: 0, column: 1, .. });
+        // 2^63 - 1 shows 1e300, which stays as it is; 2^63 - 2 becomes 2^63.
+        let mut matrix = symmetric(vec![1e300; 3], triangle, order);
+        let refused = matrix.update_rows::<i64, _>(.., |block| {
+            assert_eq!(block[..], [i64::MAX; 4]);
+            block.row_mut(1)[0] -= 1;
+            Ok(())
+        });
+        assert_error!(refused, Error::UnequalMirror { row: 0, column: 1, .. });
+        let mut floats = symmetric(vec![0.0; 3], triangle, order);
+        assert_error!(edited(&mut floats, &[(1, 0, -0.0)]), Error::UnequalMirror { row: 0, column: 1, .. });
+    }
+}
+
+#[test]
+fn of_a_value_that_does_not_fit_and_a_cell_that_cannot_have_its_value_the_first_one_is_named() {
+    for order in ORDERS {
+        let mut matrix = triangular(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, order);
+        let refused = edited(&mut matrix, &[(0, 0, 1e300), (0, 1, 1.0)]);
+        assert_error!(refused, Error::ValueNotRepresentable { row: 0, column: 0, .. });
+        let refused = edited(&mut matrix, &[(0, 1, 1e300), (0, 2, 1.0)]); // one cell, two faults
+        assert_error!(refused, Error::ValueNotRepresentable { row: 0, column: 1, .. });
+        let refused = edited(&mut matrix, &[(0, 1, 1.0), (2, 2, 1e300)]);
+        assert_error!(refused, Error::OutsideTriangle { row: 0, column: 1, .. });
+        let mut matrix = symmetric(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, order);
+        let refused = edited(&mut matrix, &[(0, 0, 1e300), (0, 1, 9.0)]);
+        assert_error!(refused, Error::ValueNotRepresentable { row: 0, column: 0, .. });
+        let refused = edited(&mut matrix, &[(0, 1, 9.0), (1, 0, 1e300)]);
+        assert_error!(refused, Error::UnequalMirror { row: 0, column: 1, .. });
+        let refused = edited(&mut matrix, &[(0, 1, i32::MAX.into()), (1, 0, 1e300)]);
+        assert_error!(refused, Error::ValueNotRepresentable { row: 1, column: 0, .. });
+    }
 }
 
 #[test]
