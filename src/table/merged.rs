@@ -26,10 +26,14 @@ use crate::base::error::{Error, Result};
 /// only.
 ///
 /// A block of rows is a converted copy, unless its columns are all in one table. Finding the table of a column takes
-/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. A table that
-/// is written in a way of its own, without [pieces](NumericTable::pieces_mut), is written where a region lies in it
-/// alone. Its size cannot be changed. It is saved as what it shows: a homogeneous table if all columns have one type,
-/// else a structure of arrays.
+/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. Its size
+/// cannot be changed. It is saved as what it shows: a homogeneous table if all columns have one type, else a structure
+/// of arrays.
+///
+/// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
+/// lies in one of them alone: single values, and columns. Blocks of rows that have columns of another table too can be
+/// read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is [`Error::ReadOnlyTable`], and
+/// nothing is written.
 ///
 /// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
 ///
@@ -63,9 +67,13 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 ///
 /// A block of rows that lies in one table is what that table makes of it: its own memory, if it is of the type that is
 /// asked for and contiguous there. Finding the table of a row takes O(log tables). A block that is written in place
-/// locks the table that it lies in; a copy locks nothing. A table that is written in a way of its own, without
-/// [pieces](NumericTable::pieces_mut), is written where a region lies in it alone. Its size cannot be changed. It is
-/// saved as what it shows: a homogeneous table if all columns have one type, else a structure of arrays.
+/// locks the table that it lies in; a copy locks nothing. Its size cannot be changed. It is saved as what it shows: a
+/// homogeneous table if all columns have one type, else a structure of arrays.
+///
+/// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
+/// lies in one of them alone: single values, and blocks of rows that are all in one table. Blocks that have rows of
+/// another table too can be read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is
+/// [`Error::ReadOnlyTable`], and nothing is written.
 ///
 /// Source: DAAL `RowMergedNumericTable`, which describes all columns as the first table does, whatever the others hold.
 ///

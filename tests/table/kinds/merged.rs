@@ -1,7 +1,10 @@
 //! Tables side by side and end to end.
 
 use numeric_table::table::{Piece, PieceMut, Refused, Region, TableId, TableKind, Target, by_mut, by_ref};
-use numeric_table::{AnySliceMut, MergedNumericTable, RowMergedNumericTable, prelude::*};
+use numeric_table::{
+    AnySliceMut, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix,
+    RowMergedNumericTable, Triangle, prelude::*,
+};
 use test_support::tables::{assert_error, shape};
 
 use super::{Boxed, Ramp};
@@ -277,4 +280,62 @@ fn endless_shapes_without_values_are_described_at_once() {
     assert_eq!(table.rows::<f64>(5..).unwrap().len(), 0);
     table.fill(1).unwrap();
     table.update_rows::<f64, _>(.., |_| Ok(())).unwrap();
+}
+
+/// Sparse and packed tables have no pieces for writing.
+#[test]
+fn tables_without_pieces_are_written_alone_and_not_together_with_others() {
+    let numbers = || HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6], [7, 8, 9]]).unwrap();
+    let packed = || vec![1, 2, 3, 4, 5, 6];
+    let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
+    let makers: [&dyn Fn() -> Boxed; 3] = [
+        &|| Box::new(CsrNumericTable::from_dense::<i32>(&numbers()).unwrap()),
+        &|| Box::new(PackedSymmetricMatrix::from_packed(packed(), upper, rows).unwrap()),
+        &|| Box::new(PackedTriangularMatrix::from_packed(packed(), upper, rows).unwrap()),
+    ];
+    let refuses = |table: &mut dyn NumericTable, rows: std::ops::Range<usize>| {
+        let before = table.rows::<i32>(..).unwrap().to_vec();
+        let refused = table.update_rows::<f64, _>(rows.clone(), |block| {
+            block[0] = 50.0;
+            Ok(())
+        });
+        assert_error!(refused, Error::ReadOnlyTable);
+        let mut block = table.rows_mut::<i32>(rows.clone()).unwrap();
+        block[0] = 50;
+        assert_error!(block.release(), Error::ReadOnlyTable);
+        let mut block = BlockDescriptor::<i32>::new();
+        table.get_block_of_rows(rows.start, rows.len(), ReadWriteMode::WriteOnly, &mut block).unwrap();
+        block.as_mut_slice().unwrap().fill(50);
+        assert_error!(table.release_block_of_rows(&mut block), Error::ReadOnlyTable);
+        block.discard();
+        assert_error!(table.fill(0), Error::ReadOnlyTable);
+        assert_eq!(table.rows::<i32>(..).unwrap()[..], before);
+    };
+    for (make, first) in makers.into_iter().flat_map(|make| [(make, true), (make, false)]) {
+        let both = || if first { [make(), Box::new(numbers())] } else { [Box::new(numbers()) as Boxed, make()] };
+        let mut side_by_side = MergedNumericTable::new(both()).unwrap();
+        refuses(&mut side_by_side, 0..3);
+        refuses(&mut side_by_side, 1..2);
+        let own = if first { 1 } else { 4 };
+        side_by_side.set_value(0, own, 20).unwrap();
+        side_by_side
+            .update_column::<f64, _>(own, ..2, |column| {
+                column[1] = 30.0;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(side_by_side.column::<i32>(own, ..2).unwrap()[..], [20, 30]);
+
+        let mut end_to_end = RowMergedNumericTable::new(both()).unwrap();
+        refuses(&mut end_to_end, 0..6);
+        refuses(&mut end_to_end, 2..4);
+        let own = if first { 0 } else { 3 };
+        end_to_end
+            .update_rows::<f64, _>(own..own + 1, |row| {
+                row.copy_from_slice(&[10.0, 20.0, 30.0]);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(end_to_end.rows::<i32>(own..own + 1).unwrap()[..], [10, 20, 30]);
+    }
 }
