@@ -4,6 +4,7 @@
 
 use numeric_table::BasicStatistics;
 use numeric_table::prelude::*;
+use numeric_table::table::TableKind;
 use test_support::tables::{MODES, assert_error, number, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -14,9 +15,12 @@ pub(super) const COLUMNS: usize = 5;
 
 const RANGES: [std::ops::Range<usize>; 7] = [0..ROWS, 0..1, 2..3, 3..ROWS, 1..5, 4..4, ROWS..ROWS];
 
-/// One test for each promise, of the kind of table that `$make` makes.
+/// One test for each promise, of the kind of table that `$make` makes; `saved` is another kind that it is saved as.
 macro_rules! conformance {
-    ($name:ident, $make:expr) => {
+    ($name:ident: $kind:ident, resizes: $resizes:literal, $make:expr) => {
+        conformance!($name: $kind, saved: $kind, resizes: $resizes, $make);
+    };
+    ($name:ident: $kind:ident, saved: $saved:ident, resizes: $resizes:literal, $make:expr) => {
         mod $name {
             #[allow(unused_imports, reason = "what some of the makers use")]
             use super::*;
@@ -25,8 +29,19 @@ macro_rules! conformance {
             conformance!(@tests $make; is_read_by_rows is_read_by_columns is_read_through_descriptors
                 is_written_through_blocks is_written_through_descriptors is_written_in_closures
                 is_walked_in_blocks keeps_everything_when_a_value_is_refused refuses_what_is_out_of_range
-                keeps_what_a_block_showed comes_back_from_a_dropped_block is_converted_and_measured is_saved_as_the_kind_that_it_is
-                is_cut_and_extended_or_refuses describes_its_columns);
+                keeps_what_a_block_showed comes_back_from_a_dropped_block is_converted_and_measured
+                describes_its_columns);
+
+            #[test]
+            fn is_saved_as_the_kind_that_it_is() {
+                let [kind, saved] = [TableKind::$kind, TableKind::$saved];
+                suite::is_saved_as_the_kind_that_it_is(&$make, kind, saved);
+            }
+
+            #[test]
+            fn is_cut_and_extended_or_refuses() {
+                suite::is_cut_and_extended_or_refuses(&$make, $resizes);
+            }
         }
     };
     (@tests $make:expr; $($test:ident)*) => {
@@ -336,7 +351,8 @@ pub(super) fn keeps_what_a_block_showed(make: &dyn Fn() -> Boxed) {
 pub(super) fn comes_back_from_a_dropped_block(make: &dyn Fn() -> Boxed) {
     fn check<U: SmallNumber>(make: &dyn Fn() -> Boxed) {
         let mut table = make();
-        for (is_column, mode) in [(false, ReadWriteMode::ReadWrite), (true, ReadWriteMode::ReadWrite)] {
+        let writable = [ReadWriteMode::ReadWrite, ReadWriteMode::WriteOnly];
+        for (mode, is_column) in writable.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
             let mut block = BlockDescriptor::<U>::new();
             match is_column {
                 false => table.get_block_of_rows(1, 2, mode, &mut block).unwrap(),
@@ -369,22 +385,23 @@ pub(super) fn is_converted_and_measured(make: &dyn Fn() -> Boxed) {
     assert!(table.to_string().starts_with(&format!("{} ", table.shape())), "{table}");
 }
 
-pub(super) fn is_saved_as_the_kind_that_it_is(make: &dyn Fn() -> Boxed) {
-    super::saving::check(&mut *make(), &numbers::<f64>(COLUMNS, 0..ROWS));
+pub(super) fn is_saved_as_the_kind_that_it_is(make: &dyn Fn() -> Boxed, kind: TableKind, saved: TableKind) {
+    super::saving::check(&mut *make(), &numbers::<f64>(COLUMNS, 0..ROWS), kind, saved);
 }
 
 /// Resizing keeps the rows that stay, and adds zeros; or it is refused, and nothing has changed.
-pub(super) fn is_cut_and_extended_or_refuses(make: &dyn Fn() -> Boxed) {
+pub(super) fn is_cut_and_extended_or_refuses(make: &dyn Fn() -> Boxed, resizes: bool) {
     let mut table = make();
     for rows in [3, ROWS + 2, ROWS] {
         let before = values_of::<f64>(&*table);
-        match table.resize(rows) {
-            Ok(()) => {
-                let kept = before.iter().copied().chain(std::iter::repeat(0.0)).take(rows * COLUMNS);
-                assert_eq!(values_of::<f64>(&*table), kept.collect::<Vec<_>>());
-            }
-            Err(Error::ReadOnlyTable) => assert_eq!(values_of::<f64>(&*table), before),
-            Err(other) => panic!("{other:?}"),
+        let resized = table.resize(rows);
+        if resizes {
+            resized.unwrap();
+            let kept = before.iter().copied().chain(std::iter::repeat(0.0)).take(rows * COLUMNS);
+            assert_eq!(values_of::<f64>(&*table), kept.collect::<Vec<_>>());
+        } else {
+            assert_error!(resized, Error::ReadOnlyTable);
+            assert_eq!(values_of::<f64>(&*table), before);
         }
     }
     let before = (table.shape(), values_of::<f64>(&*table));

@@ -13,7 +13,7 @@ mod soa;
 mod square;
 
 use numeric_table::prelude::*;
-use numeric_table::table::{by_mut, by_ref, records_mut};
+use numeric_table::table::{TableKind, by_mut, by_ref, records_mut};
 use numeric_table::{
     AnyArray, AosNumericTable, BorrowedTableMut, CsrNumericTable, MergedNumericTable, RecordLayout,
     RowMergedNumericTable, SoaNumericTable, bf16, f16, impl_record,
@@ -190,34 +190,46 @@ fn kept<T>(value: T) -> &'static mut T {
     value
 }
 
-conformance!(homogeneous_by_rows, || homogeneous(DataLayout::RowMajor));
-conformance!(homogeneous_by_columns, || homogeneous(DataLayout::ColumnMajor));
-conformance!(structure_of_arrays_of_five_types, || Box::new(structure_of_arrays()) as Boxed);
-conformance!(array_of_structures_of_five_types, || {
+conformance!(homogeneous_by_rows: HOMOGENEOUS, resizes: true, || homogeneous(DataLayout::RowMajor));
+conformance!(homogeneous_by_columns: HOMOGENEOUS, resizes: true, || homogeneous(DataLayout::ColumnMajor));
+conformance!(structure_of_arrays_of_five_types: STRUCTURE_OF_ARRAYS, resizes: true, || {
+    Box::new(structure_of_arrays()) as Boxed
+});
+conformance!(array_of_structures_of_five_types: ARRAY_OF_STRUCTURES, resizes: true, || {
     Box::new(AosNumericTable::from_records(mixed_records()).unwrap()) as Boxed
 });
-conformance!(array_of_structures_of_one_piece, || {
+conformance!(array_of_structures_of_one_piece: ARRAY_OF_STRUCTURES, resizes: true, || {
     Box::new(AosNumericTable::from_records(wide_records()).unwrap()) as Boxed
 });
-conformance!(array_of_structures_by_layout, || Box::new(records_by_layout()) as Boxed);
-conformance!(array_of_structures_packed, || Box::new(packed_records()) as Boxed);
-conformance!(array_of_structures_shared, || Box::new(kept(records_by_layout()).clone()) as Boxed);
-conformance!(borrowed_records, || records_mut(&mut kept(mixed_records())[..]));
-conformance!(side_by_side, || Box::new(merged()) as Boxed);
-conformance!(end_to_end, || Box::new(row_merged()) as Boxed);
-conformance!(end_to_end_of_side_by_side, || Box::new(nested()) as Boxed);
-conformance!(sparse_rows, || Box::new(all_stored()) as Boxed);
-conformance!(some_sparse_rows, || Box::new(slice_of_all_stored()) as Boxed);
-conformance!(borrowed, || by_mut(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor))));
-conformance!(borrowed_values_by_rows, || {
+conformance!(array_of_structures_by_layout: ARRAY_OF_STRUCTURES, resizes: true, || {
+    Box::new(records_by_layout()) as Boxed
+});
+conformance!(array_of_structures_packed: ARRAY_OF_STRUCTURES, resizes: true, || Box::new(packed_records()) as Boxed);
+conformance!(array_of_structures_shared: ARRAY_OF_STRUCTURES, resizes: true, || {
+    Box::new(kept(records_by_layout()).clone()) as Boxed
+});
+conformance!(borrowed_records: CUSTOM, saved: STRUCTURE_OF_ARRAYS, resizes: false, || {
+    records_mut(&mut kept(mixed_records())[..])
+});
+conformance!(side_by_side: MERGED, saved: STRUCTURE_OF_ARRAYS, resizes: false, || Box::new(merged()) as Boxed);
+conformance!(end_to_end: ROW_MERGED, saved: HOMOGENEOUS, resizes: false, || Box::new(row_merged()) as Boxed);
+conformance!(end_to_end_of_side_by_side: ROW_MERGED, saved: STRUCTURE_OF_ARRAYS, resizes: false, || {
+    Box::new(nested()) as Boxed
+});
+conformance!(sparse_rows: CSR, resizes: true, || Box::new(all_stored()) as Boxed);
+conformance!(some_sparse_rows: CSR, resizes: true, || Box::new(slice_of_all_stored()) as Boxed);
+conformance!(borrowed: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
+    by_mut(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor)))
+});
+conformance!(borrowed_values_by_rows: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
     Box::new(BorrowedTableMut::from(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::RowMajor)).view_mut().unwrap()))
         as Boxed
 });
-conformance!(borrowed_values_by_columns, || {
+conformance!(borrowed_values_by_columns: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
     Box::new(BorrowedTableMut::from(kept(numbered::<i16>(ROWS, COLUMNS, DataLayout::ColumnMajor)).view_mut().unwrap()))
         as Boxed
 });
-conformance!(borrowed_values_of_a_larger_table, || {
+conformance!(borrowed_values_of_a_larger_table: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
     let larger = kept(HomogenNumericTable::<i16>::zeros(shape(ROWS + 2, COLUMNS + 3)).unwrap());
     let values = larger.view_mut().unwrap().rows(1..=ROWS).unwrap().columns(2..2 + COLUMNS).unwrap();
     let mut table = BorrowedTableMut::from(values);
@@ -227,7 +239,7 @@ conformance!(borrowed_values_of_a_larger_table, || {
     Box::new(table) as Boxed
 });
 #[cfg(feature = "ndarray")]
-conformance!(a_strided_view_of_ndarray, || {
+conformance!(a_strided_view_of_ndarray: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
     // Neither stride is one.
     let larger = kept(HomogenNumericTable::<i16>::zeros(shape(COLUMNS * 3, ROWS * 2)).unwrap());
     let array = larger.view_mut().unwrap().into_ndarray().unwrap();
@@ -237,7 +249,7 @@ conformance!(a_strided_view_of_ndarray, || {
     }
     Box::new(BorrowedTableMut::try_from(array).unwrap()) as Boxed
 });
-conformance!(of_the_user, || {
+conformance!(of_the_user: CUSTOM, saved: HOMOGENEOUS, resizes: true, || {
     let rows = |rows: std::ops::Range<usize>| {
         let place = |row: usize, column: usize| number::<u8>(COLUMNS, rows.start + row, column);
         HomogenNumericTable::from_fn(shape(rows.len(), COLUMNS), place).unwrap()
