@@ -97,7 +97,7 @@ fn sizes_that_do_not_fit_the_data_are_refused() {
     assert!(HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(3, 2)).is_ok());
 }
 
-/// oneDAL `table/test/homogen.cpp`: wrap, pointer and shape; the array form that the peer prepares and does not use.
+/// oneDAL `table/test/homogen.cpp`: wrap, pointer and shape; the array form that oneDAL prepares and does not use.
 #[test]
 fn wrapped_data_keeps_pointer_and_shape() {
     static VALUES: [f32; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
@@ -120,7 +120,7 @@ fn table_built_from_an_array_keeps_pointer_layout_and_type() {
     assert_eq!(address(table.as_slice().unwrap()), place);
 }
 
-/// oneDAL `table/test/table_builder.cpp`: modify through the builder, which the peer has commented out.
+/// oneDAL `table/test/table_builder.cpp`: modify through the builder, which oneDAL has commented out.
 #[test]
 fn table_modified_through_a_block_shows_the_change() {
     let mut table = HomogenNumericTable::<f32>::new(shape(3, 2), DoAllocate).unwrap();
@@ -140,7 +140,7 @@ fn round_trips<T: SmallNumber>() {
     }
 }
 
-/// oneDAL `table/test/homogen_serialization.cpp`: sizes and types of the peer, typed and base on both sides.
+/// oneDAL `table/test/homogen_serialization.cpp`: sizes and types of oneDAL, typed and base on both sides.
 #[test]
 fn tables_round_trip_typed_and_base() {
     for_each_element!(round_trips);

@@ -12,7 +12,7 @@ use super::{Table, formats, through_bincode, through_bincode_reader};
 fn arrays_of_several_lengths_come_back_equal_and_mutable() {
     fn check<T: Element>() {
         for count in [0, 1, 10, 1000] {
-            // Integers as a source of floats would not be the peer's values; bits that are NaN would not be equal.
+            // Integers as a source of floats would not be oneDAL's values; bits that are NaN would not be equal.
             let values: Vec<T> = Random::new(count as u64).values(count);
             let values: Vec<T> = values.into_iter().filter(|&value| !is_nan(value)).collect();
             let array = Array::from(values);

@@ -6,7 +6,7 @@ use numeric_table::{
 };
 use test_support::tables::{address, assert_error, shape};
 
-/// The peer's record: 24 bytes, offsets 0, 4, 8 and 16.
+/// DAAL's record: 24 bytes, offsets 0, 4, 8 and 16.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 struct Point {
@@ -50,7 +50,7 @@ fn records_of_three_types_are_read_as_rows_of_another() {
     assert_eq!((sum(0), sum(2)), (22.5, 6.0));
 }
 
-/// The peer only changes the count of rows (F5).
+/// DAAL only changes the count of rows.
 #[test]
 fn records_that_are_added_are_zeros_and_the_callers_memory_stays_as_it_was() {
     let mine = Array::from(points());
@@ -67,7 +67,7 @@ fn records_that_are_added_are_zeros_and_the_callers_memory_stays_as_it_was() {
     assert_eq!(table.shape(), shape(3, 4));
 }
 
-/// The peer's table says that it has no memory (F6).
+/// DAAL's table says that it has no memory.
 #[test]
 fn records_have_the_status_of_who_has_allocated_them() {
     assert_eq!(points_table().data_memory_status(), MemoryStatus::UserAllocated);
@@ -76,7 +76,7 @@ fn records_have_the_status_of_who_has_allocated_them() {
     assert_eq!(zeros.records::<Point>().unwrap().len(), 3);
 }
 
-/// The peer packs them in the order of the columns when they are read back (F7).
+/// DAAL packs them in the order of the columns when they are read back.
 #[test]
 fn fields_out_of_the_order_of_their_offsets_stay_where_they_are() {
     let layout =
@@ -90,7 +90,7 @@ fn fields_out_of_the_order_of_their_offsets_stay_where_they_are() {
     assert_eq!(values.reinterpret::<u16>().unwrap()[..], [10, 20, 30, 40, 11, 21, 31, 41]);
 }
 
-/// The peer accepts it (F8).
+/// DAAL accepts it.
 #[test]
 fn a_field_past_the_record_is_refused() {
     for (element, offset) in [(ElementType::F64, 9), (ElementType::U8, 16), (ElementType::F32, usize::MAX)] {

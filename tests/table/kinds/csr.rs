@@ -1,4 +1,4 @@
-//! Sparse rows: the peer's cases, and what only they have.
+//! Sparse rows: DAAL's cases, and what only they have.
 
 use numeric_table::convert::WriteRule;
 use numeric_table::table::{Region, TableKind};
@@ -8,12 +8,12 @@ use test_support::bits::Random;
 use test_support::tables::{assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 
-/// The peer's table: 5 x 5, counted from one.
+/// DAAL's table: 5 x 5, counted from one.
 const VALUES: [f64; 13] = [1., -1., -3., -2., 5., 4., 6., 4., -4., 2., 7., 8., -5.];
 const COLUMNS: [i32; 13] = [1, 2, 4, 1, 2, 3, 4, 5, 1, 3, 4, 2, 5];
 const OFFSETS: [i32; 6] = [1, 4, 6, 9, 12, 14];
 
-fn peers_table<T: Element>() -> CsrNumericTable {
+fn daals_table<T: Element>() -> CsrNumericTable {
     let values = VALUES.map(numeric_table::convert::cast::<f64, T>).to_vec();
     CsrNumericTable::from_one_based(shape(5, 5), OFFSETS.to_vec(), COLUMNS.to_vec(), values).unwrap()
 }
@@ -23,8 +23,8 @@ fn list<T: Clone>(values: &[T]) -> Vec<T> {
 }
 
 #[test]
-fn the_peers_rows_are_read_dense_and_sparse() {
-    for table in [peers_table::<f32>(), peers_table::<i8>(), peers_table::<f64>()] {
+fn daals_rows_are_read_dense_and_sparse() {
+    for table in [daals_table::<f32>(), daals_table::<i8>(), daals_table::<f64>()] {
         assert_eq!((table.kind(), table.kind().name(), table.nnz()), (TableKind::CSR, "csr", 13));
         let dense = [[-2., 5., 0., 0., 0.], [0., 0., 4., 6., 4.], [-4., 0., 2., 7., 0.]];
         assert_eq!(table.rows::<f64>(1..4).unwrap()[..], *dense.as_flattened());
@@ -40,8 +40,8 @@ fn the_peers_rows_are_read_dense_and_sparse() {
 }
 
 #[test]
-fn the_peers_values_are_written_through_a_sparse_block() {
-    for mut table in [peers_table::<f64>(), peers_table::<i16>()] {
+fn daals_values_are_written_through_a_sparse_block() {
+    for mut table in [daals_table::<f64>(), daals_table::<i16>()] {
         let mut block = table.sparse_rows_mut::<f64>(1..4).unwrap();
         block.values_mut().iter_mut().enumerate().for_each(|(i, value)| *value = -(1.0 + i as f64));
         block.release().unwrap();
@@ -72,10 +72,10 @@ fn the_accessors_rows_are_read_from_either_base_in_either_base() {
     }
 }
 
-/// The peer loses what is written (F12).
+/// DAAL loses what is written.
 #[test]
 fn a_dense_write_goes_into_stored_cells_and_refuses_others() {
-    let mut table = peers_table::<f32>();
+    let mut table = daals_table::<f32>();
     table
         .update_rows::<f64, _>(1..4, |block| {
             block.iter_mut().for_each(|value| *value *= 10.0); // zeros stay zeros
@@ -297,7 +297,7 @@ fn a_converted_sparse_block_keeps_what_nobody_changed_and_writes_all_or_nothing(
 #[test]
 fn rows_are_cut_off_and_added_without_values() {
     for rows in [0, 2, 5, 8] {
-        let mut table = peers_table::<f32>();
+        let mut table = daals_table::<f32>();
         let dense = table.to_dense::<f32>().unwrap();
         table.resize(rows).unwrap();
         let kept = dense.as_slice().unwrap().iter().copied().chain(std::iter::repeat(0.0)).take(rows * 5);
@@ -306,7 +306,7 @@ fn rows_are_cut_off_and_added_without_values() {
         table.resize(6).unwrap();
         assert!(table.rows::<f32>(rows.min(6)..).unwrap().iter().all(|&value| value == 0.0)); // gone for ever
     }
-    let mut table = peers_table::<f32>();
+    let mut table = daals_table::<f32>();
     assert_error!(table.resize(usize::MAX), Error::SizeOverflow { .. });
     assert!(table.resize(usize::MAX - 1).is_err());
     assert_eq!((table.row_count(), table.offsets().len()), (5, 6));
@@ -327,7 +327,7 @@ fn columns_keep_their_names() {
 
 #[test]
 fn sparse_tables_are_parts_of_others() {
-    let (sparse, dense) = (peers_table::<f32>(), peers_table::<f32>().to_dense::<f32>().unwrap());
+    let (sparse, dense) = (daals_table::<f32>(), daals_table::<f32>().to_dense::<f32>().unwrap());
     let side_by_side = MergedNumericTable::new([by_ref(&sparse), by_ref(&dense)]).unwrap();
     assert_eq!(side_by_side.rows::<f64>(2..3).unwrap()[..], [0., 0., 4., 6., 4., 0., 0., 4., 6., 4.]);
     assert_eq!(side_by_side.column::<i32>(8, ..).unwrap()[..], [-3, 0, 6, 7, 0]);
@@ -337,8 +337,8 @@ fn sparse_tables_are_parts_of_others() {
         [0., 8., 0., 0., -5., 1., -1., 0., -3., 0., -2., 5., 0., 0., 0.]
     );
     let mut lower = RowMergedNumericTable::new([
-        Box::new(peers_table::<f32>().to_dense::<f32>().unwrap()) as Box<dyn NumericTable>,
-        Box::new(peers_table::<f32>()),
+        Box::new(daals_table::<f32>().to_dense::<f32>().unwrap()) as Box<dyn NumericTable>,
+        Box::new(daals_table::<f32>()),
     ])
     .unwrap();
     assert_error!(lower.set_value(9, 2, 1), Error::NotStored { row: 9, column: 2 });

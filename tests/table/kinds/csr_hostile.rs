@@ -43,7 +43,7 @@ fn every_wrong_part_is_named() {
             &format!("2 rows need one row offset more than that, and {count} were given"),
         );
     }
-    // The peer reads rows of a larger table well, saves wrong values of them, and crashes (F13).
+    // DAAL reads rows of a larger table well, saves wrong values of them, and crashes.
     assert_message(made((2, 4), vec![4, 6, 7], ok(), 3), "the first row offset is 4, not 0");
     assert_message(made((2, 4), vec![-1, 2, 3], ok(), 3), "the first row offset is -1, not 0");
     assert_message(made((3, 4), vec![0, 2, 1, 3], ok(), 3), "the row offsets descend: row 1 begins at 2 and ends at 1");
@@ -52,7 +52,7 @@ fn every_wrong_part_is_named() {
         made((1, 4), vec![0, i64::MIN], ok(), 3),
         "the row offsets descend: row 0 begins at 0 and ends at -9223372036854775808",
     );
-    // Offsets 0 2 5 over 3 values (F25), values or indices that are too few.
+    // Offsets 0 2 5 over 3 values, values or indices that are too few.
     let counts = |end: &str, indices, values| {
         format!("the row offsets end at {end}, and there are {indices} column indices and {values} values")
     };
@@ -82,7 +82,7 @@ fn every_wrong_part_is_named() {
         made((1, 0), vec![0, 1], vec![0], 1),
         "the column indices have 0 at position 0, in row 0: none is allowed",
     );
-    // The peer's last duplicate wins in dense blocks, and it is in all sparse ones.
+    // DAAL's last duplicate wins in dense blocks, and it is in all sparse ones.
     assert_message(
         made((2, 4), vec![0, 2, 3], vec![3, 3, 1], 3),
         "the column indices do not ascend: row 0 has 3 at position 1, after 3",
@@ -97,7 +97,7 @@ fn every_wrong_part_is_named() {
     );
 }
 
-/// The peer takes offsets from zero for offsets from one, and reads from before the array (F10).
+/// DAAL takes offsets from zero for offsets from one, and reads from before the array.
 #[test]
 fn offsets_from_one_are_their_own_constructor() {
     assert_message(made((2, 4), vec![1, 3, 4], vec![1, 4, 2], 3), "the first row offset is 1, not 0");
@@ -218,7 +218,7 @@ fn the_first_fault_of_a_large_table_is_found() {
     );
 }
 
-/// The peer reads past its offsets, or succeeds with the counts of the block before (F9, F14).
+/// DAAL reads past its offsets, or succeeds with the counts of the block before.
 #[test]
 fn rows_past_the_end_are_errors() {
     let mut table = made((2, 4), vec![0, 2, 3], vec![0, 3, 1], 3).unwrap();
@@ -239,7 +239,7 @@ fn rows_past_the_end_are_errors() {
     assert_eq!(table.sparse_rows::<f32>(2..).unwrap().nnz(), 0);
     assert_eq!(table.sparse_rows::<f64>(2..2).unwrap().offsets().iter().collect::<Vec<_>>(), [0]);
     assert!(std::panic::catch_unwind(|| table.sparse_rows::<f64>(..).unwrap().row(2).0.len()).is_err());
-    // Values of another type than the table's are its type from then on (F11).
+    // Values of another type than the table's are its type from then on.
     assert_error!(table.values_as::<f32>(), Error::ElementTypeMismatch { .. });
     assert_error!(table.values_as_mut::<i64>(), Error::ElementTypeMismatch { .. });
 }

@@ -13,7 +13,7 @@ fn square(value: &mut f64) {
     *value *= *value;
 }
 
-/// The peer's case: 5 x 5 of `r + c / 10` beside 5 x 6 of `r + .5 + c / 10`, row 3 squared through the merged table.
+/// DAAL's case: 5 x 5 of `r + c / 10` beside 5 x 6 of `r + .5 + c / 10`, row 3 squared through the merged table.
 #[test]
 fn what_is_written_side_by_side_is_in_the_tables() {
     let of = |columns: usize, add: f64| {
@@ -34,7 +34,7 @@ fn what_is_written_side_by_side_is_in_the_tables() {
     assert_eq!(rounded(&right), [12.25, 12.96, 13.69, 14.44, 15.21, 16.0]);
 }
 
-/// The peer's case: 5 x 5 over 6 x 5, column 2 squared in all 11 rows. (There it writes past the end of a buffer.)
+/// DAAL's case: 5 x 5 over 6 x 5, column 2 squared in all 11 rows. (There it writes past the end of a buffer.)
 #[test]
 fn a_column_end_to_end_is_written_in_all_tables() {
     let of = |rows: usize, add: f64| {
@@ -62,7 +62,7 @@ fn tables_that_do_not_fit_are_returned_and_unchanged() {
     let Refused { given, error } = table.push(three()).unwrap_err();
     assert!(matches!(*error, Error::UnequalRows { table: 1, expected: 5, found: 3 }));
     assert_eq!((given.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
-    assert_eq!(table.tables()[0].row_count(), 5); // the peer has cut it to 3
+    assert_eq!(table.tables()[0].row_count(), 5); // DAAL has cut it to 3
 
     let mut table = RowMergedNumericTable::new([five()]).unwrap();
     table.push(three()).unwrap();

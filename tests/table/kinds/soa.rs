@@ -4,8 +4,8 @@ use numeric_table::table::{Refused, TableKind};
 use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
 use test_support::tables::{assert_error, shape};
 
-/// The peer's case: 4 columns x 10, `i32`, `f32`, `f64`, `i32`.
-fn peers_table() -> SoaNumericTable {
+/// DAAL's case: 4 columns x 10, `i32`, `f32`, `f64`, `i32`.
+fn daals_table() -> SoaNumericTable {
     let count = |f: fn(usize) -> f64| (0..10).map(f).collect::<Vec<_>>();
     SoaNumericTable::from_columns([
         ("a", AnyArray::from((0..10).map(|row| row % 5 + 1).collect::<Vec<i32>>())),
@@ -18,7 +18,7 @@ fn peers_table() -> SoaNumericTable {
 
 #[test]
 fn columns_of_three_types_are_read_as_rows_of_another() {
-    let table = peers_table();
+    let table = daals_table();
     assert_eq!((table.kind(), table.uniform_type()), (TableKind::STRUCTURE_OF_ARRAYS, None));
     let f = |value: f32| f64::from(value);
     let expected = [1.0, f(3.1), 1.0, -10.0, 2.0, f(3.2), 1.2, -20.0, 3.0, f(3.3), 1.4, -30.0];
@@ -27,7 +27,7 @@ fn columns_of_three_types_are_read_as_rows_of_another() {
     assert!(table.column::<f32>(1, 2..5).unwrap().is_zero_copy());
 }
 
-/// The peer keeps offsets of arrays that are gone (F1), and calls null when all types have changed (F2).
+/// DAAL keeps offsets of arrays that are gone, and calls null when all types have changed.
 #[test]
 fn a_replaced_column_of_another_type_is_read_at_once() {
     let mut table = SoaNumericTable::from_columns([("a", vec![1.0_f32, 2.0]), ("b", vec![3.0, 4.0])]).unwrap();
@@ -42,7 +42,7 @@ fn a_replaced_column_of_another_type_is_read_at_once() {
     assert_eq!(table.uniform_type(), Some(ElementType::I32));
 }
 
-/// The peer reads through null (F3).
+/// DAAL reads through null.
 #[test]
 fn a_column_without_values_is_an_error_that_names_it() {
     let features = [ElementType::F32, ElementType::U8].map(Feature::new);
@@ -116,7 +116,7 @@ fn a_column_that_is_lent_is_out_and_comes_back_to_its_table_only() {
     assert_eq!(table.column_as::<i32>(0).unwrap(), [70, 8]);
 }
 
-/// The peer reads all columns as the last type that one shared feature had (F4).
+/// DAAL reads all columns as the last type that one shared feature had.
 #[test]
 fn columns_of_one_shared_feature_may_become_of_different_types() {
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
@@ -163,7 +163,7 @@ fn a_dictionary_too_large_for_memory_is_an_error() {
 
 #[test]
 fn rows_that_were_cut_off_reappear_as_zeros() {
-    let mut table = peers_table();
+    let mut table = daals_table();
     table.resize(2).unwrap();
     table.resize(4).unwrap();
     assert_eq!(table.rows::<i32>(1..).unwrap()[..], [2, 3, 1, -20, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -82,9 +82,9 @@ square_conformance!(triangular_lower_by_rows, packed_case!(triangular f64, Lower
 square_conformance!(triangular_upper_by_columns, packed_case!(triangular numeric_table::f16, Upper, Columns));
 square_conformance!(triangular_lower_by_columns, packed_case!(triangular i8, Lower, Columns));
 
-/// The peer's case: lower, 5 x 5, 0.0, 0.1 .. 1.4 by rows.
+/// DAAL's case: lower, 5 x 5, 0.0, 0.1 .. 1.4 by rows.
 #[test]
-fn the_peers_matrix_is_read_and_written() {
+fn daals_matrix_is_read_and_written() {
     let values = || (0..15).map(|number| f64::from(number) / 10.0).collect::<Vec<_>>();
     let mut matrix = symmetric(values(), Triangle::Lower, PackedOrder::Rows);
     assert_eq!(matrix.rows::<f64>(2..3).unwrap()[..], [0.3, 0.4, 0.5, 0.8, 1.2]);
@@ -101,7 +101,7 @@ fn the_peers_matrix_is_read_and_written() {
             Ok(())
         })
     };
-    // The peer drops the first of the two without a word (F16).
+    // DAAL drops the first of the two without a word.
     assert_error!(
         edit(&mut matrix, &[(1, -1.0), (3, -2.0)]),
         Error::OutsideTriangle { row: 1, column: 2, value } if value == (-1.0).into()
@@ -111,7 +111,7 @@ fn the_peers_matrix_is_read_and_written() {
     assert_eq!(matrix.packed::<f64>().unwrap()[8], -2.0);
 }
 
-/// The peer keeps the later of two values, and loses a change to the upper copy alone (F16).
+/// DAAL keeps the later of two values, and loses a change to the upper copy alone.
 #[test]
 fn a_change_to_one_of_two_cells_is_an_error_that_names_both_and_a_change_to_both_is_written() {
     for order in ORDERS {
@@ -234,7 +234,7 @@ fn a_full_table_of_any_kind_keeps_its_dictionary_when_it_is_packed() {
     assert_eq!(again.to_order(PackedOrder::Columns).unwrap().dictionary().index_of("b"), Some(1));
 }
 
-/// The peer reports a failed allocation as success (F15).
+/// DAAL reports a failed allocation as success.
 #[test]
 fn values_of_another_type_are_an_error_and_no_silent_copy() {
     let mut matrix = symmetric(vec![1_i32, 2, 3], Triangle::Upper, PackedOrder::Rows);

@@ -155,7 +155,7 @@ fn dimensions_too_large_for_memory_are_errors() {
             assert_error!(PackedTriangularMatrix::zeros(n, element, triangle, order), Error::SizeOverflow { .. });
         }
     }
-    // The system refuses what can be addressed and is larger than any memory (F15).
+    // The system refuses what can be addressed and is larger than any memory.
     let refused = PackedSymmetricMatrix::zeros(1 << 30, ElementType::F32, Triangle::Upper, PackedOrder::Rows);
     assert_error!(refused, Error::OutOfMemory { .. });
     let huge = Huge(DataDictionary::uniform(Feature::new(ElementType::F32), 1 << 30));
