@@ -184,6 +184,12 @@ pub enum Error {
     /// Tables are joined, and there are none.
     #[error("there are no tables to join")]
     NoTables,
+    /// Tables are joined that show tables within tables, more levels than are allowed: each is a call within a call.
+    #[error("tables are within each other more than {limit} levels deep")]
+    TooDeep {
+        /// The largest number of levels.
+        limit: usize,
+    },
     /// Tables that are joined side by side do not have as many rows.
     #[error("table {table} has {found} rows, and the first has {expected}")]
     UnequalRows {

@@ -31,7 +31,9 @@ use crate::window::AnySlice;
 /// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is unchanged | one pass each way |
 ///
 /// Values are written back under [`ConversionPolicy::Checked`]: a value that the table cannot hold is
-/// [`Error::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table holds.
+/// [`Error::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table holds:
+/// what a block shows of NaN or 300 as `u8`, 0 or 255, is no change when it is assigned. A block that is only written
+/// ([`WriteOnly`](crate::ReadWriteMode::WriteOnly)) and `fill` assign whatever was there.
 ///
 /// For a kind of table that cannot be written the error is [`Error::ReadOnlyTable`]. Calls that edit a copy detect that
 /// when they write it back: **the closure has been called by then**, and its other effects remain. Only

@@ -17,6 +17,10 @@ macro_rules! forwards_reading {
             $table.id()
         }
 
+        fn depth(&$self) -> usize {
+            $table.depth()
+        }
+
         fn uniform_type(&$self) -> Option<crate::base::element::ElementType> {
             $table.uniform_type()
         }

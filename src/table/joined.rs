@@ -75,6 +75,8 @@ pub(super) struct Joined<'t> {
     layout: DataLayout,
     /// The table that lent memory last: the first that is asked to take memory back.
     last_lender: usize,
+    /// How many tables deep this is.
+    depth: usize,
 }
 
 impl<'t> Joined<'t> {
@@ -84,10 +86,11 @@ impl<'t> Joined<'t> {
     /// [`Error::DictionaryMismatch`] if its dictionary does not describe its columns.
     pub(super) fn of(axis: Axis, first: Member<'t>) -> Result<Self> {
         check_count(&*first)?;
+        let depth = depth_with(&*first)?;
         let (shape, dictionary, layout) = (first.shape(), first.dictionary().clone(), first.data_layout());
         let (ends, uniform_type) = (vec![axis.end_of(shape)], dictionary.uniform_type());
         let (id, tables, last_lender) = (TableId::new(), vec![first], 0);
-        Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender })
+        Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender, depth })
     }
 
     /// Adds a table at the end of the axis.
@@ -111,6 +114,7 @@ impl<'t> Joined<'t> {
             self.uniform_type = None;
         }
         self.shape = shape;
+        self.depth = self.depth.max(table.depth() + 1);
         if table.data_layout() != self.layout {
             self.layout = DataLayout::RowMajor;
         }
@@ -122,6 +126,7 @@ impl<'t> Joined<'t> {
     /// Returns the shape with one table more.
     fn shape_with(&self, table: &dyn NumericTable) -> Result<Shape> {
         check_count(table)?;
+        depth_with(table)?;
         let (mine, theirs, index) = (self.shape, table.shape(), self.tables.len());
         let too_many = |shape| Error::SizeOverflow { shape, element: None };
         match self.axis {
@@ -280,7 +285,22 @@ fn check_count(table: &dyn NumericTable) -> Result<()> {
     table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())
 }
 
+/// The largest number of tables of tables within each other.
+const DEPTH_LIMIT: usize = 64;
+
+/// Returns the depth of a table that shows another one.
+fn depth_with(table: &dyn NumericTable) -> Result<usize> {
+    match table.depth() {
+        depth if depth < DEPTH_LIMIT => Ok(depth + 1),
+        _ => Err(Error::TooDeep { limit: DEPTH_LIMIT }),
+    }
+}
+
 impl NumericTable for Joined<'_> {
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
     fn shape(&self) -> Shape {
         self.shape
     }

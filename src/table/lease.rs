@@ -40,9 +40,20 @@ pub struct Lease {
     array: Option<AnyArray>,
     /// Where the array is left if the lease is dropped; kept from one use to the next.
     slot: Option<Arc<Slot>>,
+    /// What the table was when it was asked, if nothing is lent: a number that it has chosen.
+    mark: u64,
 }
 
 impl Lease {
+    /// Remembers a number, by which the table knows whether it has changed meanwhile.
+    pub(super) fn mark(&mut self, mark: u64) {
+        self.mark = mark;
+    }
+
+    pub(super) fn mark_is(&self, mark: u64) -> bool {
+        self.mark == mark
+    }
+
     /// Creates an empty lease. Allocates nothing.
     ///
     /// # Examples
@@ -50,7 +61,7 @@ impl Lease {
     /// assert!(numeric_table::table::Lease::new().is_empty());
     /// ```
     pub const fn new() -> Self {
-        Self { region: Region { rows: 0..0, columns: 0..0 }, in_place: None, array: None, slot: None }
+        Self { region: Region { rows: 0..0, columns: 0..0 }, in_place: None, array: None, slot: None, mark: 0 }
     }
 
     /// Returns whether nothing is lent.

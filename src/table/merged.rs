@@ -97,7 +97,7 @@ macro_rules! joined_tables {
             ///
             /// # Errors
             #[doc = concat!("[`Error::NoTables`]; ", $errors, "; [`Error::DictionaryMismatch`] of a kind of table whose")]
-            #[doc = "dictionary does not describe its columns; [`Error::SizeOverflow`], [`Error::OutOfMemory`]."]
+            #[doc = "dictionary does not describe its columns; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`]."]
             /// The tables are dropped with the error; [`push`](Self::push) returns what it refuses.
             pub fn new(tables: impl IntoIterator<Item = Box<dyn NumericTable + 't>>) -> Result<Self> {
                 let mut tables = tables.into_iter();
@@ -110,7 +110,7 @@ macro_rules! joined_tables {
             ///
             /// # Errors
             #[doc = concat!($errors, "; [`Error::DictionaryMismatch`] of a kind of table whose dictionary does not")]
-            /// describe its columns; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+            /// describe its columns; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
             /// The table is returned with the error, and this one is unchanged.
             pub fn push(
                 &mut self,

@@ -623,7 +623,7 @@ pub trait NumericTable: Send + Sync {
     /// [`write_lent`](Self::write_lent).
     ///
     /// The default lends nothing: the table can be used while a converted block is outstanding, and no block is written
-    /// in place.
+    /// in place. What is written to the table meanwhile is overwritten by the block where it shows something else.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](Self::pieces_mut).
@@ -718,6 +718,12 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn as_any_mut(&mut self) -> Option<&mut dyn Any> {
         None
+    }
+
+    /// Returns how many tables deep this one shows others: tables of tables are read by calls within calls.
+    #[doc(hidden)]
+    fn depth(&self) -> usize {
+        0
     }
 
     /// Returns the Rust type of the table. No other crate can name the argument, so none can override it.

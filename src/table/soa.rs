@@ -33,7 +33,8 @@ use crate::window::AnySlice;
 /// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is
 /// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write
 /// to a column copies that column, if it is shared. A writable block of one column in its own type is lent the column,
-/// which nobody else can use meanwhile; any other block is a copy, and locks nothing.
+/// which nobody else can use meanwhile; any other block is a copy, and locks nothing: what is written to the table before
+/// it is released is overwritten where the block shows something else.
 ///
 /// Files and archives hold it as it is, each column in its own type.
 ///
@@ -65,6 +66,8 @@ pub struct SoaNumericTable {
     dictionary: DataDictionary,
     /// Who has allocated the columns that are set.
     owner: MemoryStatus,
+    /// How often columns have moved: a block that was taken before knows other columns by their numbers.
+    moves: u64,
 }
 
 impl SoaNumericTable {
@@ -85,7 +88,7 @@ impl SoaNumericTable {
         columns: Vec<Option<Memory<AnyArray>>>,
         owner: MemoryStatus,
     ) -> Self {
-        Self { id: TableId::new(), columns, row_count, dictionary, owner }
+        Self { id: TableId::new(), columns, row_count, dictionary, owner, moves: 0 }
     }
 
     /// Creates a table of columns that a dictionary describes, which have `row_count` values each.
@@ -249,31 +252,30 @@ impl SoaNumericTable {
         array: impl Into<AnyArray>,
     ) -> Result<Option<AnyArray>, Refused<AnyArray>> {
         let array = array.into();
-        match self.dictionary_with(column, &array) {
-            Ok(dictionary) => self.dictionary = dictionary,
-            Err(error) => return Err(Refused::new(array, error)),
+        if let Err(error) = self.describe_as(column, &array) {
+            return Err(Refused::new(array, error));
         }
         let old = self.columns[column].replace(Memory::new(array));
         self.owner = MemoryStatus::UserAllocated;
         Ok(old.and_then(|memory| memory.array().ok().cloned()))
     }
 
-    /// Returns the dictionary with another array in the place of a column's.
-    fn dictionary_with(&self, column: usize, array: &AnyArray) -> Result<DataDictionary> {
+    /// Describes a column as one of another array's type.
+    fn describe_as(&mut self, column: usize, array: &AnyArray) -> Result<()> {
         let feature = self.dictionary.feature(column)?;
         if array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
             return Err(Error::LengthMismatch { expected, found });
         }
-        let mut dictionary = self.dictionary.clone();
         if feature.element_type != array.element_type() {
             let feature = Feature { element_type: array.element_type(), ..feature.clone() };
-            dictionary.set_feature(column, feature)?;
+            self.dictionary.set_feature(column, feature)?;
         }
-        Ok(dictionary)
+        Ok(())
     }
 
-    /// Takes a column out of the table, with all that is known of it. Those after it move up by one.
+    /// Takes a column out of the table, with all that is known of it. Those after it move up by one. O(columns). A
+    /// converted block that was taken for writing before is refused when it comes back: [`Error::WrongTable`].
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`], [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has it.
@@ -293,6 +295,7 @@ impl SoaNumericTable {
         let rest = self.dictionary.iter().enumerate().filter(|&(index, _)| index != column);
         self.dictionary = rest.map(|(_, feature)| feature.clone()).collect();
         self.columns.remove(column);
+        self.moves += 1;
         Ok((feature, array))
     }
 
@@ -494,6 +497,7 @@ impl NumericTable for SoaNumericTable {
         if in_place.is_none() {
             region.columns.clone().try_for_each(|column| self.array(column).map(drop))?;
             lease.reset(region);
+            lease.mark(self.moves);
             return Ok(false);
         }
         let column = region.columns.start;
@@ -509,7 +513,10 @@ impl NumericTable for SoaNumericTable {
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         let region = lease.region().clone();
         if lease.is_empty() {
-            return self.write_region(&region, values, rule);
+            return match lease.mark_is(self.moves) {
+                true => self.write_region(&region, values, rule),
+                false => Err(Error::WrongTable),
+            };
         }
         for memory in self.columns.iter().flatten() {
             if let Ok(array) = memory.lent(lease) {

@@ -339,3 +339,19 @@ fn tables_without_pieces_are_written_alone_and_not_together_with_others() {
         assert_eq!(end_to_end.rows::<i32>(own..own + 1).unwrap()[..], [10, 20, 30]);
     }
 }
+
+#[test]
+fn tables_within_tables_are_refused_when_they_are_too_deep() {
+    let mut table: Boxed = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 2]]).unwrap());
+    for level in 0..64 {
+        table = match level % 2 {
+            0 => Box::new(RowMergedNumericTable::new([table]).unwrap()),
+            _ => Box::new(MergedNumericTable::new([table]).unwrap()),
+        };
+    }
+    assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.0, 2.0]);
+    assert_error!(RowMergedNumericTable::new([by_ref(&*table)]), Error::TooDeep { limit: 64 });
+    let one = HomogenNumericTable::from_rows(&[[3_u8]]).unwrap();
+    let mut flat = MergedNumericTable::new([by_ref(&one)]).unwrap();
+    assert_error!(flat.push(by_ref(&*table)).map_err(Refused::into_error), Error::TooDeep { .. });
+}

@@ -193,3 +193,19 @@ fn a_large_table_of_several_types_is_read_and_written_whole() {
         assert!(values.iter().enumerate().all(|(row, &value)| value == 250 - whole(row)));
     }
 }
+
+#[test]
+fn a_converted_block_that_was_taken_before_columns_moved_is_refused() {
+    for mode in [ReadWriteMode::ReadWrite, ReadWriteMode::WriteOnly] {
+        let columns = [("a", vec![1.0_f32, 2.0]), ("b", vec![10.0, 20.0]), ("c", vec![100.0, 200.0])];
+        let mut table = SoaNumericTable::from_columns(columns).unwrap();
+        let mut block = BlockDescriptor::<f64>::new();
+        table.get_block_of_column_values(1, 0, 2, mode, &mut block).unwrap();
+        block.as_mut_slice().unwrap().fill(11.0);
+        table.take_column(0).unwrap();
+        assert_error!(table.release_block_of_column_values(&mut block), Error::WrongTable);
+        drop(block);
+        assert_eq!(table.rows::<f32>(..).unwrap()[..], [10.0, 100.0, 20.0, 200.0]);
+        table.set_value(0, 0, 5.0).unwrap();
+    }
+}
