@@ -15,7 +15,7 @@ fn in_limits<T>(
     multiple: usize,
     read: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    const ROOM: usize = 16 << 20; // pieces of text, and rows that any MatrixMarket file may have
+    const ROOM: usize = 16 << 20; // pieces of text, and rows that any file may have
     let (result, peak, _) = measured(&|| name.to_owned(), read);
     assert!(peak <= multiple * bytes + ROOM, "{name}: {peak} bytes for {bytes}");
     result
@@ -71,13 +71,39 @@ fn zip(members: &[(&str, Vec<u8>, u32)]) -> Vec<u8> {
     [&zip[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &start, &[0, 0]].concat()
 }
 
+/// The bytes of a `.npy` file.
+fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    [b"\x93NUMPY\x01\0\x76\0", format!("{text:<117}\n").as_bytes(), values].concat()
+}
+
+#[test]
+fn rows_that_a_zip_file_of_columns_only_claims_take_no_memory() {
+    let _alone = alone();
+    let of_rows = |rows: i64| {
+        let members = [
+            ("format.npy", npy("|S3", "()", b"csc")),
+            ("shape.npy", npy("<i8", "(2,)", &[rows, 1].map(i64::to_le_bytes).concat())),
+            ("indptr.npy", npy("<i8", "(2,)", &[0_i64, 1].map(i64::to_le_bytes).concat())),
+            ("indices.npy", npy("<i8", "(1,)", &[0; 8])),
+            ("data.npy", npy("|u1", "(1,)", &[7])),
+        ];
+        zip(&members.map(|(name, bytes)| (name, bytes.clone(), bytes.len() as u32)))
+    };
+    for rows in [1 << 21, 1 << 28, 1 << 40, i64::MAX] {
+        let bytes = of_rows(rows);
+        let read = || CsrNumericTable::read_npz(Cursor::new(&bytes), NpzOptions::new());
+        let error = in_limits("csc", bytes.len(), 2, read).unwrap_err().to_string();
+        assert!(error.contains(&format!("{rows} rows are more than")) && error.contains("NpzOptions::max_rows"));
+    }
+    let bytes = of_rows(1 << 19);
+    let read = || CsrNumericTable::read_npz(Cursor::new(&bytes), NpzOptions::new());
+    assert_eq!(in_limits("csc", bytes.len(), 2, read).unwrap().row_count(), 1 << 19);
+}
+
 #[test]
 fn sizes_in_a_zip_file_take_no_memory() {
     let _alone = alone();
-    let npy = |descr: &str, shape: &str, values: &[u8]| {
-        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-        [b"\x93NUMPY\x01\0\x76\0", format!("{text:<117}\n").as_bytes(), values].concat()
-    };
     let whole = |bytes: Vec<u8>| (bytes.len() as u32, bytes);
     let (format_size, format) = whole(npy("|S3", "()", b"csr"));
     let shape = [1_i64 << 28, 5].map(i64::to_le_bytes).concat();

@@ -3,6 +3,7 @@
 //! * `svmlight`: the text format of SVM-light, LIBSVM and scikit-learn; `matrix_market`: that of the MatrixMarket;
 //!   `pieces`: what both need for reading, in parallel, and `chunks` for writing; `whole`: indices of any type;
 //! * `npz`: the files of `scipy.sparse.save_npz`;
+//! * `row_limit`: how many empty rows a file may ask for;
 //! * `sprs`: the matrices of that crate.
 
 #[cfg(feature = "sparse-files")]
@@ -13,6 +14,8 @@ mod matrix_market;
 mod npz;
 #[cfg(feature = "sparse-files")]
 mod pieces;
+#[cfg(any(feature = "npz", feature = "sparse-files"))]
+mod row_limit;
 #[cfg(feature = "sprs")]
 mod sprs;
 #[cfg(feature = "sparse-files")]

@@ -244,6 +244,38 @@ fn what_grows_past_the_limit_is_refused() {
 }
 
 #[test]
+fn rows_past_the_limit_are_refused_in_both_formats() {
+    let matrix = |format: &[u8; 3], rows: i64, offsets: &[i64]| {
+        zip(&vec![
+            ("format.npy", npy("|S3", "()", format)),
+            ("shape.npy", numbers(&[rows, 1])),
+            ("indptr.npy", numbers(offsets)),
+            ("indices.npy", numbers(&[0])),
+            ("data.npy", npy("|u1", "(1,)", &[7])),
+        ])
+    };
+    for bytes in [matrix(b"csr", 3, &[0, 1, 1, 1]), matrix(b"csc", 3, &[0, 1])] {
+        let limited = |rows| CsrNumericTable::read_npz(Cursor::new(bytes.clone()), NpzOptions::new().max_rows(rows));
+        let table = limited(3).unwrap();
+        assert_eq!((table.shape(), parts_of::<u8>(&table)), (shape(3, 1), (vec![0, 1, 1, 1], vec![0], vec![7])));
+        let expected = "in \"shape.npy\": 3 rows are more than 2: `NpzOptions::max_rows` allows more";
+        assert!(message(limited(2)).contains(expected));
+    }
+    // Without a limit, that of a file whose columns are stored depends on its length.
+    let rows = (1 << 20) + 4096;
+    let bytes = matrix(b"csc", rows, &[0, 1]);
+    assert!(bytes.len() as i64 * 8 > 4096);
+    assert_eq!(read(bytes).unwrap().row_count() as i64, rows);
+    let bytes = matrix(b"csc", i64::MAX, &[0, 1]);
+    let limit = (1 << 20) + 8 * bytes.len();
+    assert!(message(read(bytes)).contains(&format!("9223372036854775807 rows are more than {limit}:")));
+    // Offsets are bytes of the file: those of many empty rows are read without a limit.
+    let mut offsets = vec![1; 3_000_000];
+    offsets[0] = 0;
+    assert_eq!(read(matrix(b"csr", 2_999_999, &offsets)).unwrap().row_count(), 2_999_999);
+}
+
+#[test]
 fn no_damage_is_taken_for_another_matrix() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("matrix.npz");

@@ -1,6 +1,7 @@
 //! Options for reading MatrixMarket files.
 
 use crate::convert::ConversionPolicy;
+use crate::interop::sparse::row_limit::RowLimit;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error};
 
@@ -18,15 +19,10 @@ use crate::{CsrNumericTable, Error};
 #[must_use]
 pub struct MatrixMarketOptions {
     pub(super) policy: ConversionPolicy,
-    pub(super) max_rows: Option<usize>,
+    pub(super) row_limit: RowLimit,
 }
 
 impl MatrixMarketOptions {
-    /// Rows that any file may have.
-    const FREE_ROWS: u64 = 1 << 20;
-    /// Rows that a file may have for each of its bytes, besides.
-    const ROWS_PER_BYTE: u64 = 8;
-
     /// Creates the default options: numbers that the element type can hold, and a number of rows that a file of this
     /// length may have.
     ///
@@ -37,7 +33,7 @@ impl MatrixMarketOptions {
     /// assert!(CsrNumericTable::read_mtx_with::<u8>(&text[..], MatrixMarketOptions::new()).is_err());
     /// ```
     pub fn new() -> Self {
-        Self { policy: ConversionPolicy::Exact, max_rows: None }
+        Self { policy: ConversionPolicy::Exact, row_limit: RowLimit::default() }
     }
 
     /// Sets what happens to values that the element type cannot hold: by default, [`Exact`](ConversionPolicy::Exact),
@@ -68,13 +64,7 @@ impl MatrixMarketOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn max_rows(self, rows: usize) -> Self {
-        Self { max_rows: Some(rows), ..self }
-    }
-
-    /// Returns the largest number of rows of a file of so many bytes.
-    pub(super) fn row_limit(&self, bytes: u64) -> u64 {
-        let by_length = || bytes.saturating_mul(Self::ROWS_PER_BYTE).saturating_add(Self::FREE_ROWS);
-        self.max_rows.map_or_else(by_length, |rows| rows as u64)
+        Self { row_limit: RowLimit::new(rows), ..self }
     }
 }
 

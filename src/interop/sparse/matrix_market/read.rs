@@ -234,7 +234,7 @@ impl<'a, T: Element> Whole<'a, T> {
             let reason = format!("the file ends after {} of {entries} entries", self.seen);
             return Err(Local::new(0, b"", reason).into_error(text.next_line(), text.path()));
         }
-        let limit = self.options.row_limit(text.bytes_read());
+        let limit = self.options.row_limit.of(text.bytes_read());
         if shape.rows as u64 > limit {
             let reason = format!("rows are more than {limit}: `MatrixMarketOptions::max_rows` allows more");
             return Err(Local::new(0, shape.rows.to_string().as_bytes(), reason).into_error(line, text.path()));

@@ -1,6 +1,7 @@
 //! Options for reading and writing `.npz` files.
 
 use crate::files::options::SaveOptions;
+use crate::interop::sparse::row_limit::RowLimit;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error};
 
@@ -20,13 +21,14 @@ use crate::{CsrNumericTable, Error};
 #[must_use]
 pub struct NpzOptions {
     pub(super) max_bytes: u64,
+    pub(super) row_limit: RowLimit,
     pub(super) is_compressed: bool,
     pub(super) save: SaveOptions,
 }
 
 impl NpzOptions {
-    /// Creates the default options: no limit when a file is read; when one is written, compressed, as SciPy does, and
-    /// durable.
+    /// Creates the default options: when a file is read, any number of bytes, and a number of rows that a file of this
+    /// length may have; when one is written, compressed, as SciPy does, and durable.
     ///
     /// # Examples
     /// ```
@@ -38,7 +40,7 @@ impl NpzOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new() -> Self {
-        Self { max_bytes: u64::MAX, is_compressed: true, save: SaveOptions::new() }
+        Self { max_bytes: u64::MAX, row_limit: RowLimit::default(), is_compressed: true, save: SaveOptions::new() }
     }
 
     /// Sets the largest number of bytes that the arrays of a file may have together, once they are decompressed. What
@@ -57,6 +59,26 @@ impl NpzOptions {
     /// ```
     pub fn max_bytes(self, bytes: u64) -> Self {
         Self { max_bytes: bytes, ..self }
+    }
+
+    /// Sets the largest number of rows of a matrix. Without it, one in the format `csr` may have as many as the file has
+    /// offsets of. One in the format `csc` has nothing for each row, but memory is allocated even for empty ones, since
+    /// it is transposed: it may have 2^20 rows, and 8 more for each byte of the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("matrix.npz");
+    /// let table = CsrNumericTable::try_new(Shape { rows: 2, columns: 4 }, vec![0, 1, 1], vec![3], vec![7_u8])?;
+    /// table.save_npz(&path)?;
+    /// assert!(CsrNumericTable::load_npz_with(&path, NpzOptions::new().max_rows(2)).is_ok());
+    /// let error = CsrNumericTable::load_npz_with(&path, NpzOptions::new().max_rows(1)).unwrap_err();
+    /// assert!(error.to_string().contains("NpzOptions::max_rows"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_rows(self, rows: usize) -> Self {
+        Self { row_limit: RowLimit::new(rows), ..self }
     }
 
     /// Sets whether a file is compressed when it is written: smaller, and several times as slow.

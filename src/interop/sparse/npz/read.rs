@@ -24,7 +24,7 @@ impl CsrNumericTable {
     /// sorted are, and values of one cell are summed, as [`from_unsorted`](Self::from_unsorted) does.
     ///
     /// Sizes in the file are not trusted, and checksums are verified. What is compressed may become a thousand times as
-    /// large: [`NpzOptions::max_bytes`] limits it.
+    /// large: [`NpzOptions::max_bytes`] limits it, and [`NpzOptions::max_rows`] what is transposed.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where, or what a sparse table cannot hold,
@@ -50,7 +50,8 @@ impl CsrNumericTable {
     /// Loads a sparse matrix as [`load_npz`](Self::load_npz) does, with options.
     ///
     /// # Errors
-    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays are larger than the options allow.
+    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays or the number of rows are larger than the options
+    /// allow.
     ///
     /// # Examples
     /// ```
@@ -112,6 +113,15 @@ fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTab
         }
     };
     let [rows, columns] = file.shape()?;
+    // Of `csr`, there is an offset for each row in the file; of `csc`, there is nothing.
+    let limit = match is_transposed {
+        true => Some(options.row_limit.of(file.zip.length())),
+        false => options.row_limit.set(),
+    };
+    if let Some(limit) = limit.filter(|&limit| rows as u64 > limit) {
+        let reason = format!("{rows} rows are more than {limit}: `NpzOptions::max_rows` allows more");
+        return Err(within(Error::format(0, reason), "shape"));
+    }
     let shape = match is_transposed {
         true => Shape { rows: columns, columns: rows },
         false => Shape { rows, columns },

@@ -120,6 +120,11 @@ impl<R: Read + Seek> Zip<R> {
         Ok(bytes)
     }
 
+    /// Returns the number of bytes of the file.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Returns the entry of a member; the last one, if there are several of that name.
     ///
     /// # Errors
@@ -233,7 +238,7 @@ impl<R: Read> Member<'_, R> {
     /// [`Error::Format`].
     pub(super) fn finish(mut self) -> Result<()> {
         if self.left > 0 {
-            let reason = format!("{} bytes of a member are behind its array", self.left);
+            let reason = format!("{} bytes of a member follow its array", self.left);
             return Err(Error::format(self.start, reason));
         }
         let more = match &mut self.bytes {
