@@ -173,7 +173,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsM
             Err(error) => return Err(Refused { given: table, error: Box::new(error) }),
         };
         let Shape { rows, columns } = table.shape();
-        let CsrParts { offsets, indices, values } = table.into_parts()?;
+        let CsrParts { offsets, indices, values } = table.into_parts();
         let offsets = copies.offsets.unwrap_or_else(|| Iptr::moved(offsets));
         let indices = copies.indices.unwrap_or_else(|| I::moved(indices));
         let values = match (copies.values, values.downcast::<N>()) {
@@ -203,7 +203,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
         fits::<I>(columns)?;
         fits::<Iptr>(rows.saturating_add(1))?;
         fits::<Iptr>(given.len())?;
-        let array = table.values()?.downcast_ref::<N>();
+        let array = table.values().downcast_ref::<N>();
         let values = match array.is_some_and(Array::is_lone_vec) {
             true => None,
             false => {

@@ -286,7 +286,7 @@ impl CsrNumericTable {
     /// Source: DAAL `getSparseBlock`, for which a start past the end is a success.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -44,6 +44,11 @@ use parts::CsrParts;
 /// caller has them: no array is copied. They are counted from zero, ascend in each row, and name no column twice, which
 /// is checked once, when the table is made. A stored value may be zero.
 ///
+/// Nothing is lent to descriptors: dense blocks of rows and columns are copies, and are written back if every cell that
+/// is not stored stays zero. So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused with
+/// [`Error::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block after another.
+/// [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
+///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///
 /// # Examples
@@ -162,26 +167,23 @@ impl CsrNumericTable {
 
     /// Borrows the array of the values, of which a clone is a share.
     ///
-    /// # Errors
-    /// None so far: the values are never lent to a descriptor. Other kinds lend theirs, and refuse meanwhile.
-    ///
     /// # Examples
     /// ```
     /// use numeric_table::{CsrNumericTable, prelude::*};
     /// let values = Array::from(vec![1.5_f32, 2.5]);
     /// let shape = Shape { rows: 1, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], values.clone())?;
-    /// assert!(table.values()?.downcast_ref::<f32>().unwrap().shares_memory_with(&values));
+    /// assert!(table.values().downcast_ref::<f32>().unwrap().shares_memory_with(&values));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn values(&self) -> Result<&AnyArray> {
-        Ok(&self.values)
+    pub fn values(&self) -> &AnyArray {
+        &self.values
     }
 
     /// Borrows the values.
     ///
     /// # Errors
-    /// [`Error::ElementTypeMismatch`] if they have another type; those of [`values`](Self::values).
+    /// [`Error::ElementTypeMismatch`] if they have another type.
     ///
     /// # Examples
     /// ```
@@ -221,28 +223,24 @@ impl CsrNumericTable {
 
     /// Returns the three arrays, without a copy.
     ///
-    /// # Errors
-    /// The table, with the errors of [`values`](Self::values).
-    ///
     /// # Examples
     /// ```
     /// use numeric_table::{CsrNumericTable, prelude::*, table::CsrParts};
     /// let shape = Shape { rows: 1, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
-    /// let CsrParts { values, .. } = table.into_parts()?;
+    /// let CsrParts { values, .. } = table.into_parts();
     /// assert_eq!(values.downcast::<f32>().unwrap().try_into_vec().unwrap(), [1.5, 2.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[expect(clippy::result_large_err, reason = "nothing is lost: the table is given back")]
-    pub fn into_parts(self) -> Result<CsrParts, Refused<Self>> {
+    pub fn into_parts(self) -> CsrParts {
         let Self { offsets, indices, values, .. } = self;
-        Ok(CsrParts { offsets, indices, values })
+        CsrParts { offsets, indices, values }
     }
 
     /// Returns the stored value of a cell, or `None` if it is not stored and therefore zero. O(log values of the row).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`]; those of [`values`](Self::values).
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```

@@ -10,7 +10,7 @@ impl Stored for CsrNumericTable {
     const KIND: TableKind = TableKind::CSR;
 
     fn content(&self) -> Result<Content<'_>> {
-        let values = [&self.offsets, &self.indices, self.values()?].map(|array| Values::Array(array.clone()));
+        let values = [&self.offsets, &self.indices, self.values()].map(|array| Values::Array(array.clone()));
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());
         Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values: values.into() })
     }

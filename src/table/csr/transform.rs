@@ -17,7 +17,7 @@ impl CsrNumericTable {
     /// since they begin at 0 again: O(rows of the slice).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -81,7 +81,7 @@ impl CsrNumericTable {
     /// become `u64`. Columns of the result have no names. O(values + rows + columns), and as much new memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ impl CsrNumericTable {
     /// `convert` of any table.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; those of [`values`](Self::values).
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -226,7 +226,7 @@ fn what_needs_no_copy_is_not_copied() {
     let (offsets, indices) = (Array::from(vec![0_u64, 2, 3]), Array::from(vec![0_u32, 3, 1]));
     let values = Array::from(vec![1.5_f32, 2.5, 3.5]);
     let is_shared = |table: &CsrNumericTable| {
-        let parts = table.clone().into_parts().unwrap();
+        let parts = table.clone().into_parts();
         [
             parts.offsets.downcast_ref::<u64>().unwrap().shares_memory_with(&offsets),
             parts.indices.downcast_ref::<u32>().unwrap().shares_memory_with(&indices),

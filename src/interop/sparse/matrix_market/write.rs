@@ -88,7 +88,7 @@ impl CsrNumericTable {
     fn write_mtx_as(&self, writer: &mut dyn Write, name: &Path) -> Result<()> {
         let Shape { rows, columns } = self.shape();
         let (offsets, indices) = (Whole::new(self.offsets()), Whole::new(self.indices()));
-        match_element!(self.values()?.element_type(), T => {
+        match_element!(self.values().element_type(), T => {
             let values = self.values_as::<T>()?;
             let field = if T::TYPE.is_float() { "real" } else { "integer" };
             let entries = values.len();

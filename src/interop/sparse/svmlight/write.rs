@@ -83,7 +83,7 @@ impl Svmlight {
         let table = &self.features;
         let (offsets, rows) = (Whole::new(table.offsets()), table.row_count());
         let rows_of = Lines { data: self, offsets, indices: Whole::new(table.indices()), counts_from: indices };
-        match_element!(table.values()?.element_type(), T => {
+        match_element!(table.values().element_type(), T => {
             let values = table.values_as::<T>()?;
             write(writer, name, &[], offsets, rows, |rows| rows_of.text(values, rows))
         })
