@@ -224,7 +224,7 @@ pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
 pub use crate::table::csr::CsrNumericTable;
 pub use crate::table::csr::block::SparseBlock;
 pub use crate::table::csr::block_mut::SparseBlockMut;
-pub use crate::table::csr::index::Indices;
+pub use crate::table::csr::index::{Indices, IndicesIter};
 pub use crate::table::homogen::{FloatTable, HomogenNumericTable, Table};
 pub use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 pub use crate::table::numeric_table::NumericTable;

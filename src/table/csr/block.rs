@@ -4,6 +4,7 @@
 //! Offsets and indices are those of the table; offsets are counted from the block's first value as they are read.
 //! Semantics: DAAL `getSparseBlock`, oneDAL `csr_accessor::pull`.
 
+use std::fmt;
 use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
@@ -52,6 +53,13 @@ impl<'t> Place<'t> {
     pub(super) fn new(pattern: Pattern<'t>, rows: Range<usize>) -> Self {
         let positions = pattern.positions(&rows);
         Self { pattern, rows, positions }
+    }
+
+    /// Prints a block of such values.
+    pub(super) fn describe<T: Element>(&self, name: &str, values: &[T], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut block = f.debug_struct(name);
+        block.field("rows", &self.rows).field("columns", &self.pattern.columns).field("offsets", &self.offsets());
+        block.field("indices", &self.indices()).field("values", &values).finish()
     }
 
     pub(super) fn offsets(&self) -> Indices<'t> {
@@ -276,6 +284,12 @@ impl<'t, T: Element> SparseBlock<'t, T> {
     /// ```
     pub fn is_zero_copy(&self) -> bool {
         matches!(self.values, Values::Borrowed(_))
+    }
+}
+
+impl<T: Element> fmt::Debug for SparseBlock<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.describe("SparseBlock", self.values(), f)
     }
 }
 

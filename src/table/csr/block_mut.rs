@@ -3,6 +3,7 @@
 //! Invariant: a converted block is written back all or not at all, and what nobody changed keeps its bits.
 //! Semantics: DAAL `releaseSparseBlock`.
 
+use std::fmt;
 use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
@@ -25,7 +26,8 @@ use crate::window::{AnySlice, AnyWindowMut};
 /// ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table. Otherwise [`release`](Self::release) converts
 /// changed values back, all of them or none; an unchanged value keeps every digit that the table holds. A converted
 /// block that is merely dropped is written back if all of its values fit, and otherwise leaves the table unchanged
-/// **and ignores the error**; dropped by a panic, it writes nothing.
+/// **and ignores the error**; dropped by a panic, it writes nothing. [`CsrNumericTable::update_sparse_rows`] loses no error, and undoes what a closure
+/// that fails has done.
 ///
 /// # Examples
 /// ```
@@ -185,6 +187,14 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         }
     }
 
+    /// Creates a block of copied values. If it `is_pending`, it is written back when it is dropped.
+    fn converted(place: Place<'t>, stored: &'t mut AnyArray, is_pending: bool) -> Result<Self> {
+        let values = stored.as_slice().range(place.positions.clone());
+        let copy = UniqueArray::from_array(convert(values, &place, ConversionPolicy::Saturate)?)?;
+        let values = ValuesMut::Converted { copy, stored, is_pending };
+        Ok(Self { place, values, policy: ConversionPolicy::Checked })
+    }
+
     fn write_back(&mut self) -> Result<()> {
         let ValuesMut::Converted { copy, stored, .. } = &mut self.values else { return Ok(()) };
         let Place { pattern, positions, .. } = &self.place;
@@ -197,6 +207,12 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         let values = stored.need_mutable_data()?.range(positions.clone());
         kernel::write_checked(AnyWindowMut::of_rows(values, positions.len(), 1), new, rule);
         Ok(())
+    }
+}
+
+impl<T: Element> fmt::Debug for SparseBlockMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.describe("SparseBlockMut", self.values(), f)
     }
 }
 
@@ -229,17 +245,63 @@ impl CsrNumericTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sparse_rows_mut<T: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<SparseBlockMut<'_, T>> {
+        let (place, array) = self.place_mut(rows)?;
+        if array.element_type() != T::TYPE {
+            return SparseBlockMut::converted(place, array, true);
+        }
+        let values = array.need_mutable_data()?.range(place.positions.clone());
+        let values = ValuesMut::Borrowed(values.downcast::<T>().unwrap_or_default());
+        Ok(SparseBlockMut { place, values, policy: ConversionPolicy::Checked })
+    }
+
+    /// Edits the stored values of consecutive rows as `T`, all or nothing: if the closure returns an error or panics, or
+    /// a value does not fit, the table is unchanged.
+    ///
+    /// The closure edits a copy, whatever the table stores, as that of
+    /// [`update_rows`](crate::BlockUpdate::update_rows) does. Returns what the closure returns.
+    ///
+    /// Cost: memory for the values of the rows, one pass to read them, two to write them back.
+    ///
+    /// # Errors
+    /// Before the closure is called, those of [`sparse_rows`](Self::sparse_rows). The error of the closure. After it,
+    /// those of [`SparseBlockMut::release`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// let shape = Shape { rows: 2, columns: 4 };
+    /// let mut table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![10_u8, 20, 30])?;
+    /// let sum = table.update_sparse_rows::<f64, _>(.., |block| {
+    ///     block.values_mut().iter_mut().for_each(|value| *value *= 1.5);
+    ///     Ok(block.values().iter().sum::<f64>())
+    /// })?;
+    /// assert_eq!((sum, table.values_as::<u8>()?), (90.0, &[15, 30, 45][..]));
+    ///
+    /// let result = table.update_sparse_rows::<f64, _>(1.., |block| {
+    ///     block.values_mut().fill(300.0);
+    ///     Ok(())
+    /// });
+    /// assert_eq!(result.unwrap_err().to_string(), "the value 300 at row 1, column 1 is not representable as u8");
+    /// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_sparse_rows<T: Element, R>(
+        &mut self,
+        rows: impl RangeBounds<usize>,
+        edit: impl FnOnce(&mut SparseBlockMut<'_, T>) -> Result<R>,
+    ) -> Result<R> {
+        let (place, array) = self.place_mut(rows)?;
+        let mut block = SparseBlockMut::converted(place, array, false)?;
+        let result = edit(&mut block)?;
+        block.write_back()?;
+        Ok(result)
+    }
+
+    /// Finds consecutive rows, beside the array of all values.
+    fn place_mut(&mut self, rows: impl RangeBounds<usize>) -> Result<(Place<'_>, &mut AnyArray)> {
         let rows = self.rows_in(rows)?;
         let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
-        let place = Place::new(Pattern { offsets, indices, columns: self.shape.columns }, rows);
-        let values = if self.values.element_type() == T::TYPE {
-            let values = self.values.need_mutable_data()?.range(place.positions.clone());
-            ValuesMut::Borrowed(values.downcast::<T>().unwrap_or_default())
-        } else {
-            let stored = self.values.as_slice().range(place.positions.clone());
-            let copy = UniqueArray::from_array(convert(stored, &place, ConversionPolicy::Saturate)?)?;
-            ValuesMut::Converted { copy, stored: &mut self.values, is_pending: true }
-        };
-        Ok(SparseBlockMut { place, values, policy: ConversionPolicy::Checked })
+        let pattern = Pattern { offsets, indices, columns: self.shape.columns };
+        Ok((Place::new(pattern, rows), &mut self.values))
     }
 }

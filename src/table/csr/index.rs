@@ -4,6 +4,7 @@
 //! `base`; checked where a table is made.
 
 use std::fmt;
+use std::iter::FusedIterator;
 use std::ops::Range;
 
 use crate::array::{AnyArray, Array};
@@ -175,8 +176,8 @@ impl<'t> Indices<'t> {
     /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn iter(self) -> impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + use<'t> {
-        (0..self.len()).map(move |position| self.at(position))
+    pub fn iter(self) -> IndicesIter<'t> {
+        IndicesIter { indices: self, left: 0..self.len() }
     }
 
     /// Borrows the memory, if the numbers have this type there and are counted from zero there as well: the offsets of
@@ -263,6 +264,94 @@ impl fmt::Debug for Indices<'_> {
         f.debug_list().entries(self.iter()).finish()
     }
 }
+
+/// Compares the numbers, whatever types they have.
+///
+/// # Examples
+/// ```
+/// # use numeric_table::{CsrNumericTable, prelude::*};
+/// # let shape = Shape { rows: 1, columns: 4 };
+/// let narrow = CsrNumericTable::try_new(shape, vec![0, 2], vec![1_i32, 3], vec![1.5, 2.5])?;
+/// let wide = CsrNumericTable::try_new(shape, vec![0, 2], vec![1_u64, 3], vec![3.5, 4.5])?;
+/// assert!(narrow.indices() == wide.indices() && narrow.indices() != wide.offsets());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl PartialEq for Indices<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Indices<'_> {}
+
+/// Walks the numbers, as [`iter`](Indices::iter) does.
+///
+/// # Examples
+/// ```
+/// # use numeric_table::{CsrNumericTable, prelude::*};
+/// # let shape = Shape { rows: 1, columns: 4 };
+/// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5, 2.5])?;
+/// let mut counts = [0; 4];
+/// for column in table.indices() {
+///     counts[column] += 1;
+/// }
+/// assert_eq!(counts, [0, 1, 0, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<'t> IntoIterator for Indices<'t> {
+    type Item = usize;
+    type IntoIter = IndicesIter<'t>;
+
+    fn into_iter(self) -> IndicesIter<'t> {
+        self.iter()
+    }
+}
+
+/// An iterator over row offsets or column indices, returned by [`Indices::iter`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// let shape = Shape { rows: 1, columns: 4 };
+/// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5, 2.5])?;
+/// let mut columns = table.indices().iter();
+/// assert_eq!((columns.len(), columns.next_back(), columns.next(), columns.next()), (2, Some(3), Some(1), None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct IndicesIter<'t> {
+    indices: Indices<'t>,
+    /// The positions that have not been returned.
+    left: Range<usize>,
+}
+
+impl Iterator for IndicesIter<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        self.left.next().map(|position| self.indices.at(position))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+
+    fn nth(&mut self, count: usize) -> Option<usize> {
+        self.left.nth(count).map(|position| self.indices.at(position))
+    }
+}
+
+impl DoubleEndedIterator for IndicesIter<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<usize> {
+        self.left.next_back().map(|position| self.indices.at(position))
+    }
+}
+
+impl ExactSizeIterator for IndicesIter<'_> {}
+
+impl FusedIterator for IndicesIter<'_> {}
 
 /// Returns an array of so many numbers of a type for indices.
 ///

@@ -45,9 +45,9 @@ use parts::CsrParts;
 /// is checked once, when the table is made. A stored value may be zero.
 ///
 /// Nothing is lent to descriptors: dense blocks of rows and columns are copies, and are written back if every cell that
-/// is not stored stays zero. So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused with
-/// [`Error::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block after another.
-/// [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
+/// is not stored stays zero. So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is
+/// refused with [`Error::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block
+/// after another. [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
 ///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///

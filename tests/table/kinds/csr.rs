@@ -295,6 +295,76 @@ fn a_converted_sparse_block_keeps_what_nobody_changed_and_writes_all_or_nothing(
 }
 
 #[test]
+fn an_update_of_sparse_rows_is_written_or_undone_whatever_is_stored() {
+    fn check<T: SmallNumber, U: SmallNumber>() {
+        let stored = [1, 2, 3].map(T::small);
+        let mut table = CsrNumericTable::try_new(shape(2, 3), vec![0, 2, 3], vec![0, 2, 1], stored.to_vec()).unwrap();
+        let untouched = table.clone();
+        let count = table.update_sparse_rows::<U, _>(1.., |block| {
+            assert!(!block.is_zero_copy() && block.rows() == (1..2));
+            block.row_mut(0).1[0] = U::small(7);
+            Ok(block.nnz())
+        });
+        assert_eq!(count.unwrap(), 1);
+        assert_eq!(table.values_as::<T>().unwrap(), [1, 2, 7].map(T::small));
+        let failed = table.update_sparse_rows::<U, ()>(.., |block| {
+            block.values_mut().fill(U::small(9));
+            Err(Error::other("given up"))
+        });
+        assert_error!(failed, Error::Other { .. });
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            table.update_sparse_rows::<U, ()>(.., |block| {
+                block.values_mut().fill(U::small(9));
+                panic!("half-way");
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(table.values_as::<T>().unwrap(), [1, 2, 7].map(T::small));
+        assert_eq!(untouched.values_as::<T>().unwrap(), stored);
+        let called = table.update_sparse_rows::<U, ()>(..3, |_| panic!("there is no third row"));
+        assert_error!(called, Error::RowsOutOfRange { row_count: 2, .. });
+        assert_eq!(table.update_sparse_rows::<U, _>(2.., |block| Ok(block.values().len())).unwrap(), 0);
+    }
+    for_each_element!(T => {
+        check::<T, T>();
+        check::<T, f64>();
+        check::<T, u8>();
+    });
+
+    // What the closure leaves alone keeps every digit, and a value that does not fit undoes all of them.
+    let big = (1_i64 << 53) + 1;
+    let mut table = CsrNumericTable::try_new(shape(2, 3), vec![0, 2, 3], vec![0, 2, 1], vec![big, 2, 3]).unwrap();
+    let mut set = |values: [f64; 2]| {
+        table.update_sparse_rows::<f64, _>(.., |block| {
+            block.values_mut()[1..].copy_from_slice(&values);
+            Ok(())
+        })
+    };
+    set([20.0, 3.0]).unwrap();
+    assert_error!(set([6.0, 1e30]), Error::ValueNotRepresentable { row: 1, column: 1, .. });
+    assert_eq!(table.values_as::<i64>().unwrap(), [big, 20, 3]);
+}
+
+#[test]
+fn sparse_blocks_and_indices_print_and_compare() {
+    let mut table =
+        CsrNumericTable::try_new(shape(3, 4), vec![0, 2, 3, 4], vec![0_u64, 3, 1, 2], vec![1_u8, 2, 3, 4]).unwrap();
+    let expected = "rows: 1..3, columns: 4, offsets: [0, 1, 2], indices: [1, 2], values: [3.0, 4.0] }";
+    assert_eq!(format!("{:?}", table.sparse_rows::<f32>(1..).unwrap()), format!("SparseBlock {{ {expected}"));
+    assert_eq!(format!("{:?}", table.sparse_rows_mut::<f32>(1..).unwrap()), format!("SparseBlockMut {{ {expected}"));
+    assert_error!(table.sparse_rows::<f32>(..4), Error::RowsOutOfRange { .. });
+
+    let same = CsrNumericTable::try_new(shape(2, 4), vec![0, 1, 2], vec![1, 2], vec![0.5, 0.5]).unwrap();
+    let block = table.sparse_rows::<u8>(1..).unwrap();
+    assert!(block.offsets() == same.offsets() && block.indices() == same.indices()); // other types, and another start
+    assert!(block.offsets() != same.indices() && block.indices() != table.indices());
+    let mut columns = table.indices().into_iter();
+    assert_eq!((columns.len(), columns.next_back(), columns.nth(1)), (4, Some(2), Some(3)));
+    assert_eq!(columns.clone().collect::<Vec<_>>(), [1]);
+    assert_eq!((columns.next(), columns.next(), columns.next_back()), (Some(1), None, None));
+}
+
+#[test]
 fn rows_are_cut_off_and_added_without_values() {
     for rows in [0, 2, 5, 8] {
         let mut table = daals_table::<f32>();
