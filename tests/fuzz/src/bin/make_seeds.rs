@@ -58,18 +58,24 @@ fn main() -> Result {
     texts(root)
 }
 
-/// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`.
+/// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`. SciPy's files behind a byte
+/// that makes checksums right.
 fn sparse_files(root: &Path) -> Result {
     fs::create_dir_all(root.join("corpus/sparse_text"))?;
+    fs::create_dir_all(root.join("corpus/npz"))?;
     for entry in fs::read_dir(root.join("../../data/golden/sparse"))? {
         let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let options = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svm") if path.ends_with("sets.svm") => [0, 1, 15],
             Some("svm") => [0, 1, 6],
             Some("mtx") => [1, 1, 0],
+            Some("npz") => {
+                fs::write(root.join(format!("corpus/npz/{name}.seed")), [&[1], &fs::read(&path)?[..]].concat())?;
+                continue;
+            }
             _ => continue,
         };
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = root.join(format!("corpus/sparse_text/{name}.seed"));
         fs::write(file, [&options, &fs::read(&path)?[..]].concat())?;
     }
