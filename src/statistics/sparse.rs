@@ -15,7 +15,7 @@ use crate::base::parallel;
 use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::block::SparseBlock;
-use crate::table::csr::index::Indices;
+use crate::table::csr::index::{Indices, zeros};
 
 /// The least number of values that are sorted together, if there are as many.
 const GROUP: usize = 256 << 10;
@@ -105,12 +105,4 @@ impl Sorted {
             }
         }
     }
-}
-
-fn zeros(count: usize) -> Result<Vec<usize>> {
-    let mut zeros = Vec::new();
-    let bytes = count.saturating_mul(size_of::<usize>());
-    zeros.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    zeros.resize(count, 0);
-    Ok(zeros)
 }

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use super::whole::Whole;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::table::csr::index::Indices;
 
 /// Number of entries, and of rows, that one task formats at a time.
 const CHUNK: usize = 32 << 10;
@@ -23,12 +23,12 @@ pub(super) fn write(
     writer: &mut dyn Write,
     name: &Path,
     mut head: &[u8],
-    offsets: Whole<'_>,
+    offsets: Indices<'_>,
     rows: usize,
     format: impl Fn(Range<usize>) -> Result<Vec<u8>> + Sync,
 ) -> Result<()> {
     let failed = |source| Error::Io { path: name.to_owned(), source };
-    let entries = if rows == 0 { 0 } else { offsets.at(rows) as usize };
+    let entries = if rows == 0 { 0 } else { offsets.at(rows) };
     let wave = parallel::task_count(rows.saturating_add(entries).saturating_mul(WEIGHT)).max(1);
     let mut next = 0;
     loop {
@@ -48,8 +48,8 @@ pub(super) fn write(
 }
 
 /// Returns the end of the chunk of rows that begins at `start`: at least one row.
-fn end_of_chunk(offsets: Whole<'_>, start: usize, rows: usize) -> usize {
-    let limit = offsets.at(start) + CHUNK as u64;
+fn end_of_chunk(offsets: Indices<'_>, start: usize, rows: usize) -> usize {
+    let limit = offsets.at(start).saturating_add(CHUNK);
     let (mut low, mut high) = (start + 1, rows.min(start + CHUNK));
     while low < high {
         let middle = low + (high - low).div_ceil(2);

@@ -1,13 +1,15 @@
 //! Sparse tables from files and matrices of other programs, and back.
 //!
 //! * `svmlight`: the text format of SVM-light, LIBSVM and scikit-learn; `matrix_market`: that of the MatrixMarket;
-//!   `pieces`: what both need for reading, in parallel, and `chunks` for writing; `whole`: indices of any type;
+//!   `pieces`: what both need for reading, in parallel, and `chunks` for writing; `collected`: indices that are read;
 //! * `npz`: the files of `scipy.sparse.save_npz`;
 //! * `row_limit`: how many empty rows a file may ask for;
 //! * `sprs`: the matrices of that crate.
 
 #[cfg(feature = "sparse-files")]
 mod chunks;
+#[cfg(feature = "sparse-files")]
+mod collected;
 #[cfg(feature = "sparse-files")]
 mod matrix_market;
 #[cfg(feature = "npz")]
@@ -20,8 +22,6 @@ mod row_limit;
 mod sprs;
 #[cfg(feature = "sparse-files")]
 mod svmlight;
-#[cfg(feature = "sparse-files")]
-mod whole;
 
 #[cfg(feature = "sprs")]
 pub use self::sprs::SprsIndex;

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::check::{self, INDICES};
-use super::index::{Index, Indices, array_of, check_type, match_index};
+use super::index::{Index, Indices, array_of, check_type, match_index, zeros};
 use super::parts::{CooParts, CsrParts};
 use super::read::tiles;
-use super::transform::zeros;
 use super::{CsrNumericTable, read::TILE};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};

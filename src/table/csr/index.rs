@@ -231,7 +231,7 @@ impl<'t> Indices<'t> {
 
     /// Returns a number at a position that exists.
     #[inline(always)]
-    pub(super) fn at(&self, position: usize) -> usize {
+    pub(crate) fn at(&self, position: usize) -> usize {
         self.get(position).unwrap_or_default()
     }
 
@@ -373,4 +373,16 @@ pub(super) fn array_of(
         }
         Ok(AnyArray::new(array))
     }, else Err(Error::IndexType { part: "indices", found: element_type }))
+}
+
+/// Returns so many zeros, to count with.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn zeros(count: usize) -> Result<Vec<usize>> {
+    let mut zeros = Vec::new();
+    let bytes = count.saturating_mul(size_of::<usize>());
+    zeros.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    zeros.resize(count, 0);
+    Ok(zeros)
 }

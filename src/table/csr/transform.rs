@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
-use super::index::{Index, Indices, array_of, match_index};
+use super::index::{Index, Indices, array_of, match_index, zeros};
 use super::parts::CsrParts;
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
@@ -146,18 +146,6 @@ impl CsrNumericTable {
     pub fn to_dense<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
         (self as &dyn NumericTable).convert::<T>()
     }
-}
-
-/// Returns so many zeros.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(super) fn zeros(count: usize) -> Result<Vec<usize>> {
-    let mut zeros = Vec::new();
-    let bytes = count.saturating_mul(size_of::<usize>());
-    zeros.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    zeros.resize(count, 0);
-    Ok(zeros)
 }
 
 /// Returns a part of an array, which shares its memory.

@@ -12,8 +12,8 @@ use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::parallel;
+use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Text, extend, reserve};
-use crate::interop::sparse::whole::Collected;
 use crate::table::Refused;
 use crate::table::csr::CsrNumericTable;
 

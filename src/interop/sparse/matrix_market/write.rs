@@ -13,10 +13,10 @@ use crate::files::options::SaveOptions;
 use crate::files::replace::replace;
 use crate::interop::sparse::chunks::{WRITER, write};
 use crate::interop::sparse::pieces::reserve;
-use crate::interop::sparse::whole::Whole;
 use crate::interop::text::digits::push;
 use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
+use crate::table::csr::index::Indices;
 
 impl CsrNumericTable {
     /// Saves the table as a MatrixMarket file, `coordinate real general` or `coordinate integer general`, which
@@ -87,7 +87,7 @@ impl CsrNumericTable {
 
     fn write_mtx_as(&self, writer: &mut dyn Write, name: &Path) -> Result<()> {
         let Shape { rows, columns } = self.shape();
-        let (offsets, indices) = (Whole::new(self.offsets()), Whole::new(self.indices()));
+        let (offsets, indices) = (self.offsets(), self.indices());
         match_element!(self.values().element_type(), T => {
             let values = self.values_as::<T>()?;
             let field = if T::TYPE.is_float() { "real" } else { "integer" };
@@ -99,18 +99,18 @@ impl CsrNumericTable {
 }
 
 /// Formats the lines of some rows.
-fn text<T: Element>(offsets: Whole<'_>, indices: Whole<'_>, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
+fn text<T: Element>(offsets: Indices<'_>, indices: Indices<'_>, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
     const ROOM: usize = 24; // bytes of a line, about
-    let positions = offsets.at(rows.start) as usize..offsets.at(rows.end) as usize;
+    let positions = offsets.at(rows.start)..offsets.at(rows.end);
     let mut text = Vec::new();
     reserve(&mut text, positions.len().saturating_mul(ROOM))?;
     for row in rows {
-        let positions = offsets.at(row) as usize..offsets.at(row + 1) as usize;
+        let positions = offsets.at(row)..offsets.at(row + 1);
         for (position, &value) in positions.clone().zip(&values[positions]) {
             // Rows and columns are below their numbers: one more is no overflow.
             push(row as u64 + 1, &mut text);
             text.push(b' ');
-            push(indices.at(position) + 1, &mut text);
+            push(indices.at(position) as u64 + 1, &mut text);
             text.push(b' ');
             push(value, &mut text);
             text.push(b'\n');

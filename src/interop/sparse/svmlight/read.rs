@@ -10,8 +10,8 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
-use crate::interop::sparse::whole::Collected;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{NumericTable, Refused};
 

@@ -11,9 +11,9 @@ use crate::files::options::SaveOptions;
 use crate::files::replace::replace;
 use crate::interop::sparse::chunks::{WRITER, write};
 use crate::interop::sparse::pieces::reserve;
-use crate::interop::sparse::whole::Whole;
 use crate::interop::text::digits::push;
 use crate::table::NumericTable;
+use crate::table::csr::index::Indices;
 
 impl Svmlight {
     /// Saves the rows as a svmlight file, which atomically replaces an old one, as
@@ -81,8 +81,8 @@ impl Svmlight {
     fn write_as(&self, writer: &mut dyn Write, name: &Path, indices: SvmlightIndices) -> Result<()> {
         self.check()?;
         let table = &self.features;
-        let (offsets, rows) = (Whole::new(table.offsets()), table.row_count());
-        let rows_of = Lines { data: self, offsets, indices: Whole::new(table.indices()), counts_from: indices };
+        let (offsets, rows) = (table.offsets(), table.row_count());
+        let rows_of = Lines { data: self, offsets, indices: table.indices(), counts_from: indices };
         match_element!(table.values().element_type(), T => {
             let values = table.values_as::<T>()?;
             write(writer, name, &[], offsets, rows, |rows| rows_of.text(values, rows))
@@ -93,8 +93,8 @@ impl Svmlight {
 /// What the lines are made of, but for the values.
 struct Lines<'a> {
     data: &'a Svmlight,
-    offsets: Whole<'a>,
-    indices: Whole<'a>,
+    offsets: Indices<'a>,
+    indices: Indices<'a>,
     counts_from: SvmlightIndices,
 }
 
@@ -102,7 +102,7 @@ impl Lines<'_> {
     /// Formats the lines of some rows.
     fn text<T: Element>(&self, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
         const ROOM: usize = 16; // bytes of an index and a value, about
-        let entries = (self.offsets.at(rows.end) - self.offsets.at(rows.start)) as usize;
+        let entries = self.offsets.at(rows.end) - self.offsets.at(rows.start);
         let mut text = Vec::new();
         reserve(&mut text, rows.len().saturating_add(entries).saturating_mul(ROOM))?;
         for row in rows {
@@ -117,14 +117,14 @@ impl Lines<'_> {
                 text.extend_from_slice(if text.len() > start { b" qid:" } else { b"qid:" });
                 push(queries[row], &mut text);
             }
-            let positions = self.offsets.at(row) as usize..self.offsets.at(row + 1) as usize;
+            let positions = self.offsets.at(row)..self.offsets.at(row + 1);
             for (position, &value) in positions.clone().zip(&values[positions]) {
                 if text.len() > start {
                     text.push(b' ');
                 }
                 // Below the number of columns: one more is no overflow.
                 let first = u64::from(self.counts_from != SvmlightIndices::FromZero);
-                push(self.indices.at(position) + first, &mut text);
+                push(self.indices.at(position) as u64 + first, &mut text);
                 text.push(b':');
                 push(value, &mut text);
             }

@@ -1,45 +1,8 @@
-//! Indices and offsets: read as `u64` whatever their type is, and collected in the narrowest type that fits.
+//! Indices and offsets that are read from a text: collected in the narrowest type that fits.
 
 use super::pieces::{extend, reserve};
 use crate::array::AnyArray;
 use crate::base::error::Result;
-use crate::table::csr::index::Indices;
-
-/// Offsets or indices of any of the types that sparse tables have.
-#[derive(Clone, Copy)]
-pub(super) enum Whole<'a> {
-    I32(&'a [i32]),
-    U32(&'a [u32]),
-    I64(&'a [i64]),
-    U64(&'a [u64]),
-}
-
-impl<'a> Whole<'a> {
-    /// Borrows the offsets or indices of a table, which have one of four types and are counted from zero.
-    pub(super) fn new(indices: Indices<'a>) -> Self {
-        if let Some(values) = indices.downcast() {
-            return Self::I32(values);
-        }
-        if let Some(values) = indices.downcast() {
-            return Self::U32(values);
-        }
-        match indices.downcast() {
-            Some(values) => Self::I64(values),
-            None => Self::U64(indices.downcast().unwrap_or_default()),
-        }
-    }
-
-    /// Returns one of them. A table's are never negative.
-    #[inline]
-    pub(super) fn at(self, index: usize) -> u64 {
-        match self {
-            Self::I32(values) => values[index] as u64,
-            Self::U32(values) => u64::from(values[index]),
-            Self::I64(values) => values[index] as u64,
-            Self::U64(values) => values[index],
-        }
-    }
-}
 
 /// Indices that are collected: `u32` while all of them fit.
 #[derive(Debug)]
