@@ -11,7 +11,7 @@ use super::lease::Memory;
 use super::numeric_table::describe;
 use super::{
     AllocationFlag, DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId,
-    TableKind,
+    TableKind, Target, tiling,
 };
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
@@ -19,7 +19,7 @@ use crate::base::error::{Error, Result};
 use crate::convert::WriteRule;
 use crate::convert::kernel;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::window::AnySlice;
+use crate::window::{AnySlice, AnyWindow};
 
 /// A table with one array for each column, each of its own element type: what data frames, Arrow and mixed CSV files
 /// are made of.
@@ -468,6 +468,26 @@ impl NumericTable for SoaNumericTable {
             Err(Error::ColumnOutOfRange { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// A few rows are read without looking for pieces: a column is a column.
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        const FEW: usize = 1024;
+        target.check(region, self.shape())?;
+        let count = region.shape().element_count()?;
+        if count == 0 || count > FEW || region.columns.len() == 1 || !target.can_be_lost() {
+            return tiling::read(self, region, target);
+        }
+        let mut windows = Vec::with_capacity(region.columns.len());
+        for column in region.columns.clone() {
+            let values = self.array(column)?.as_slice().range(region.rows.clone());
+            windows.push(AnyWindow::of_rows(values, region.rows.len(), 1));
+        }
+        let Target { mut values, policy, old } = target;
+        if kernel::read_beside(&windows, values.reborrow(), policy) {
+            return Ok(());
+        }
+        tiling::read(self, region, Target { values, policy, old }) // which names what is refused
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {

@@ -102,6 +102,12 @@ impl<'t> Target<'t> {
         self.values.element_type()
     }
 
+    /// Returns whether values may be written before all of them are known to be permitted.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn can_be_lost(&self) -> bool {
+        self.old == OldValues::Lost || self.policy == ConversionPolicy::Saturate
+    }
+
     /// Checks that the region lies inside a table, and has the shape of this target.
     ///
     /// # Errors

@@ -11,9 +11,10 @@ use super::read::{convert_window, permits_window};
 use super::store::Store;
 use super::tiles::{Scratch, dense};
 use super::write::{Forms, Writer, write_checked};
+use crate::base::element::match_width;
 use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
+use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, AnyWindowMut};
 
 /// The largest number of columns that are processed together: whole cache lines of the rows, and of the columns.
 const TOGETHER: usize = 64;
@@ -242,6 +243,9 @@ fn as_rows<'s>(
         // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
         return unsafe { room.assume_init() };
     }
+    if count == 1 {
+        return match_width!(element, Bits => one_row::<Bits>(windows, rows.start, room));
+    }
     let mut rest = room.reborrow();
     for column in windows {
         let (part, later) = rest.split_at(count);
@@ -251,4 +255,19 @@ fn as_rows<'s>(
     // SAFETY: the room is as long as all columns together, and each has been written after the one before it.
     let values = unsafe { room.assume_init() };
     dense(AnyWindow::of_rows(values, width, count).transposed(), transposed)
+}
+
+/// Copies one value of each column, as integers of their width. Panics if a width, a length or the row does not fit.
+fn one_row<'s, Bits: Copy>(columns: &[AnyWindow<'_>], row: usize, mut room: AnyRoom<'s>) -> AnySlice<'s> {
+    let element = room.element_type();
+    assert!(element.size_in_bytes() == size_of::<Bits>() && room.len() == columns.len(), "a value of each column");
+    let to = room.as_mut_ptr().cast::<Bits>();
+    for (index, column) in columns.iter().enumerate() {
+        assert!(column.element_type() == element && column.is_column() && row < column.rows(), "the row is there");
+        // SAFETY: a column's element of that row is so many elements from its first one (`is_column`); the room has one
+        // for each column. Both are aligned for elements of this width, and any bits of one are an integer.
+        unsafe { *to.add(index) = *column.as_ptr().cast::<Bits>().add(row) }
+    }
+    // SAFETY: an element has been written for each column, as many as the room has.
+    unsafe { room.assume_init() }
 }
