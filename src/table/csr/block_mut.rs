@@ -26,8 +26,8 @@ use crate::window::{AnySlice, AnyWindowMut};
 /// ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table. Otherwise [`release`](Self::release) converts
 /// changed values back, all of them or none; an unchanged value keeps every digit that the table holds. A converted
 /// block that is merely dropped is written back if all of its values fit, and otherwise leaves the table unchanged
-/// **and ignores the error**; dropped by a panic, it writes nothing. [`CsrNumericTable::update_sparse_rows`] loses no error, and undoes what a closure
-/// that fails has done.
+/// **and ignores the error**; dropped by a panic, it writes nothing. [`CsrNumericTable::update_sparse_rows`] loses no
+/// error, and undoes what a closure that fails has done.
 ///
 /// # Examples
 /// ```
@@ -254,8 +254,8 @@ impl CsrNumericTable {
         Ok(SparseBlockMut { place, values, policy: ConversionPolicy::Checked })
     }
 
-    /// Edits the stored values of consecutive rows as `T`, all or nothing: if the closure returns an error or panics, or
-    /// a value does not fit, the table is unchanged.
+    /// Edits the stored values of consecutive rows as `T`, all or nothing: if the closure returns an error or panics,
+    /// or a value does not fit, the table is unchanged.
     ///
     /// The closure edits a copy, whatever the table stores, as that of
     /// [`update_rows`](crate::BlockUpdate::update_rows) does. Returns what the closure returns.

@@ -11,8 +11,8 @@
 //! * `zip`: members of a zip file; `archive`: writing them; `read`, `write`: the public interface; `options`: options.
 //!
 //! Invariant: no memory is allocated for a size that a member claims: at most twice the number of bytes that have been
-//! read from it. Those may be a thousand times as many as the file has, of which [`NpzOptions::max_bytes`] decides. What
-//! is transposed takes memory for each row as well, of which [`NpzOptions::max_rows`] decides.
+//! read from it. Those may be a thousand times as many as the file has, of which [`NpzOptions::max_bytes`] decides.
+//! What is transposed takes memory for each row as well, of which [`NpzOptions::max_rows`] decides.
 
 mod archive;
 mod options;

@@ -61,9 +61,9 @@ impl NpzOptions {
         Self { max_bytes: bytes, ..self }
     }
 
-    /// Sets the largest number of rows of a matrix. Without it, one in the format `csr` may have as many as the file has
-    /// offsets of. One in the format `csc` has nothing for each row, but memory is allocated even for empty ones, since
-    /// it is transposed: it may have 2^20 rows, and 8 more for each byte of the file.
+    /// Sets the largest number of rows of a matrix. Without it, one in the format `csr` may have as many as the file
+    /// has offsets of. One in the format `csc` has nothing for each row, but memory is allocated even for empty ones,
+    /// since it is transposed: it may have 2^20 rows, and 8 more for each byte of the file.
     ///
     /// # Examples
     /// ```

@@ -50,8 +50,8 @@ impl CsrNumericTable {
     /// Loads a sparse matrix as [`load_npz`](Self::load_npz) does, with options.
     ///
     /// # Errors
-    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays or the number of rows are larger than the options
-    /// allow.
+    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays or the number of rows are larger than the
+    /// options allow.
     ///
     /// # Examples
     /// ```
