@@ -2,6 +2,7 @@
 
 mod aos;
 mod borrowed_values;
+mod chunked;
 mod conformance;
 mod csr;
 mod csr_dense;
