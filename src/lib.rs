@@ -35,6 +35,7 @@
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
+//! | columns by their names | [`NamedColumns`] |
 //! | the element types | [`Element`], [`ElementType`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
@@ -187,7 +188,7 @@ pub use crate::base::error::{Error, Result};
 pub use crate::base::mode::{BlockKind, ReadWriteMode};
 pub use crate::base::shape::Shape;
 pub use crate::base::value::AnyValue;
-pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate};
+pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, NamedColumns};
 pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
@@ -261,7 +262,7 @@ pub mod prelude {
     pub use crate::{
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
         ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
-        HomogenNumericTable, MemoryStatus, NumericTable, ReadWriteMode, SaveOptions, Shape, Table, TableView,
-        TableViewMut, load_any,
+        HomogenNumericTable, MemoryStatus, NamedColumns, NumericTable, ReadWriteMode, SaveOptions, Shape, Table,
+        TableView, TableViewMut, load_any,
     };
 }

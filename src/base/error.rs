@@ -181,6 +181,14 @@ pub enum Error {
         /// The type of that column.
         found: ElementType,
     },
+    /// No column has the name.
+    #[error("no column has the name {name:?}{near}")]
+    UnknownColumn {
+        /// The name, shortened if it is long.
+        name: String,
+        /// Names that are similar, in words; empty if there are none.
+        near: String,
+    },
     /// Tables are joined, and there are none.
     #[error("there are no tables to join")]
     NoTables,

@@ -12,6 +12,8 @@ pub(crate) mod error;
 #[forbid(unsafe_code)]
 pub(crate) mod mode;
 #[forbid(unsafe_code)]
+pub(crate) mod near;
+#[forbid(unsafe_code)]
 pub(crate) mod number;
 #[forbid(unsafe_code)]
 pub(crate) mod parallel;

@@ -12,10 +12,12 @@ mod borrowed;
 mod cuts;
 mod descriptor;
 mod fill;
+mod named;
 mod update;
 mod values;
 
 pub use access::BlockAccess;
 pub use borrowed::{Block, BlockMut};
 pub use descriptor::BlockDescriptor;
+pub use named::NamedColumns;
 pub use update::BlockUpdate;

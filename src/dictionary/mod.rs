@@ -18,6 +18,8 @@ use std::sync::Arc;
 use self::columns::Columns;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
+use crate::base::near::near;
+use crate::base::text::excerpt;
 
 /// Describes the columns of a table, one [`Feature`] each.
 ///
@@ -155,6 +157,67 @@ impl DataDictionary {
     pub fn index_of(&self, name: &str) -> Option<usize> {
         let found = self.listed().position(|feature| feature.name.as_deref() == Some(name));
         found.filter(|_| !self.is_empty())
+    }
+
+    /// Like [`index_of`](Self::index_of), with an error that says which names are similar.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
+    /// assert_eq!(dictionary.find("width")?, 0);
+    /// let error = dictionary.find("widht").unwrap_err();
+    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; near it are "width""#);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn find(&self, name: &str) -> Result<usize> {
+        self.index_of(name).ok_or_else(|| {
+            let names = self.listed().filter_map(|feature| feature.name.as_deref());
+            Error::UnknownColumn { name: excerpt(name.as_bytes()), near: near(name, names) }
+        })
+    }
+
+    /// Returns the names of the columns, in order; `None` for one that has none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let feature = Feature::new(ElementType::F32);
+    /// let dictionary = DataDictionary::from_features([feature.clone().named("width"), feature]);
+    /// assert!(dictionary.names().eq([Some("width"), None]));
+    /// ```
+    pub fn names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.iter().map(|feature| feature.name.as_deref())
+    }
+
+    /// Returns the same columns with these names, one for each.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there are not as many names as columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{DataDictionary, ElementType, Feature};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 2);
+    /// assert!(dictionary.with_names(["x", "y"])?.names().eq([Some("x"), Some("y")]));
+    /// assert!(dictionary.with_names(["x"]).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_names<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<Self> {
+        let (mut names, mut found) = (names.into_iter(), 0);
+        let features = self.iter().zip(names.by_ref()).map(|(feature, name)| {
+            found += 1;
+            feature.clone().named(name)
+        });
+        let named = features.collect::<Self>();
+        let found = found + usize::from(names.next().is_some()); // there may be no end of them
+        match named.len() == self.len() && found == self.len() {
+            true => Ok(named),
+            false => Err(Error::LengthMismatch { expected: self.len(), found }),
+        }
     }
 
     /// Replaces the feature of one column; the others are unchanged.

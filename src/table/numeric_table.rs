@@ -720,6 +720,24 @@ pub trait NumericTable: Send + Sync {
         None
     }
 
+    /// Returns the table as a trait object: what every kind can do, such as converting, printing and writing files of
+    /// any format, are methods of that.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
+    /// let wide: Table<f64> = table.as_dyn().convert()?;
+    /// assert_eq!(wide.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn as_dyn(&self) -> &(dyn NumericTable + '_)
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Returns how many tables deep this one shows others: tables of tables are read by calls within calls.
     #[doc(hidden)]
     fn depth(&self) -> usize {

@@ -15,6 +15,7 @@ mod extreme_shapes;
 mod fickle;
 mod kinds;
 mod memory;
+mod names;
 mod onedal;
 mod resize;
 mod rows_that_appear;

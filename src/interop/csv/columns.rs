@@ -6,9 +6,9 @@ use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
 
 use super::bad_option;
-use super::near::near;
 use crate::base::error::Result;
-use crate::interop::text::excerpt;
+use crate::base::near::near;
+use crate::base::text::excerpt;
 
 /// Some columns of a CSV file: by name, by index, or as a range.
 ///
@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
                 Err(bad_option(format!("no column has the name {:?}: none has any", excerpt(name.as_bytes()))))
             }
             None => {
-                let near = near(name, self.names);
+                let near = near(name, self.names.iter().flatten().map(String::as_str));
                 Err(bad_option(format!("no column has the name {:?}{near}", excerpt(name.as_bytes()))))
             }
             Some((first, Some(second))) => {

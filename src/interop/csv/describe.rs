@@ -14,7 +14,7 @@ use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
 use crate::base::error::Result;
 use crate::base::parallel;
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// What has been found out about the columns from some records.
 #[derive(Default)]

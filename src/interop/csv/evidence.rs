@@ -9,7 +9,7 @@ use super::roles::Action;
 use super::whole::Whole;
 use crate::base::element::{ElementType, match_element};
 use crate::base::number::{Exact, Loss, Number};
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// A field, by its position in the file and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::evidence::Sight;
 use super::input::Input;
 use super::roles::{ColumnRole, Shown};
 use crate::base::error::{Error, Result};
+use crate::base::text::excerpt;
 use crate::base::text::label;
-use crate::interop::text::excerpt;
 use crate::interop::text::number::separator_in_numbers;
 
 /// An error at a position in the file.

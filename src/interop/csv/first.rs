@@ -9,7 +9,7 @@ use super::roles::Roles;
 use super::syntax::Syntax;
 use super::{CsvOptions, SAMPLE};
 use crate::base::error::{Error, Result};
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 use crate::interop::text::number::{is_number, separator_in_numbers};
 
 /// Whether the first record of a CSV file holds the names of the columns.

@@ -29,7 +29,6 @@ mod failure;
 mod first;
 mod input;
 mod load;
-mod near;
 mod options;
 mod parse;
 mod roles;

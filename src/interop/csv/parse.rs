@@ -5,7 +5,7 @@ use super::batches::Batches;
 use super::failure::{Failure, Reason};
 use super::roles::Roles;
 use super::syntax::{Field, Fit};
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// A failure at a position in the current bytes.
 struct Local {

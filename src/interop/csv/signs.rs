@@ -7,7 +7,7 @@
 use super::CsvKind;
 use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 use crate::interop::text::number::{is_number, separator_in_numbers};
 
 /// The usual delimiters.

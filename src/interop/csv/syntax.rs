@@ -7,7 +7,7 @@
 use super::failure::Failure;
 use super::input::Input;
 use crate::base::error::Result;
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// The special characters.
 #[derive(Clone, Debug)]

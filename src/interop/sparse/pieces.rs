@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// Number of bytes of a piece, unless a line is longer.
 const PIECE_BYTES: usize = 512 << 10;

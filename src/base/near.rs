@@ -1,6 +1,6 @@
 //! Suggestions for a name that no column has: names that are similar to it.
 
-use crate::interop::text::excerpt;
+use crate::base::text::excerpt;
 
 /// Largest number of columns that are compared; there may be a million.
 const COLUMNS: usize = 1 << 16;
@@ -10,13 +10,13 @@ const LENGTH: usize = 64;
 const COUNT: usize = 3;
 
 /// Returns the most similar names, as the end of an error message; empty if there are none.
-pub(super) fn near(wanted: &str, names: &[Option<String>]) -> String {
+pub(crate) fn near<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
     let Some(wanted) = folded(wanted) else { return String::new() };
     let most = ((wanted.len() + 1) / 3).min(3);
-    let names = names.iter().take(COLUMNS).flatten();
+    let names = names.take(COLUMNS);
     let mut found: Vec<(usize, &str)> =
-        names.filter_map(|name| Some((distance(&wanted, &folded(name)?, most)?, name.as_str()))).collect();
-    found.sort_by_key(|&(distance, _)| distance); // stable: names of equal distance stay in the order of the file
+        names.filter_map(|name| Some((distance(&wanted, &folded(name)?, most)?, name))).collect();
+    found.sort_by_key(|&(distance, _)| distance); // stable: names of equal distance stay in order
     found.dedup();
     let names: Vec<String> =
         found.iter().take(COUNT).map(|(_, name)| format!("{:?}", excerpt(name.as_bytes()))).collect();
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn told(wanted: &str, names: &[&str]) -> String {
-        near(wanted, &names.iter().map(|name| Some((*name).to_owned())).collect::<Vec<_>>())
+        near(wanted, names.iter().copied())
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         let long = "x".repeat(1 << 20);
         assert_eq!(told(&long, &[&long[1..]]), "");
         assert_eq!(told("x", &[&long]), "");
-        let many = vec![Some("same name".to_owned()); 1 << 20];
-        assert_eq!(near("same nam", &many), "; near it are \"same name\"");
+        let many = std::iter::repeat_n("same name", 1 << 20);
+        assert_eq!(near("same nam", many), "; near it are \"same name\"");
     }
 }

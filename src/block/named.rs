@@ -1,0 +1,140 @@
+//! Columns by their names.
+
+use std::ops::RangeBounds;
+
+use super::{Block, BlockAccess, BlockMut};
+use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::table::NumericTable;
+
+/// Columns by their names, of every kind of table, `dyn NumericTable` included.
+///
+/// A name that several columns have is that of the first one. An unknown name is [`Error::UnknownColumn`], which says
+/// which names are similar.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[36_u8, 170], [41, 182]])?;
+/// table.set_names(["age", "height"])?;
+/// assert_eq!(table.column_named::<f64>("height", ..)?[..], [170.0, 182.0]);
+/// table.rename("age", "years")?;
+/// assert_eq!(table.column_names(), [Some("years"), Some("height")]);
+/// let error = table.column_named::<f64>("hight", ..).unwrap_err();
+/// assert_eq!(error.to_string(), r#"no column has the name "hight"; near it are "height""#);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait NamedColumns: NumericTable {
+    /// Returns the names of the columns, in order; `None` for one that has none. O(columns).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// assert_eq!(table.column_names(), [None, None]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn column_names(&self) -> Vec<Option<&str>> {
+        self.dictionary().names().collect()
+    }
+
+    /// Returns the number of the first column with this name. O(columns).
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// table.set_names(["a", "b"])?;
+    /// assert_eq!(table.column_index("b")?, 1);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn column_index(&self, name: &str) -> Result<usize> {
+        self.dictionary().find(name)
+    }
+
+    /// Borrows the values of a column, as [`BlockAccess::column`] does.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`]; those of [`BlockAccess::column`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// table.set_names(["a", "b"])?;
+    /// assert_eq!(table.column_named::<f32>("b", 1..)?[..], [4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn column_named<U: Element>(&self, name: &str, rows: impl RangeBounds<usize>) -> Result<Block<'_, U>> {
+        self.column(self.column_index(name)?, rows)
+    }
+
+    /// Borrows the values of a column for writing, as [`BlockAccess::column_mut`] does.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`]; those of [`BlockAccess::column_mut`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// table.set_names(["a", "b"])?;
+    /// let mut block = table.column_named_mut::<f32>("b", ..)?;
+    /// block.fill(7.0);
+    /// block.release()?;
+    /// assert_eq!(table.as_slice()?, [1, 7, 3, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn column_named_mut<U: Element>(&mut self, name: &str, rows: impl RangeBounds<usize>) -> Result<BlockMut<'_, U>> {
+        self.column_mut(self.column_index(name)?, rows)
+    }
+
+    /// Names all columns; what else is known of them stays.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there are not as many names as columns; [`Error::ReadOnlyTable`] of a table whose
+    /// dictionary cannot be changed. No name has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// table.set_names(["a", "b"])?;
+    /// assert!(matches!(table.set_names(["a"]), Err(Error::LengthMismatch { expected: 2, found: 1 })));
+    /// assert_eq!(table.column_names(), [Some("a"), Some("b")]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn set_names<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) -> Result<()> {
+        self.set_dictionary(self.dictionary().with_names(names)?)
+    }
+
+    /// Gives a column another name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`]; [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`] of a table whose dictionary cannot be
+    /// changed. No name has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// table.set_names(["a", "b"])?;
+    /// table.rename("a", "c")?;
+    /// assert!(table.rename("a", "d").is_err() && table.column_index("c")? == 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn rename(&mut self, name: &str, new: impl Into<String>) -> Result<()> {
+        let column = self.column_index(name)?;
+        let mut dictionary = self.dictionary().clone();
+        let feature = dictionary.feature(column)?.clone().named(new);
+        dictionary.set_feature(column, feature)?;
+        self.set_dictionary(dictionary)
+    }
+}
+
+impl<N: NumericTable + ?Sized> NamedColumns for N {}
