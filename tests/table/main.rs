@@ -13,6 +13,7 @@ mod equality;
 mod every_shape;
 mod extreme_shapes;
 mod fickle;
+mod growing;
 mod kinds;
 mod memory;
 mod names;

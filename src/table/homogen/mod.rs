@@ -6,6 +6,7 @@
 
 mod access;
 mod construct;
+mod grow;
 mod transform;
 
 use std::fmt;

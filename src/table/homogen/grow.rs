@@ -1,0 +1,180 @@
+//! Rows that are added at the end, in memory that grows by half at least: O(1) for each value, amortised.
+
+use super::HomogenNumericTable;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::convert::kernel::{self, Origin};
+use crate::convert::{ConversionPolicy, WriteRule};
+use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of};
+use crate::window::{AnySlice, AnySliceMut, AnyWindow};
+
+/// What is appended is new, whatever was there.
+const RULE: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+
+/// The number of rows of another table that are converted at a time for a column-major one.
+const ROWS: usize = 4096;
+
+impl<T: Element> HomogenNumericTable<T> {
+    /// Makes room for so many more rows: appending as many copies no others. The shape stays as it is.
+    ///
+    /// The memory grows to half as much again at least, so that the cost of copying is O(1) for each row, amortised.
+    /// Shared or immutable memory is copied. Source: `Vec::reserve`; DAAL's `resize` loses the values.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::NotAllocated`] if there are
+    /// rows without memory. The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?;
+    /// table.reserve_rows(1000)?;
+    /// assert_eq!(table.shape(), Shape { rows: 1, columns: 2 });
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn reserve_rows(&mut self, additional: usize) -> Result<()> {
+        let Shape { rows, columns } = self.shape;
+        let too_large = |rows| Error::SizeOverflow { shape: Shape { rows, columns }, element: Some(T::TYPE) };
+        let wanted = rows.checked_add(additional).ok_or_else(|| too_large(usize::MAX))?;
+        Shape { rows: wanted, columns }.element_count_of(T::TYPE)?;
+        let array = self.memory.array()?;
+        let is_there = self.status != MemoryStatus::NotAllocated && array.has_mutable_data();
+        if columns == 0 || additional == 0 || (is_there && wanted <= self.placement.row_capacity) {
+            return Ok(());
+        }
+        let grown = wanted.max(rows.saturating_add(rows / 2));
+        let array = match self.copy_with_room(Shape { rows: grown, columns }) {
+            Ok(array) => Ok(array),
+            // There may be room for what is wanted, and not for more.
+            Err(_) if grown > wanted => self.copy_with_room(Shape { rows: wanted, columns }),
+            Err(error) => Err(error),
+        }?;
+        let room = Shape { rows: array.len() / columns, columns };
+        self.replace_memory(array, room, MemoryStatus::InternallyAllocated);
+        self.shape.rows = rows;
+        Ok(())
+    }
+
+    /// Adds one row at the end: a value for each column, converted if they are of another type. O(columns), amortised.
+    /// Spare rows of the user's memory are written over.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there is not one value for each column; [`Error::ValueNotRepresentable`] under
+    /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = Table::<f32>::new(Shape { rows: 0, columns: 2 }, AllocationFlag::DoNotAllocate)?;
+    /// for day in 0..3 {
+    ///     table.push_row(&[day, 10 * day])?; // `i32`
+    /// }
+    /// assert_eq!(table.as_slice()?, [0.0, 0.0, 1.0, 10.0, 2.0, 20.0]);
+    /// assert!(matches!(table.push_row(&[1.0]), Err(Error::LengthMismatch { expected: 2, found: 1 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
+        let (expected, found) = (self.shape.columns, row.len());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        self.append_rows(row, 1)
+    }
+
+    /// Adds rows at the end: the values of the first one, then those of the second, and so on, converted if they are of
+    /// another type. O(values), amortised.
+    ///
+    /// # Errors
+    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the row that
+    /// it would have had; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// table.append(&[3.0_f64, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// assert!(matches!(table.append(&[7.0, 300.0]), Err(Error::ValueNotRepresentable { row: 3, column: 1, .. })));
+    /// assert_eq!(table.row_count(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn append<U: Element>(&mut self, values: &[U]) -> Result<()> {
+        let columns = self.shape.columns;
+        match values.len().checked_rem(columns) {
+            Some(0) => self.append_rows(values, values.len() / columns),
+            None if values.is_empty() => Ok(()),
+            _ => Err(Error::NotWholeRows { values: values.len(), columns }),
+        }
+    }
+
+    /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`]; those of reading the table; those of [`append`](Self::append). The table has the rows
+    /// that it had; memory that was shared may have been copied.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f64], [2.5]])?;
+    /// table.append_table(&SoaNumericTable::from_columns([("count", vec![7_u8, 8])])?)?;
+    /// assert_eq!(table.as_slice()?, [1.5, 2.5, 7.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (theirs, Shape { rows, columns }) = (table.shape(), self.shape);
+        if theirs.columns != columns {
+            return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
+        }
+        self.reserve_rows(theirs.rows)?;
+        self.resize(rows + theirs.rows)?; // `reserve_rows` has checked the sum
+        let read = self.read_into_new_rows(table, rows..rows + theirs.rows);
+        if read.is_err() {
+            self.resize(rows)?; // fewer rows stay where they are
+        }
+        read.map_err(|error| match error {
+            Error::ValueNotRepresentable { row, column, value, target } => {
+                Error::ValueNotRepresentable { row: row.saturating_add(rows), column, value, target }
+            }
+            other => other,
+        })
+    }
+
+    fn read_into_new_rows(&mut self, table: &dyn NumericTable, new: std::ops::Range<usize>) -> Result<()> {
+        let columns = 0..self.shape.columns;
+        let (first, region) = (new.start, Region { rows: new.clone(), columns: columns.clone() });
+        if let Some(values) = self.slice_of_mut(&region, T::TYPE)? {
+            let target = Target::new(values, region.shape(), ConversionPolicy::Checked)?;
+            return table.read_region(&Region { rows: 0..new.len(), columns }, target.over());
+        }
+        for start in new.clone().step_by(ROWS) {
+            let rows = start..new.end.min(start + ROWS);
+            let theirs = Region { rows: rows.start - first..rows.end - first, columns: columns.clone() };
+            let values = copy_of(table, &theirs, T::TYPE, ConversionPolicy::Checked)?;
+            self.write_region(&Region { rows, columns: columns.clone() }, values.as_slice(), RULE)?;
+        }
+        Ok(())
+    }
+
+    /// Adds as many rows as there are values for.
+    fn append_rows<U: Element>(&mut self, values: &[U], count: usize) -> Result<()> {
+        let Shape { rows, columns } = self.shape;
+        if U::TYPE != T::TYPE {
+            let window = AnyWindow::of_rows(AnySlice::new(values), count, columns);
+            kernel::check(window, T::TYPE, ConversionPolicy::Checked, Origin { row: rows, column: 0 })?;
+        }
+        self.reserve_rows(count)?;
+        let all = rows + count; // `reserve_rows` has checked the sum
+        if columns == 0 || self.placement.layout == DataLayout::ColumnMajor {
+            self.resize(all)?;
+            return self.write_region(&Region { rows: rows..all, columns: 0..columns }, AnySlice::new(values), RULE);
+        }
+        let range = rows * columns..all * columns;
+        let target = self.memory.array_mut()?.mutable_data()?.get_mut(range).ok_or(Error::NotAllocated)?;
+        kernel::read_slice(AnySlice::new(values), AnySliceMut::new(target), ConversionPolicy::Saturate)?;
+        self.shape.rows = all;
+        self.placement.shown_rows = self.placement.shown_rows.max(all);
+        Ok(())
+    }
+}
