@@ -35,7 +35,7 @@
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
-//! | columns by their names | [`NamedColumns`] |
+//! | columns by their names; some columns or rows as a table | [`NamedColumns`]; `select_columns`, `head` and their like of [`dyn NumericTable`](NumericTable) |
 //! | the element types | [`Element`], [`ElementType`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |

@@ -720,31 +720,37 @@ impl Error {
     }
 
     /// Turns an error of a table into one of a larger table that shows it so many rows down and columns to the right.
-    pub(crate) fn moved(mut self, down: usize, right: usize) -> Self {
-        let along = |range: &mut Range<usize>, by: usize| {
-            *range = range.start.saturating_add(by)..range.end.saturating_add(by);
+    pub(crate) fn moved(self, down: usize, right: usize) -> Self {
+        self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
+    }
+
+    /// Turns an error of a table into one of a part of it, which begins so many rows down and columns to the right.
+    pub(crate) fn moved_back(self, down: usize, right: usize) -> Self {
+        self.placed(&|row| row.saturating_sub(down), &|column| column.saturating_sub(right))
+    }
+
+    /// Gives the places that an error names other rows and columns.
+    fn placed(mut self, row_of: &dyn Fn(usize) -> usize, column_of: &dyn Fn(usize) -> usize) -> Self {
+        let along = |range: &mut Range<usize>, place: &dyn Fn(usize) -> usize| {
+            *range = place(range.start)..place(range.end);
         };
         match &mut self {
-            Self::BlockOutstanding { rows } => along(rows, down),
+            Self::BlockOutstanding { rows } => along(rows, row_of),
             Self::ValueNotRepresentable { row, column, .. }
             | Self::NotInMemory { row, column }
             | Self::OutsideTriangle { row, column, .. }
-            | Self::NotStored { row, column } => {
-                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
-            }
+            | Self::NotStored { row, column } => (*row, *column) = (row_of(*row), column_of(*column)),
             Self::UnequalMirror { row, column, mirror, .. } => {
-                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
-                *mirror = (mirror.0.saturating_add(down), mirror.1.saturating_add(right));
+                (*row, *column) = (row_of(*row), column_of(*column));
+                *mirror = (row_of(mirror.0), column_of(mirror.1));
             }
             Self::MisplacedPiece { row, column, rows, columns } => {
-                (*row, *column) = (row.saturating_add(down), column.saturating_add(right));
-                along(rows, down);
-                along(columns, right);
+                (*row, *column) = (row_of(*row), column_of(*column));
+                along(rows, row_of);
+                along(columns, column_of);
             }
-            Self::ColumnNotSet { column } => *column = column.saturating_add(right),
-            Self::OverlappingFields { first, second } => {
-                (*first, *second) = (first.saturating_add(right), second.saturating_add(right));
-            }
+            Self::ColumnNotSet { column } => *column = column_of(*column),
+            Self::OverlappingFields { first, second } => (*first, *second) = (column_of(*first), column_of(*second)),
             _ => {}
         }
         self

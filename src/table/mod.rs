@@ -17,7 +17,7 @@
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`,
 // the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, borrowed views in `view`, rectangles of a table in
+// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, borrowed views in `view`, rectangles of a table in
 // `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, what
 // files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
 // `NumericTable`.
@@ -45,6 +45,8 @@ pub(crate) mod numeric_table;
 #[forbid(unsafe_code)]
 pub(crate) mod packed;
 #[forbid(unsafe_code)]
+mod part;
+#[forbid(unsafe_code)]
 mod piece;
 #[forbid(unsafe_code)]
 mod refused;
@@ -67,6 +69,7 @@ pub use aos::{FieldValue, RecordField, records, records_mut};
 pub use borrow::{by_mut, by_ref};
 pub use csr::parts::{CooParts, CsrParts};
 pub use lease::Lease;
+pub use part::{ColumnChoice, ColumnKey};
 pub use piece::{Piece, PieceMut};
 pub use refused::Refused;
 pub use region::Region;
@@ -82,6 +85,7 @@ pub(crate) use self::aos::AosNumericTable;
 pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};
 pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
+pub(crate) use self::merged::MergedNumericTable;
 pub(crate) use self::numeric_table::NumericTable;
 pub(crate) use self::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 pub(crate) use self::soa::SoaNumericTable;

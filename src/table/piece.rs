@@ -94,6 +94,12 @@ impl<'t> Piece<'t> {
         Self { region: Region::at(0, column, shape), window, array: None }
     }
 
+    /// Returns the same piece as a part of its table shows it, which begins so many rows down and columns to the right.
+    /// The piece must lie in it.
+    pub(super) fn moved_back(self, rows: usize, columns: usize) -> Self {
+        Self { region: self.region.moved_back(rows, columns), ..self }
+    }
+
     /// Creates the piece of a column that is an array of its own.
     pub(super) fn of_column(column: usize, array: AnyArrayRef<'t>) -> Self {
         let values = array.as_slice();

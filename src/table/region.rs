@@ -87,6 +87,12 @@ impl Region {
         Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
     }
 
+    /// Returns the region as a part of a table shows it, which begins so many rows down and columns to the right.
+    pub(crate) fn moved_back(&self, rows: usize, columns: usize) -> Self {
+        let along = |range: &Range<usize>, by: usize| range.start.saturating_sub(by)..range.end.saturating_sub(by);
+        Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
+    }
+
     /// Splits at a row of the table, which is inside the region or at an end: the rows before it, and the rest.
     pub(crate) fn split_at_row(&self, row: usize) -> (Self, Self) {
         let rows = |rows: Range<usize>| Self { rows, columns: self.columns.clone() };

@@ -18,6 +18,7 @@ mod kinds;
 mod memory;
 mod names;
 mod onedal;
+mod parts;
 mod resize;
 mod rows_that_appear;
 mod set_array;

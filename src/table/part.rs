@@ -1,0 +1,335 @@
+//! Parts of a table, borrowed as tables: a rectangle of it, and columns in any order.
+
+use std::ops::{Range, RangeBounds};
+
+use super::numeric_table::describe;
+use super::region::{columns_of, rows_of};
+use super::{DataLayout, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
+use crate::array::AnyArrayRef;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, Result};
+use crate::dictionary::DataDictionary;
+use crate::window::AnySlice;
+
+/// A rectangle of a table, borrowed for reading. Positions in errors are those of the rectangle.
+struct TablePart<'t> {
+    table: &'t (dyn NumericTable + 't),
+    id: TableId,
+    /// Invariant: it lay inside the table when this was made. A kind of somebody's own may shrink: then it says so.
+    region: Region,
+    dictionary: DataDictionary,
+}
+
+impl<'t> TablePart<'t> {
+    fn new(table: &'t (dyn NumericTable + 't), region: Region) -> Result<Self> {
+        region.check(table.shape())?;
+        table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())?;
+        let all = table.dictionary();
+        let dictionary = match all.is_uniform() && !region.columns.is_empty() {
+            true => DataDictionary::uniform(all.feature(region.columns.start)?.clone(), region.columns.len()),
+            false => region.columns.clone().map(|column| all.feature(column).cloned()).collect::<Result<_>>()?,
+        };
+        Ok(Self { table, id: TableId::new(), region, dictionary })
+    }
+
+    fn offset(&self) -> (usize, usize) {
+        (self.region.rows.start, self.region.columns.start)
+    }
+
+    fn there(&self, region: &Region) -> Region {
+        region.moved(self.region.rows.start, self.region.columns.start)
+    }
+
+    fn back(&self) -> impl Fn(Error) -> Error + use<> {
+        let (rows, columns) = self.offset();
+        move |error| error.moved_back(rows, columns)
+    }
+}
+
+impl NumericTable for TablePart<'_> {
+    fn shape(&self) -> Shape {
+        self.region.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn depth(&self) -> usize {
+        self.table.depth() + 1
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        self.table.data_layout()
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        self.table.data_memory_status()
+    }
+
+    fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        if row >= self.region.rows.len() || column >= self.region.columns.len() {
+            return Ok(None);
+        }
+        let (rows, columns) = self.offset();
+        let piece = self.table.piece(row + rows, column + columns).map_err(self.back())?;
+        Ok(piece.and_then(|piece| piece.within(&self.region)).map(|piece| piece.moved_back(rows, columns)))
+    }
+
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        region.check(self.shape())?;
+        self.table.slice_of(&self.there(region), element).map_err(self.back())
+    }
+
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        region.check(self.shape())?;
+        self.table.array_of(&self.there(region), element).map_err(self.back())
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        target.check(region, self.shape())?;
+        self.table.read_region(&self.there(region), target).map_err(self.back())
+    }
+}
+
+impl std::fmt::Debug for TablePart<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        describe("TablePart", self, f)
+    }
+}
+
+/// What names a column of a table: its number, or its name.
+pub trait ColumnKey {
+    /// Returns the number of the column.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::ColumnKey};
+    /// let dictionary = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
+    /// assert_eq!(("width".column_in(&dictionary)?, 0.column_in(&dictionary)?), (0, 0));
+    /// assert!("height".column_in(&dictionary).is_err() && 1.column_in(&dictionary).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn column_in(&self, dictionary: &DataDictionary) -> Result<usize>;
+}
+
+impl ColumnKey for usize {
+    fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
+        let (column, column_count) = (*self, dictionary.len());
+        if column < column_count { Ok(column) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+    }
+}
+
+impl ColumnKey for str {
+    fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
+        dictionary.find(self)
+    }
+}
+
+impl ColumnKey for String {
+    fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
+        dictionary.find(self)
+    }
+}
+
+impl<K: ColumnKey + ?Sized> ColumnKey for &K {
+    fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
+        (**self).column_in(dictionary)
+    }
+}
+
+impl<'t> dyn NumericTable + 't {
+    /// Returns some columns as a table: by number, by name, in any order, twice if they are named twice. Nothing is
+    /// copied, and the table is borrowed; it cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`], [`Error::TooDeep`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// table.set_names(["a", "b", "c"])?;
+    /// let table = table.as_dyn();
+    /// assert_eq!(table.select_columns(["c", "a"])?.rows::<f64>(..)?[..], [3.0, 1.0, 6.0, 4.0]);
+    /// assert_eq!(table.select_columns(1..)?.column_names(), [Some("b"), Some("c")]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn select_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
+        let shape = self.shape();
+        let mut parts = columns.ranges_in(self.dictionary())?;
+        if parts.is_empty() {
+            parts.push(0..0);
+        }
+        let part = |columns| {
+            let part = TablePart::new(self, Region { rows: 0..shape.rows, columns })?;
+            Ok(Box::new(part) as Box<dyn NumericTable + '_>)
+        };
+        MergedNumericTable::new(parts.into_iter().map(part).collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Returns all columns but some as a table. Nothing is copied, and the table is borrowed; it cannot be written.
+    ///
+    /// # Errors
+    /// Those of `select_columns`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(table.as_dyn().drop_columns([1])?.rows::<u8>(..)?[..], [1, 3, 4, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn drop_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
+        let mut dropped = columns.ranges_in(self.dictionary())?;
+        dropped.sort_unstable_by_key(|range| range.start);
+        let (mut rest, mut end) = (Vec::new(), 0);
+        for range in dropped {
+            rest.extend((end < range.start).then_some(end..range.start));
+            end = end.max(range.end);
+        }
+        let columns = self.shape().columns;
+        rest.extend((end < columns).then_some(end..columns));
+        self.select_columns(Ranges(rest))
+    }
+
+    /// Returns some rows as a table. Nothing is copied, and the table is borrowed; it cannot be written. Blocks in the
+    /// stored type are the table's own memory where its own are.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let middle = table.as_dyn().select_rows(1..2)?;
+    /// assert_eq!(middle.rows::<u8>(..)?[..], [3, 4]);
+    /// assert!(middle.rows::<u8>(..)?.is_zero_copy());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn select_rows(&self, rows: impl RangeBounds<usize>) -> Result<Box<dyn NumericTable + '_>> {
+        let (shape, rows) = (self.shape(), rows_of(self.shape(), rows)?);
+        Ok(Box::new(TablePart::new(self, Region { rows, columns: 0..shape.columns })?))
+    }
+
+    /// Returns the first rows as a table, as `select_rows` does: so many, or all if there are
+    /// fewer.
+    ///
+    /// # Errors
+    /// Those of `select_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
+    /// assert_eq!(table.as_dyn().head(2)?.rows::<u8>(..)?[..], [1, 2]);
+    /// assert_eq!(table.as_dyn().head(9)?.row_count(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn head(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
+        self.select_rows(..rows.min(self.shape().rows))
+    }
+
+    /// Returns the last rows as a table, as `select_rows` does: so many, or all if there are fewer.
+    ///
+    /// # Errors
+    /// Those of `select_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
+    /// assert_eq!(table.as_dyn().tail(2)?.rows::<u8>(..)?[..], [2, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn tail(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
+        let count = self.shape().rows;
+        self.select_rows(count.saturating_sub(rows)..count)
+    }
+}
+
+/// Columns of a table: an array, a vector or a slice of numbers or of names, or a range.
+pub trait ColumnChoice {
+    /// Returns the numbers of the columns, in order, as ranges of consecutive ones.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::UnknownColumn`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::ColumnChoice};
+    /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 5);
+    /// assert_eq!([3, 4, 0].ranges_in(&dictionary)?, [3..5, 0..1]);
+    /// assert_eq!((1..).ranges_in(&dictionary)?, [1..5]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>>;
+}
+
+fn listed<K: ColumnKey>(keys: &[K], dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for key in keys {
+        let column = key.column_in(dictionary)?;
+        match ranges.last_mut() {
+            Some(last) if last.end == column => last.end += 1,
+            _ => ranges.push(column..column + 1),
+        }
+    }
+    Ok(ranges)
+}
+
+impl<K: ColumnKey, const N: usize> ColumnChoice for [K; N] {
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        listed(self, dictionary)
+    }
+}
+
+impl<K: ColumnKey> ColumnChoice for Vec<K> {
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        listed(self, dictionary)
+    }
+}
+
+impl<K: ColumnKey> ColumnChoice for &[K] {
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        listed(self, dictionary)
+    }
+}
+
+/// Ranges of columns that there are.
+struct Ranges(Vec<Range<usize>>);
+
+impl ColumnChoice for Ranges {
+    fn ranges_in(&self, _: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        Ok(self.0.clone())
+    }
+}
+
+macro_rules! ranges {
+    ($($Range:ty),*) => {$(
+        impl ColumnChoice for $Range {
+            fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+                let shape = Shape { rows: 0, columns: dictionary.len() };
+                let columns = columns_of(shape, self.clone())?;
+                Region { rows: 0..0, columns: columns.clone() }.check(shape)?;
+                Ok(if columns.is_empty() { Vec::new() } else { vec![columns] })
+            }
+        }
+    )*};
+}
+ranges!(
+    Range<usize>,
+    std::ops::RangeFrom<usize>,
+    std::ops::RangeFull,
+    std::ops::RangeInclusive<usize>,
+    std::ops::RangeTo<usize>,
+    std::ops::RangeToInclusive<usize>
+);
