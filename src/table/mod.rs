@@ -17,7 +17,7 @@
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`,
 // the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, borrowed views in `view`, rectangles of a table in
+// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, rows in another order in `take`, borrowed views in `view`, rectangles of a table in
 // `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, what
 // files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
 // `NumericTable`.
@@ -58,6 +58,8 @@ mod region_mut;
 pub(crate) mod soa;
 #[forbid(unsafe_code)]
 pub(crate) mod state;
+#[forbid(unsafe_code)]
+mod take;
 #[forbid(unsafe_code)]
 mod target;
 #[forbid(unsafe_code)]

@@ -24,3 +24,4 @@ mod rows_that_appear;
 mod set_array;
 mod statistics;
 mod status;
+mod taking;

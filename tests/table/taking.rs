@@ -1,0 +1,122 @@
+//! Rows in another order: taken by number, by flag, sorted.
+
+use numeric_table::prelude::*;
+use numeric_table::table::TableKind;
+use numeric_table::{
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout,
+    SoaNumericTable, Triangle, f16,
+};
+use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::{SmallNumber, for_each_element};
+
+fn soa() -> SoaNumericTable {
+    let columns = [
+        ("a", AnyArray::from(vec![1_u8, 2, 3])),
+        ("b", vec![1_i64 << 60, -1, 7].into()),
+        ("c", vec![0.5_f32; 3].into()),
+    ];
+    SoaNumericTable::from_columns(columns).unwrap()
+}
+
+/// Takes rows, and compares them with those that the table has, bit for bit.
+fn check(table: &dyn NumericTable, rows: &[usize]) -> Box<dyn NumericTable> {
+    let taken = table.take_rows(rows).unwrap();
+    assert_eq!((taken.shape(), taken.dictionary()), (shape(rows.len(), table.column_count()), table.dictionary()));
+    for (index, &row) in rows.iter().enumerate() {
+        let [found, expected] =
+            [(&*taken, index), (table, row)].map(|(table, row)| table.rows::<f64>(row..row + 1).unwrap().to_vec());
+        assert_eq!(bytemuck::cast_slice::<f64, u64>(&found), bytemuck::cast_slice::<f64, u64>(&expected), "{row}");
+    }
+    taken
+}
+
+const ORDERS: [&[usize]; 5] = [&[], &[2], &[2, 0, 1], &[1, 1, 1, 1], &[0, 2, 2, 0]];
+
+#[test]
+fn rows_of_every_kind_and_type_are_taken_in_any_order() {
+    fn of_type<T: SmallNumber>() {
+        for (layout, rows) in LAYOUTS.into_iter().flat_map(|layout| ORDERS.map(|rows| (layout, rows))) {
+            let table = numbered::<T>(3, 4, layout);
+            let taken = check(&table, rows);
+            assert_eq!((taken.kind(), taken.uniform_type()), (TableKind::HOMOGENEOUS, Some(T::TYPE)));
+            assert!(taken.data_layout() == layout || rows.is_empty());
+            check(&*table.as_dyn().select_rows(..).unwrap(), rows);
+            check(&table.as_dyn().select_columns([3, 1]).unwrap(), rows);
+        }
+    }
+    for_each_element!(of_type);
+    let layout =
+        RecordLayout::new(16).field("x", ElementType::F64, 8).unwrap().field("n", ElementType::U16, 2).unwrap();
+    let mut records = AosNumericTable::zeros(&layout, 3).unwrap();
+    records.set_value(1, 0, 2.5).unwrap();
+    let sparse = CsrNumericTable::try_new(shape(3, 4), vec![0, 1, 1, 2], vec![3, 0], vec![1.5_f32, 2.5]).unwrap();
+    let packed = vec![1, 2, 3, 4, 5, 6];
+    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Upper, PackedOrder::Rows).unwrap();
+    let boxes: [Box<dyn NumericTable>; 2] = [Box::new(soa()), Box::new(numbered::<f16>(3, 2, DataLayout::ColumnMajor))];
+    let merged = MergedNumericTable::new(boxes).unwrap();
+    for rows in ORDERS {
+        assert_eq!(check(&soa(), rows).kind(), TableKind::STRUCTURE_OF_ARRAYS);
+        check(&records, rows);
+        check(&sparse, rows);
+        check(&packed, rows);
+        check(&merged, rows);
+    }
+    let taken = soa().as_dyn().take_rows(&[0]).unwrap();
+    assert_eq!(taken.value::<i64>(0, 1).unwrap(), 1 << 60); // never through a float
+}
+
+#[test]
+fn many_rows_are_taken_by_several_threads() {
+    for layout in LAYOUTS {
+        let count = 400_000;
+        let place = |row: usize, column: usize| (row * 3 + column) as u32;
+        let table = HomogenNumericTable::from_fn(shape(count, 3), place).unwrap().to_layout(layout).unwrap();
+        let rows = (0..count).map(|row| (row * 7919) % count).collect::<Vec<_>>();
+        let taken = table.as_dyn().take_rows(&rows).unwrap();
+        let block = taken.rows::<u32>(..).unwrap();
+        for (&row, values) in rows.iter().zip(block.iter_rows()) {
+            assert_eq!(values, [0, 1, 2].map(|column| place(row, column)));
+        }
+    }
+}
+
+#[test]
+fn rows_are_kept_by_their_flags() {
+    let table = soa();
+    let kept = table.as_dyn().filter_rows(&[true, false, true]).unwrap();
+    assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [1, 3]);
+    assert_eq!(table.as_dyn().filter_rows(&[false; 3]).unwrap().shape(), shape(0, 3));
+    assert_error!(table.as_dyn().filter_rows(&[true; 2]), Error::LengthMismatch { expected: 3, found: 2 });
+}
+
+#[test]
+fn rows_are_sorted_by_what_is_stored_and_equal_ones_stay_in_order() {
+    let big = 1_i64 << 53;
+    let columns = [("key", AnyArray::from(vec![big + 1, -1, big, big + 1])), ("place", vec![0_u8, 1, 2, 3].into())];
+    let table = SoaNumericTable::from_columns(columns).unwrap();
+    let places = |table: Box<dyn NumericTable>| table.column::<u8>(1, ..).unwrap().to_vec();
+    assert_eq!(places(table.as_dyn().sort_by_column("key").unwrap()), [1, 2, 0, 3]);
+    let floats = [f64::NAN, 0.0, f64::INFINITY, -0.0, f64::NEG_INFINITY, f64::from_bits(0xFFF8_0000_0000_0001), 1e-300];
+    let columns = [("key", AnyArray::from(floats.to_vec())), ("place", (0_u8..7).collect::<Vec<_>>().into())];
+    let table = SoaNumericTable::from_columns(columns).unwrap();
+    assert_eq!(places(table.as_dyn().sort_by_column(0).unwrap()), [4, 1, 3, 6, 2, 0, 5]);
+    assert_error!(table.as_dyn().sort_by_column("kay"), Error::UnknownColumn { .. });
+    assert_error!(table.as_dyn().sort_by_column(2), Error::ColumnOutOfRange { .. });
+}
+
+#[test]
+fn rows_that_do_not_exist_are_errors_and_rows_without_columns_are_rows() {
+    let table = numbered::<u8>(3, 2, DataLayout::RowMajor);
+    assert_error!(
+        table.as_dyn().take_rows(&[0, 3, 9]),
+        Error::RowsOutOfRange { rows, row_count: 3 } if rows == (3..4)
+    );
+    assert_error!(table.as_dyn().take_rows(&[usize::MAX]), Error::RowsOutOfRange { .. });
+    let none = numbered::<u8>(3, 0, DataLayout::RowMajor);
+    assert_eq!(none.as_dyn().take_rows(&[2, 2, 2, 0]).unwrap().shape(), shape(4, 0));
+    let unset = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(unset.as_dyn().take_rows(&[1]), Error::NotAllocated);
+    let wide = Shape { rows: 2, columns: 1 << 60 };
+    let wide = CsrNumericTable::try_new(wide, vec![0, 0, 0], Vec::<u64>::new(), Vec::<f32>::new()).unwrap();
+    assert_error!(wide.as_dyn().take_rows(&[1, 0, 1]), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
+}
