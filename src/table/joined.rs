@@ -289,7 +289,10 @@ fn check_count(table: &dyn NumericTable) -> Result<()> {
 const DEPTH_LIMIT: usize = 64;
 
 /// Returns the depth of a table that shows another one.
-fn depth_with(table: &dyn NumericTable) -> Result<usize> {
+///
+/// # Errors
+/// [`Error::TooDeep`].
+pub(super) fn depth_with(table: &dyn NumericTable) -> Result<usize> {
     match table.depth() {
         depth if depth < DEPTH_LIMIT => Ok(depth + 1),
         _ => Err(Error::TooDeep { limit: DEPTH_LIMIT }),

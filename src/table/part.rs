@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeBounds};
 
+use super::joined::depth_with;
 use super::numeric_table::describe;
 use super::region::{columns_of, rows_of};
 use super::{DataLayout, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
@@ -18,18 +19,20 @@ struct TablePart<'t> {
     /// Invariant: it lay inside the table when this was made. A kind of somebody's own may shrink: then it says so.
     region: Region,
     dictionary: DataDictionary,
+    depth: usize,
 }
 
 impl<'t> TablePart<'t> {
     fn new(table: &'t (dyn NumericTable + 't), region: Region) -> Result<Self> {
         region.check(table.shape())?;
+        let depth = depth_with(table)?;
         table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())?;
         let all = table.dictionary();
         let dictionary = match all.is_uniform() && !region.columns.is_empty() {
             true => DataDictionary::uniform(all.feature(region.columns.start)?.clone(), region.columns.len()),
             false => region.columns.clone().map(|column| all.feature(column).cloned()).collect::<Result<_>>()?,
         };
-        Ok(Self { table, id: TableId::new(), region, dictionary })
+        Ok(Self { table, id: TableId::new(), region, dictionary, depth })
     }
 
     fn offset(&self) -> (usize, usize) {
@@ -60,7 +63,7 @@ impl NumericTable for TablePart<'_> {
     }
 
     fn depth(&self) -> usize {
-        self.table.depth() + 1
+        self.depth
     }
 
     fn data_layout(&self) -> DataLayout {
@@ -204,7 +207,7 @@ impl<'t> dyn NumericTable + 't {
     /// stored type are the table's own memory where its own are.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`].
+    /// [`Error::RowsOutOfRange`]; [`Error::TooDeep`] of a part of a part, 64 times over.
     ///
     /// # Examples
     /// ```

@@ -66,6 +66,17 @@ fn rows_are_those_of_the_table_in_any_layout_and_type() {
 }
 
 #[test]
+fn parts_of_parts_end_at_a_limit() {
+    let whole = numbered::<u8>(100, 1, DataLayout::RowMajor);
+    fn deeper(table: &dyn NumericTable, levels: usize) -> Result<u8, Error> {
+        let part = table.select_rows(1..)?;
+        if levels == 1 { part.value(0, 0) } else { deeper(&*part, levels - 1) }
+    }
+    assert_eq!(deeper(&whole, 64).unwrap(), 65);
+    assert_error!(deeper(&whole, 65), Error::TooDeep { limit: 64 });
+}
+
+#[test]
 fn errors_name_places_in_the_part_and_writing_is_refused() {
     let wide = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6], [7, 8, 900]]).unwrap();
     let part = wide.as_dyn().select_rows(1..).unwrap();
