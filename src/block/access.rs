@@ -460,7 +460,7 @@ pub trait BlockAccess: NumericTable {
     /// ```
     fn value<U: Element>(&self, row: usize, column: usize) -> Result<U> {
         let mut value = [U::default()];
-        let region = one_value(self, row, column)?;
+        let region = Region::of_cell(self.shape(), row, column)?;
         let target = Target::new(AnySliceMut::new(&mut value), region.shape(), ConversionPolicy::Saturate)?;
         self.read_region(&region, target.over())?;
         Ok(value[0])
@@ -483,7 +483,7 @@ pub trait BlockAccess: NumericTable {
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
-        let region = one_value(self, row, column)?;
+        let region = Region::of_cell(self.shape(), row, column)?;
         if let Some(values) = self.slice_of_mut(&region, U::TYPE)?
             && let Some([target]) = values.downcast::<U>()
         {
@@ -530,12 +530,4 @@ fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: u
 pub(super) fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {
     let column_count = table.column_count();
     if column < column_count { Ok(column..column + 1) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
-}
-
-fn one_value(table: &(impl NumericTable + ?Sized), row: usize, column: usize) -> Result<Region> {
-    let row_count = table.row_count();
-    if row >= row_count {
-        return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count });
-    }
-    Ok(Region { rows: row..row + 1, columns: one_column(table, column)? })
 }

@@ -4,7 +4,7 @@
 //! which their positions follow. What the arrays mean is the affair of the kind of table: see `crate::table::content`.
 
 use super::file::TableFile;
-use super::header::{FeatureRecords, Fields, append_record, check_room, ends_early, refusal, size_of_record};
+use super::header::{Features, Fields, append_dictionary, check_room, refusal, size_of_record};
 use super::kind::append_kind;
 use super::preamble::{KIND_LIMIT, Preamble};
 use super::values::{FileValues, skip};
@@ -12,7 +12,6 @@ use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::dictionary::{DataDictionary, from_views};
 use crate::files::checksum::RunSums;
 use crate::files::output::PayloadWriter;
 use crate::files::position::Sink;
@@ -106,12 +105,7 @@ fn encode(content: &Content<'_>) -> Result<Vec<u8>> {
         bytes.push(values.element_type().id());
         bytes.extend((values.len() as u64).to_le_bytes());
     }
-    bytes.push(dictionary.is_uniform().into());
-    bytes.extend((dictionary.len() as u64).to_le_bytes());
-    for feature in dictionary.listed() {
-        bytes.push(feature.element_type.id());
-        append_record(&mut bytes, feature.view());
-    }
+    append_dictionary(&mut bytes, dictionary, true);
     Ok(bytes)
 }
 
@@ -123,11 +117,9 @@ pub(super) struct ArraysHeader {
     shape: Shape,
     settings: Vec<u64>,
     places: Vec<Place>,
-    is_uniform: bool,
-    features: usize,
-    /// The whole header, and the position of the features in it.
+    features: Features,
+    /// The whole header.
     bytes: Vec<u8>,
-    features_at: usize,
 }
 
 impl ArraysHeader {
@@ -142,24 +134,13 @@ impl ArraysHeader {
         let arrays_at = fields.at;
         let arrays = fields.list(ARRAY_BYTES, |fields| Ok((fields.element_type()?, fields.number()?)))?;
         let flag_at = fields.at;
-        let (is_uniform, features) = (fields.byte()?, fields.number()?);
-        if is_uniform > 1 {
-            let reason = format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1");
-            return Err(refusal(flag_at, reason));
-        }
-        let (is_uniform, features_at) = (is_uniform == 1, fields.at);
-        if features != columns {
-            let reason = format!("the dictionary describes {features} columns, and there are {columns}");
+        let (is_uniform, count) = (fields.byte()?, fields.number()?);
+        let features = Features::new(is_uniform, count, fields.at).map_err(|reason| refusal(flag_at, reason))?;
+        if count != columns {
+            let reason = format!("the dictionary describes {count} columns, and there are {columns}");
             return Err(refusal(flag_at + 1, reason));
         }
-        let mut records = FeatureRecords { fields, left: if is_uniform { 1 } else { features }, element_type: None };
-        for record in records.by_ref() {
-            record?;
-        }
-        let end = records.fields.at;
-        if end < bytes.len() {
-            return Err(refusal(end, format!("bytes after the last feature: {}", bytes.len() - end)));
-        }
+        features.check(&bytes, None)?;
         let places = places(arrays.into_iter()).filter(|places| length_of(places) == payload_length);
         let places = places.ok_or_else(|| {
             refusal(arrays_at, format!("the arrays do not take {payload_length} bytes, which the file holds"))
@@ -168,24 +149,11 @@ impl ArraysHeader {
             usize::try_from(size)
                 .map_err(|_| refusal(start, format!("{rows} x {columns} values are too many for this machine")))
         };
-        let (shape, features) = (Shape { rows: size(rows)?, columns: size(columns)? }, size(features)?);
+        let shape = Shape { rows: size(rows)?, columns: size(columns)? };
         if places.iter().any(|place| usize::try_from(place.end()).is_err()) {
             return Err(refusal(arrays_at, "the arrays are too long for this machine".to_owned()));
         }
-        Ok(Self { shape, settings, places, is_uniform, features, bytes, features_at })
-    }
-
-    fn dictionary(&self) -> Result<DataDictionary> {
-        let fields = Fields { bytes: &self.bytes, at: self.features_at };
-        let left = if self.is_uniform { 1 } else { self.features as u64 };
-        let mut records = FeatureRecords { fields, left, element_type: None };
-        if !self.is_uniform {
-            return from_views(records, |error| error);
-        }
-        match records.next() {
-            Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature()?, self.features)),
-            None => Err(ends_early(self.features_at)),
-        }
+        Ok(Self { shape, settings, places, features, bytes })
     }
 
     /// Reads all arrays and compares their checksums.
@@ -205,7 +173,7 @@ impl ArraysHeader {
             end = place.end();
         }
         file.check_sums(runs)?;
-        let dictionary = self.dictionary()?;
+        let dictionary = self.features.dictionary(&self.bytes, self.shape.columns, None)?;
         Ok(FoundContent { shape: self.shape, settings: self.settings, dictionary, arrays })
     }
 }

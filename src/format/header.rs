@@ -21,11 +21,9 @@ pub(super) struct HomogeneousHeader {
     pub(super) element_type: ElementType,
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
-    is_uniform: bool,
     bytes: Vec<u8>,
-    /// Position of the features. Invariant: from here to the end there are features, one if uniform, else one per
-    /// column.
-    features_at: usize,
+    /// Invariant: they decode to the end of `bytes`, and describe as many columns as the shape has.
+    features: Features,
 }
 
 /// Encodes a header, of at most [`HEADER_LIMIT`] bytes after the kind's name.
@@ -47,12 +45,19 @@ pub(super) fn encode(
     bytes.extend([element_type.id(), layout as u8]);
     bytes.extend((shape.rows as u64).to_le_bytes());
     bytes.extend((shape.columns as u64).to_le_bytes());
+    append_dictionary(&mut bytes, dictionary, false);
+    Ok(bytes)
+}
+
+/// Appends what a dictionary says: a flag, the number of columns, and the features, after their types if these may
+/// differ.
+pub(super) fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool) {
     bytes.push(dictionary.is_uniform().into());
     bytes.extend((dictionary.len() as u64).to_le_bytes());
     for feature in dictionary.listed() {
-        append_record(&mut bytes, feature.view());
+        bytes.extend(have_types.then_some(feature.element_type.id()));
+        append_record(bytes, feature.view());
     }
-    Ok(bytes)
 }
 
 /// Returns the size in bytes of a header without the kind's name, if there is room for it.
@@ -69,7 +74,7 @@ pub(super) fn check_room(room: usize) -> Result<usize> {
 }
 
 /// Appends a feature: name, feature type, number of categories.
-pub(super) fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
+fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
     let append_option = |bytes: &mut Vec<u8>, number: Option<usize>| {
         bytes.push(number.is_some().into());
         bytes.extend(number.into_iter().flat_map(|number| (number as u64).to_le_bytes()));
@@ -100,22 +105,8 @@ impl HomogeneousHeader {
             1 => DataLayout::ColumnMajor,
             _ => return Err(refusal(start + 1, format!("unknown layout: {layout}"))),
         };
-        if is_uniform > 1 {
-            return Err(refusal(
-                start + 18,
-                format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1"),
-            ));
-        }
-        let (is_uniform, features_at) = (is_uniform == 1, fields.at);
-        let left = if is_uniform { 1 } else { count };
-        let mut records = FeatureRecords { fields, left, element_type: Some(element_type) };
-        for record in records.by_ref() {
-            record?;
-        }
-        let end = records.fields.at;
-        if end < bytes.len() {
-            return Err(refusal(end, format!("bytes after the last feature: {}", bytes.len() - end)));
-        }
+        let features = Features::new(is_uniform, count, fields.at).map_err(|reason| refusal(start + 18, reason))?;
+        features.check(&bytes, Some(element_type))?;
         let shape =
             check_shape(element_type, rows, columns, payload_length).map_err(|reason| refusal(start + 2, reason))?;
         if count != columns {
@@ -124,7 +115,7 @@ impl HomogeneousHeader {
                 format!("the dictionary describes {count} columns, and there are {columns}"),
             ));
         }
-        Ok(Self { element_type, layout, shape, is_uniform, bytes, features_at })
+        Ok(Self { element_type, layout, shape, features, bytes })
     }
 
     /// Builds the dictionary, for columns of `element_type`. Allocates at most 6.5 times the bytes of the header.
@@ -132,27 +123,78 @@ impl HomogeneousHeader {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
-        let columns = self.shape.columns;
-        let fields = Fields { bytes: &self.bytes, at: self.features_at };
-        let left = if self.is_uniform { 1 } else { columns as u64 };
-        let mut records = FeatureRecords { fields, left, element_type: Some(element_type) };
+        self.features.dictionary(&self.bytes, self.shape.columns, Some(element_type))
+    }
+}
+
+/// Where the features of a header are, which reach to its end: one for all columns, or one for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Features {
+    is_uniform: bool,
+    /// The number of columns that they describe.
+    count: u64,
+    /// The position of the first one.
+    at: usize,
+}
+
+impl Features {
+    /// Creates the features that a flag and a count, which come before them, state. The error is a reason.
+    pub(super) fn new(is_uniform: u8, count: u64, at: usize) -> Result<Self, String> {
+        match is_uniform {
+            0 | 1 => Ok(Self { is_uniform: is_uniform == 1, count, at }),
+            _ => Err(format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1")),
+        }
+    }
+
+    fn records<'a>(&self, header: &'a [u8], element_type: Option<ElementType>) -> FeatureRecords<'a> {
+        let left = if self.is_uniform { 1 } else { self.count };
+        FeatureRecords { fields: Fields { bytes: header, at: self.at }, left, element_type }
+    }
+
+    /// Checks that the features decode, to the end of the header.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn check(&self, header: &[u8], element_type: Option<ElementType>) -> Result<()> {
+        let mut records = self.records(header, element_type);
+        for record in records.by_ref() {
+            record?;
+        }
+        let end = records.fields.at;
+        match header.len() - end {
+            0 => Ok(()),
+            rest => Err(refusal(end, format!("bytes after the last feature: {rest}"))),
+        }
+    }
+
+    /// Builds the dictionary of so many columns, which [`check`](Self::check) has permitted.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn dictionary(
+        &self,
+        header: &[u8],
+        columns: usize,
+        element_type: Option<ElementType>,
+    ) -> Result<DataDictionary> {
+        let mut records = self.records(header, element_type);
         if !self.is_uniform {
             return from_views(records, |error| error);
         }
         match records.next() {
             Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature()?, columns)),
-            None => Err(ends_early(self.features_at)),
+            None => Err(ends_early(self.at)),
         }
     }
 }
 
 /// The features of a header, one after the other.
 #[derive(Clone)]
-pub(super) struct FeatureRecords<'a> {
-    pub(super) fields: Fields<'a>,
-    pub(super) left: u64,
+struct FeatureRecords<'a> {
+    fields: Fields<'a>,
+    left: u64,
     /// The type of all columns. `None`: each feature has its own, and begins with it.
-    pub(super) element_type: Option<ElementType>,
+    element_type: Option<ElementType>,
 }
 
 impl<'a> Iterator for FeatureRecords<'a> {

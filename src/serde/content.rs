@@ -96,32 +96,10 @@ impl<'de> Deserialize<'de> for Variant {
     }
 }
 
-struct SerializedArrays<'c, 't>(&'c [Values<'t>]);
-
-impl Serialize for SerializedArrays<'_, '_> {
+/// A column is copied when its turn comes, so that no more than one is at a time.
+impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // One after the other, so that no more than one column is copied at a time.
-        let arrays = self.0.iter().map(|values| match values {
-            Values::Array(array) => Share::Borrowed(array),
-            column => Share::New(column.to_array()),
-        });
-        serializer.collect_seq(arrays)
-    }
-}
-
-/// An array of a table, or a column that was copied out of it.
-enum Share<'a> {
-    Borrowed(&'a AnyArray),
-    New(Result<AnyArray, Error>),
-}
-
-impl Serialize for Share<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Borrowed(array) => array.serialize(serializer),
-            Self::New(Ok(array)) => array.serialize(serializer),
-            Self::New(Err(error)) => Err(S::Error::custom(error)),
-        }
+        self.to_array().map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
@@ -134,7 +112,7 @@ impl Serialize for Content<'_> {
         table.serialize_field("columns", &(self.shape.columns as u64))?;
         table.serialize_field("settings", &self.settings)?;
         table.serialize_field("dictionary", &self.dictionary)?;
-        table.serialize_field("arrays", &SerializedArrays(&self.values))?;
+        table.serialize_field("arrays", &self.values)?;
         table.end()
     }
 }

@@ -71,6 +71,21 @@ impl Region {
         Self::at(row, column, Shape { rows: 1, columns: 1 })
     }
 
+    /// Returns the region of one value of a table.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_cell(table: Shape, row: usize, column: usize) -> Result<Self> {
+        if row >= table.rows {
+            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: table.rows });
+        }
+        if column >= table.columns {
+            return Err(Error::ColumnOutOfRange { column, column_count: table.columns });
+        }
+        Ok(Self::of_value(row, column))
+    }
+
     /// Returns the region of a whole table.
     pub(crate) fn whole(shape: Shape) -> Self {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }

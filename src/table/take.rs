@@ -37,26 +37,19 @@ impl dyn NumericTable + '_ {
         }
         let dictionary = self.dictionary().clone();
         dictionary.check_count(shape.columns, self.uniform_type())?;
-        let mut taken: Box<dyn NumericTable> = match self.uniform_type() {
-            Some(element) => match_element!(element, T => Box::new(take::<T>(self, shape.columns, rows)?)),
-            None => {
-                let features = dictionary.iter().enumerate();
-                let columns = features.map(|(column, feature)| {
-                    let element = feature.element_type;
-                    let all = Region { rows: 0..shape.rows, columns: column..column + 1 };
-                    let values = copy_of(self, &all, element, ConversionPolicy::Saturate)?;
-                    match_element!(element, T => match values.downcast_ref::<T>() {
-                        Some(values) => Ok(AnyArray::new(gather(values, 1, rows)?)),
-                        None => Err(Error::element_type_mismatch(element, values.element_type())), // never
-                    })
-                });
-                let columns = columns.collect::<Result<Vec<_>>>()?;
-                let owner = MemoryStatus::InternallyAllocated;
-                Box::new(SoaNumericTable::of_arrays(dictionary.clone(), rows.len(), columns, owner))
-            }
-        };
-        taken.set_dictionary(dictionary)?;
-        Ok(taken)
+        if let Some(element) = self.uniform_type() {
+            return match_element!(element, T => {
+                Ok(Box::new(take::<T>(self, shape.columns, rows)?.described_by(dictionary)?))
+            });
+        }
+        let columns = dictionary.iter().enumerate().map(|(column, feature)| {
+            let (all, element) = (column_of(shape, column), feature.element_type);
+            let values = copy_of(self, &all, element, ConversionPolicy::Saturate)?;
+            match_element!(element, T => Ok(AnyArray::new(gather(values.as_slice().as_slice::<T>(), 1, rows)?)))
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let owner = MemoryStatus::InternallyAllocated;
+        Ok(Box::new(SoaNumericTable::of_arrays(dictionary, rows.len(), columns, owner)))
     }
 
     /// Copies the rows whose flag is set, in order, as `take_rows` does.
@@ -102,8 +95,8 @@ impl dyn NumericTable + '_ {
     /// ```
     pub fn sort_by_column(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
         let column = column.column_in(self.dictionary())?;
-        let (count, element) = (self.shape().rows, self.column_type(column)?);
-        let all = Region { rows: 0..count, columns: column..column + 1 };
+        let (shape, element) = (self.shape(), self.column_type(column)?);
+        let (count, all) = (shape.rows, column_of(shape, column));
         let values = copy_of(self, &all, element, ConversionPolicy::Saturate)?;
         let mut rows = Vec::new();
         rows.try_reserve_exact(count)
@@ -115,6 +108,10 @@ impl dyn NumericTable + '_ {
         });
         self.take_rows(&rows)
     }
+}
+
+fn column_of(shape: Shape, column: usize) -> Region {
+    Region { rows: 0..shape.rows, columns: column..column + 1 }
 }
 
 /// Returns the order of two values of one type: NaN after all others.
@@ -138,10 +135,8 @@ fn take<T: Element>(table: &(dyn NumericTable + '_), columns: usize, rows: &[usi
     let mut array = Array::<T>::zeros(count)?;
     if table.data_layout() == DataLayout::ColumnMajor && count > 0 {
         for (column, target) in array.mutable_data()?.chunks_exact_mut(rows.len()).enumerate() {
-            let region = Region { rows: all.rows.clone(), columns: column..column + 1 };
-            let values = copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?;
-            let Some(values) = values.downcast_ref::<T>() else { continue }; // never: it is of that type
-            gather_into(values, 1, rows, target);
+            let values = copy_of(table, &column_of(all.shape(), column), T::TYPE, ConversionPolicy::Saturate)?;
+            gather_into(values.as_slice().as_slice::<T>(), 1, rows, target);
         }
         return Ok(HomogenNumericTable::internal(array, shape, DataLayout::ColumnMajor));
     }

@@ -209,7 +209,7 @@ pub(super) fn for_each_run<W: Windowed>(
         while parts.get(first).is_some_and(|part| part.region.rows.end <= low.rows.start) {
             first += 1;
         }
-        let (mut run, mut common) = (first..first, Region::default());
+        let (mut run, mut common, mut last) = (first..first, Region::default(), None);
         for (index, part) in parts.iter().enumerate().skip(first) {
             if part.region.rows.start >= low.rows.end {
                 break;
@@ -218,13 +218,12 @@ pub(super) fn for_each_run<W: Windowed>(
             if here.shape().is_empty() {
                 continue;
             }
+            let window = part.window_of(&low);
             let goes_on = run.end == index
                 && !run.is_empty()
                 && (&common.rows, common.columns.end) == (&here.rows, here.columns.start)
-                && parts[index - 1]
-                    .window_of(&low)
-                    .zip(part.window_of(&low))
-                    .is_some_and(|(a, b)| are_together(&a, &b));
+                && last.zip(window).is_some_and(|(left, right)| are_together(&left, &right));
+            last = window;
             if goes_on {
                 (run.end, common.columns.end) = (index + 1, here.columns.end);
                 continue;

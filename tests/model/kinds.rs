@@ -16,6 +16,7 @@ use proptest::test_runner::{TestCaseError, TestCaseResult};
 use super::grid::{Fault, Foretold, Grid, Rule, is_inside};
 use super::number::{ELEMENTS, Number, Typed, with_type};
 use super::real::{self, Cut, End};
+use super::state::edit;
 
 type Boxed = Box<dyn NumericTable>;
 
@@ -209,16 +210,6 @@ fn table_of(kind: Kind, grid: &Grid) -> Boxed {
             Box::new(RowMergedNumericTable::new(parts).unwrap())
         }
         (kind, rule) => unreachable!("{kind:?} with {rule:?}"),
-    }
-}
-
-/// Edits values as the model does: positions past the end count on from the start.
-fn edit(values: &mut [Number], edits: &[(usize, Number)], element: ElementType) {
-    for &(position, value) in edits {
-        if !values.is_empty() {
-            let position = position % values.len();
-            values[position] = value.saturate(element);
-        }
     }
 }
 

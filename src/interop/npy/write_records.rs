@@ -4,15 +4,12 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::ops::Range;
 use std::path::Path;
 
 use super::header::{code, encode_text};
-use crate::base::element::match_element;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::dictionary::Feature;
-use crate::files::byte_order::swap_if_big_endian;
 use crate::files::options::SaveOptions;
 use crate::files::output::Output;
 use crate::files::progress::Meter;
@@ -209,28 +206,8 @@ fn for_each_piece(
     for first in (0..rows).step_by(in_piece) {
         let piece = first..rows.min(first.saturating_add(in_piece));
         let bytes = &mut room[..piece.len() * size];
-        gather(table, layout, piece, bytes)?;
+        table.put_records(piece, layout, bytes)?;
         take(bytes)?;
-    }
-    Ok(())
-}
-
-/// Copies the values of some rows into the records of a file. Other bytes stay as they are.
-fn gather(table: &AosNumericTable, layout: &RecordLayout, rows: Range<usize>, records: &mut [u8]) -> Result<()> {
-    for (column, (feature, offset)) in layout.fields().enumerate() {
-        let piece = table.piece(rows.start, column)?.ok_or(Error::NotInMemory { row: rows.start, column })?;
-        let place = column - piece.region().columns.start;
-        match_element!(feature.element_type, T => {
-            let Some(view) = piece.view::<T>() else { continue }; // never: the dictionary has the types
-            let size = size_of::<T>();
-            for (record, row) in records.chunks_exact_mut(layout.size()).zip(rows.clone()) {
-                if let Some(value) = view.value(row, place) {
-                    let bytes = &mut record[offset..offset + size];
-                    bytes.copy_from_slice(bytemuck::bytes_of(&value));
-                    swap_if_big_endian(bytes, size);
-                }
-            }
-        });
     }
     Ok(())
 }

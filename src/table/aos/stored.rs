@@ -1,14 +1,15 @@
 //! What files and archives hold of records: their bytes, with zeros where no column is, and the places of the columns.
-//! They are copied before they are written, column by column: padding has no bytes that could be read.
+//! They are copied before they are written: padding has no bytes that could be read.
+
+use std::ops::Range;
 
 use super::{AosNumericTable, RecordLayout, bytes_of};
 use crate::array::{AnyArray, Array};
 use crate::base::element::match_element;
 use crate::base::error::{Error, Result};
-use crate::convert::ConversionPolicy;
 use crate::dictionary::Feature;
 use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
-use crate::table::{NumericTable, Region, TableKind, copy_of};
+use crate::table::{NumericTable, TableKind};
 
 impl Stored for AosNumericTable {
     const KIND: TableKind = TableKind::ARRAY_OF_STRUCTURES;
@@ -19,12 +20,8 @@ impl Stored for AosNumericTable {
         let mut bytes = Array::<u8>::zeros(bytes_of(shape.rows, &layout)?)?;
         let records = bytes.need_mutable_data()?;
         let mut settings = vec![layout.size() as u64];
-        for (column, (feature, offset)) in layout.fields().enumerate() {
-            let region = Region { rows: 0..shape.rows, columns: column..column + 1 };
-            let values = copy_of(self, &region, feature.element_type, ConversionPolicy::Saturate)?;
-            put(records, &layout, offset, &values);
-            settings.push(offset as u64);
-        }
+        self.put_records(0..shape.rows, &layout, records)?;
+        settings.extend(layout.fields().map(|(_, offset)| offset as u64));
         Ok(Content { kind, shape, settings, dictionary, values: vec![Values::Array(AnyArray::new(bytes))] })
     }
 
@@ -72,19 +69,31 @@ fn check_overlap(layout: &RecordLayout) -> Result<()> {
     }
 }
 
-/// Writes a column into records, in little-endian order.
-fn put(records: &mut [u8], layout: &RecordLayout, offset: usize, values: &AnyArray) {
-    match_element!(values.element_type(), T => {
-        let values: &[u8] = bytemuck::cast_slice(values.as_slice().as_slice::<T>());
-        let values = values.chunks_exact(size_of::<T>());
-        for (record, value) in records.chunks_exact_mut(layout.size()).zip(values) {
-            let field = &mut record[offset..offset + size_of::<T>()];
-            field.copy_from_slice(value);
-            if cfg!(target_endian = "big") {
-                field.reverse();
-            }
+impl AosNumericTable {
+    /// Copies the values of some rows into records of a layout with the same columns, as files have them: in
+    /// little-endian order. Other bytes stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::NotInMemory`].
+    pub(crate) fn put_records(&self, rows: Range<usize>, layout: &RecordLayout, records: &mut [u8]) -> Result<()> {
+        for (column, (feature, offset)) in layout.fields().enumerate() {
+            let piece = self.piece(rows.start, column)?.ok_or(Error::NotInMemory { row: rows.start, column })?;
+            let place = column - piece.region().columns.start;
+            match_element!(feature.element_type, T => {
+                let Some(view) = piece.view::<T>() else { continue }; // never: the dictionary has the types
+                for (record, row) in records.chunks_exact_mut(layout.size()).zip(rows.clone()) {
+                    if let Some(value) = view.value(row, place) {
+                        let field = &mut record[offset..offset + size_of::<T>()];
+                        field.copy_from_slice(bytemuck::bytes_of(&value));
+                        if cfg!(target_endian = "big") {
+                            field.reverse();
+                        }
+                    }
+                }
+            });
         }
-    });
+        Ok(())
+    }
 }
 
 /// Turns the fields of little-endian records into those of this machine.

@@ -254,13 +254,7 @@ impl CsrNumericTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&self, row: usize, column: usize) -> Result<Option<AnyValue>> {
-        let Shape { rows, columns } = self.shape;
-        if row >= rows {
-            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: rows });
-        }
-        if column >= columns {
-            return Err(Error::ColumnOutOfRange { column, column_count: columns });
-        }
+        Region::of_cell(self.shape, row, column)?;
         Ok(self.position(row, column).map(|position| {
             match_element!(self.values.element_type(), T => {
                 AnyValue::from(self.values.as_slice().as_slice::<T>()[position])

@@ -124,24 +124,13 @@ impl Packed {
     }
 
     pub(super) fn set<T: Element>(&mut self, row: usize, column: usize, value: T) -> Result<()> {
-        self.check_cell(row, column)?;
+        let cell = Region::of_cell(self.shape(), row, column)?;
         let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
-        self.write_region(&Region::of_value(row, column), AnySlice::new(&[value]), rule)
-    }
-
-    fn check_cell(&self, row: usize, column: usize) -> Result<()> {
-        let dimension = self.packing.dimension();
-        if row >= dimension {
-            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: dimension });
-        }
-        if column >= dimension {
-            return Err(Error::ColumnOutOfRange { column, column_count: dimension });
-        }
-        Ok(())
+        self.write_region(&cell, AnySlice::new(&[value]), rule)
     }
 
     pub(super) fn value_at(&self, row: usize, column: usize) -> Result<AnyValue> {
-        self.check_cell(row, column)?;
+        Region::of_cell(self.shape(), row, column)?;
         match_element!(self.array.element_type(), T => {
             let values = values::<T>(&self.array)?;
             Ok(self.packing.index_of(row, column).map_or(T::default(), |index| values[index]).into())
