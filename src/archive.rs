@@ -3,7 +3,8 @@
 //! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header with a
 //! magic number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
 //! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no
-//! kind: its tables are homogeneous. It can always be read. Decoding borrows: it allocates nothing before lengths,
+//! kind: its tables are homogeneous. Version 3, in which categories have words, is written if they do. All versions can
+//! always be read. Decoding borrows: it allocates nothing before lengths,
 //! types and the shape have been checked against the actual number of bytes. Table files have a different format: see
 //! [`crate::format`].
 
@@ -15,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::array::{append_copy, vector_with_room};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
+use crate::dictionary::DataDictionary;
 use crate::serde::content::FoundTable;
+use crate::serde::dictionary::size_of_texts;
 use crate::serde::take_refusal;
 use crate::table::content::{self, Content, Form, Stored, with_stored_kinds};
 use crate::table::{HomogenNumericTable, NumericTable, TableKind};
@@ -27,10 +30,17 @@ const CODEC: Configuration<LittleEndian, Fixint, Limit<LIMIT>> = bincode::config
 
 /// `NUMTABLE`: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
-/// The version that is written.
-const VERSION: u32 = 2;
+/// The newest version: categories have words.
+const VERSION: u32 = 3;
+/// The version that is written if no category has words.
+const VERSION_WITHOUT_WORDS: u32 = 2;
 /// The oldest version that is read; all versions in between are, too.
 const OLDEST_VERSION: u32 = 1;
+
+/// Returns the version in which a table with this dictionary is written: the lowest one that can say all of it.
+fn version_of(dictionary: &DataDictionary) -> u32 {
+    if dictionary.has_words() { VERSION } else { VERSION_WITHOUT_WORDS }
+}
 
 /// Positions in an archive: of the version, and of the length and the bytes of the kind's name. In version 1, the
 /// element type is at the position of that length.
@@ -103,7 +113,7 @@ struct ArraysHeader {
 fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
     let sizes = content.values.iter().map(|values| values.len().saturating_mul(values.element_type().size_in_bytes()));
     let mut archive = Archive(vector_with_room(sizes.fold(256, usize::saturating_add))?);
-    let header = ArraysHeader { magic: MAGIC, version: VERSION };
+    let header = ArraysHeader { magic: MAGIC, version: version_of(&content.dictionary) };
     let written = bincode::serde::encode_into_writer((header, content), &mut archive, CODEC);
     written.map_err(|error| Error::format(0, error.to_string()))?;
     Ok(archive.0)
@@ -193,10 +203,15 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.view()?;
         let listed = self.dictionary().listed();
-        let names: usize = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
-        let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + names + 256;
+        let texts: usize = listed.clone().map(size_of_texts).sum();
+        let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + texts + 256;
         let mut archive = Archive(vector_with_room(room)?);
-        let header = ArchiveHeader { magic: MAGIC, version: VERSION, kind: HOMOGENEOUS, element_type: T::TYPE };
+        let header = ArchiveHeader {
+            magic: MAGIC,
+            version: version_of(self.dictionary()),
+            kind: HOMOGENEOUS,
+            element_type: T::TYPE,
+        };
         let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
         written.map_err(|error| Error::format(0, error.to_string()))?;
         Ok(archive.0)
@@ -204,7 +219,8 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Reads a table from an archive, which must hold `T` and nothing after the table. One copy of the values.
     ///
-    /// Safe with untrusted bytes: allocates at most twice their size, plus 1 MiB. Source: DAAL `deserialize`, which
+    /// Safe with untrusted bytes: allocates at most twice their size, plus 1 MiB; 3.5 times that of a dictionary whose
+    /// categories have words. Source: DAAL `deserialize`, which
     /// checks neither the format nor the type.
     ///
     /// # Errors

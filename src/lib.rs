@@ -190,7 +190,7 @@ pub use crate::base::shape::Shape;
 pub use crate::base::value::AnyValue;
 pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, NamedColumns};
 pub use crate::convert::{ConversionPolicy, ConversionReport};
-pub use crate::dictionary::{DataDictionary, Feature, FeatureType, PmmlType};
+pub use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
 pub use crate::files::options::SaveOptions;
 pub use crate::files::progress::Progress;

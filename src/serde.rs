@@ -11,7 +11,7 @@
 //! borrowed from the input is not copied before it has been checked.
 
 pub(crate) mod content;
-mod dictionary;
+pub(crate) mod dictionary;
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Reads a table file (.ntb, versions 1 and 2) with the Python standard library: python3 read_ntb.py FILE
+"""Reads a table file (.ntb, versions 1 to 3) with the Python standard library: python3 read_ntb.py FILE
 
 The format is described in src/format/README.md. This reader shares no code with the library.
 """
+import json
 import struct
 import sys
 import zlib
@@ -36,13 +37,24 @@ def size_of(element):
 class Header:
     """The fields of a header, one after the other."""
 
-    def __init__(self, data, position):
-        self.data, self.position = data, position
+    def __init__(self, data, position, major):
+        self.data, self.position, self.major = data, position, major
 
     def take(self, form):
         values = struct.unpack_from("<" + form, self.data, self.position)
         self.position += struct.calcsize("<" + form)
         return values[0]
+
+    def text(self):
+        return self.take(f"{self.take('Q')}s").decode()
+
+    def categories(self):
+        """Returns None, the number of categories, or their words."""
+        flag = self.take("B")
+        check(flag <= (2 if self.major > 2 else 1), "the categories are damaged")
+        if flag == 2:
+            return [self.text() for _ in range(self.take("Q"))]
+        return self.take("Q") if flag else None
 
     def features(self, columns, have_elements):
         """Returns element id (or None), name, type and categories of each column."""
@@ -51,9 +63,9 @@ class Header:
         found = []
         for _ in range(1 if is_uniform else count):
             element = self.take("B") if have_elements else None
-            title = self.take(f"{self.take('Q')}s").decode() if self.take("B") else None
+            title = self.text() if self.take("B") else None
             kind = FEATURE_TYPES[self.take("B")]
-            found.append((element, title, kind, self.take("Q") if self.take("B") else None))
+            found.append((element, title, kind, self.categories()))
         check(self.position == len(self.data), "bytes after the last feature")
         return found * (columns if is_uniform else 1)
 
@@ -115,7 +127,7 @@ def read(data):
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)
-    check(major in (1, 2), f"version {major}")
+    check(major in (1, 2, 3), f"version {major}")
     check(zlib.crc32(data[:60]) == struct.unpack_from("<I", data, 60)[0], "the preamble is damaged")
     check(len(data) == file_length, "cut off, or bytes past the end")
     check(at % 4096 == 0 and 64 + header_length <= at and at + length <= file_length, "parts overlap")
@@ -132,8 +144,8 @@ def read(data):
         start = 1 + header[0]
         kind = header[1:start].decode("ascii")
     if kind == "homogeneous":
-        return read_homogeneous(Header(header, start), payload)
-    return read_arrays(kind, Header(header, start), payload)
+        return read_homogeneous(Header(header, start, major), payload)
+    return read_arrays(kind, Header(header, start, major), payload)
 
 
 if __name__ == "__main__":
@@ -142,6 +154,9 @@ if __name__ == "__main__":
     print(*words, len(table), len(features))
     for element, *feature in features:
         types = [ELEMENTS[element][0]] if len(words) == 1 else []  # the other words name the type of all columns
-        print(*feature, *types, sep="\t")
+        title, kind, categories = feature
+        if isinstance(categories, list):
+            categories = json.dumps(categories, ensure_ascii=False)
+        print(title, kind, categories, *types, sep="\t")
     for row in table:
         print(*map(repr, row))

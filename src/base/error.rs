@@ -189,6 +189,16 @@ pub enum Error {
         /// Names that are similar, in words; empty if there are none.
         near: String,
     },
+    /// Two categories of a column have one word.
+    #[error("category {word:?} is listed twice, with the indices {first} and {second}")]
+    RepeatedCategory {
+        /// The word, shortened if it is long.
+        word: String,
+        /// Its smaller index.
+        first: usize,
+        /// Its larger index.
+        second: usize,
+    },
     /// Tables are joined, and there are none.
     #[error("there are no tables to join")]
     NoTables,

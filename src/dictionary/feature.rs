@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::categories::{Categories, CategoriesView};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 
@@ -18,20 +19,16 @@ use crate::base::error::{Error, Result};
 /// assert_eq!(species.feature_type, FeatureType::Categorical);
 /// assert_eq!((species.pmml_type(), species.type_size()), (PmmlType::Float, 4));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Feature {
     /// The column's name, if it has one.
-    #[serde(default)]
     pub name: Option<String>,
     /// The element type of the values.
     pub element_type: ElementType,
     /// What kind of quantity the values are.
-    #[serde(default)]
     pub feature_type: FeatureType,
-    /// The number of categories, if the values are category indices.
-    #[serde(default)]
-    pub category_count: Option<usize>,
+    /// The categories, if the values are indices of them.
+    pub categories: Option<Categories>,
 }
 
 impl Feature {
@@ -44,17 +41,18 @@ impl Feature {
     /// assert_eq!((feature.name, feature.feature_type), (None, FeatureType::Continuous));
     /// ```
     pub const fn new(element_type: ElementType) -> Self {
-        Self { name: None, element_type, feature_type: FeatureType::Continuous, category_count: None }
+        Self { name: None, element_type, feature_type: FeatureType::Continuous, categories: None }
     }
 
-    /// Copies the feature, its name included, if there is memory for it.
+    /// Copies the feature, its name included, and shares its words, if there is memory for it.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         self.view().to_feature()
     }
 
     pub(crate) fn view(&self) -> FeatureView<'_> {
-        let &Self { ref name, element_type, feature_type, category_count } = self;
-        FeatureView { name: name.as_deref(), element_type, feature_type, category_count }
+        let &Self { ref name, element_type, feature_type, ref categories } = self;
+        let categories = categories.as_ref().map(Categories::view);
+        FeatureView { name: name.as_deref(), element_type, feature_type, categories }
     }
 
     /// Returns the feature with a name.
@@ -68,15 +66,44 @@ impl Feature {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Returns the feature as a categorical one: the values are indices below `category_count`.
+    /// Returns the feature as a categorical one: the values are indices of categories, given with their words, or as
+    /// their number.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, ElementType, Error, Feature};
+    /// assert_eq!(Feature::new(ElementType::U8).categorical(3).category_count(), Some(3));
+    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
+    /// assert_eq!(answer.word(1), Some("no"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn categorical(self, categories: impl Into<Categories>) -> Self {
+        Self { feature_type: FeatureType::Categorical, categories: Some(categories.into()), ..self }
+    }
+
+    /// Returns the number of categories, if it is known.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{ElementType, Feature};
-    /// assert_eq!(Feature::new(ElementType::U8).categorical(3).category_count, Some(3));
+    /// let feature = Feature::new(ElementType::U8);
+    /// assert_eq!((feature.category_count(), feature.categorical(7).category_count()), (None, Some(7)));
     /// ```
-    pub fn categorical(self, category_count: usize) -> Self {
-        Self { feature_type: FeatureType::Categorical, category_count: Some(category_count), ..self }
+    pub fn category_count(&self) -> Option<usize> {
+        self.categories.as_ref().map(Categories::len)
+    }
+
+    /// Returns the word of a category, if it is known. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, ElementType, Error, Feature};
+    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
+    /// assert_eq!((answer.word(0), answer.word(2)), (Some("yes"), None));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn word(&self, category: usize) -> Option<&str> {
+        self.categories.as_ref()?.word(category)
     }
 
     /// Returns the feature as an ordinal one: the values have an order, but differences of them have no meaning.
@@ -117,25 +144,29 @@ impl Feature {
     }
 }
 
-/// A feature with a borrowed name: of a file, or of a [`Feature`].
+/// A feature with a borrowed name and borrowed words: of a file, or of a [`Feature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FeatureView<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) element_type: ElementType,
     pub(crate) feature_type: FeatureType,
-    pub(crate) category_count: Option<usize>,
+    pub(crate) categories: Option<CategoriesView<'a>>,
 }
 
 impl FeatureView<'_> {
     /// Returns whether there is nothing but the two types.
     pub(crate) fn is_plain(self) -> bool {
-        self.name.is_none() && self.category_count.is_none()
+        self.name.is_none() && self.categories.is_none()
     }
 
-    /// Copies the name, if there is memory for it.
+    /// Copies the name, and words that are not shared yet, if there is memory for them.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub(crate) fn to_feature(self) -> Result<Feature> {
-        let Self { name, element_type, feature_type, category_count } = self;
-        Ok(Feature { name: name.map(try_to_string).transpose()?, element_type, feature_type, category_count })
+        let Self { name, element_type, feature_type, categories } = self;
+        let categories = categories.map(CategoriesView::to_categories).transpose()?;
+        Ok(Feature { name: name.map(try_to_string).transpose()?, element_type, feature_type, categories })
     }
 }
 

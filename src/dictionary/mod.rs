@@ -1,12 +1,15 @@
 //! The data dictionary: what each column of a table means.
 //!
-//! Features are defined in `feature`; features that differ are stored in `columns`. The **table** owns its shape: a
+//! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in `columns`. The **table** owns its shape: a
 //! dictionary describes it, and a table refuses one that does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
+mod categories;
 mod columns;
 mod feature;
 
+pub use categories::Categories;
+pub(crate) use categories::{CategoriesView, EncodedWords};
 pub(crate) use columns::{collect_columns, from_views};
 pub(crate) use feature::FeatureView;
 pub use feature::{Feature, FeatureType, PmmlType};
@@ -24,9 +27,9 @@ use crate::base::text::excerpt;
 /// Describes the columns of a table, one [`Feature`] each.
 ///
 /// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so a million equal
-/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes and the name for its feature, unless
+/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes, the name and the words for its feature, unless
 /// that is shared: equal features of neighbours are stored once, and so are equal features that have neither a name nor
-/// a number of categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all of
+/// categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all of
 /// them). Cloning shares the features: O(1).
 ///
 /// # Examples
@@ -382,6 +385,11 @@ impl DataDictionary {
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };
         (0..count).map(|column| self.at(column))
+    }
+
+    /// Returns whether any feature has words.
+    pub(crate) fn has_words(&self) -> bool {
+        self.listed().any(|feature| feature.categories.as_ref().is_some_and(Categories::has_words))
     }
 
     /// Returns the feature of a column, which must exist.

@@ -11,8 +11,8 @@ use crate::dictionary::DataDictionary;
 
 /// The width of the gap between two columns.
 pub(super) const SPACE: usize = 2;
-/// The largest width, and number of characters, of a name.
-const NAME_LIMIT: usize = 24;
+/// The largest width, and number of characters, of a name or a word.
+pub(super) const NAME_LIMIT: usize = 24;
 
 /// Lines of cells, with a heading line, and a name before each line.
 pub(crate) struct Grid {

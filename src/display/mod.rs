@@ -12,9 +12,9 @@ use std::fmt;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::base::text::DOTS;
+use crate::base::text::{DOTS, label};
 use crate::block::BlockAccess;
-use crate::dictionary::{DataDictionary, FeatureType};
+use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::table::aos::AosNumericTable;
 use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
 use crate::table::csr::CsrNumericTable;
@@ -22,7 +22,7 @@ use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 use crate::table::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
-use grid::{SPACE, TextColumn};
+use grid::{NAME_LIMIT, SPACE, TextColumn};
 use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 
 /// A table as text: its shape and type, the names of its columns, its first and last rows. Created by `display()` of
@@ -120,7 +120,7 @@ impl<'t> TableDisplay<'t> {
         let dictionary = self.source.dictionary();
         let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
         let kind = feature.map(|feature| feature.feature_type).unwrap_or_default();
-        let note = match (kind, feature.and_then(|feature| feature.category_count)) {
+        let note = match (kind, feature.and_then(Feature::category_count)) {
             (FeatureType::Categorical, Some(1)) => "1 category".to_owned(),
             (FeatureType::Categorical, Some(count)) => format!("{count} categories"),
             (FeatureType::Categorical, None) => "categories".to_owned(),
@@ -129,7 +129,15 @@ impl<'t> TableDisplay<'t> {
         };
         let numbers: Result<Vec<DisplayNumber>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
         let cells = match numbers {
-            Ok(numbers) => write_all(&numbers, precision, kind != FeatureType::Continuous),
+            Ok(numbers) => {
+                let mut cells = write_all(&numbers, precision, kind != FeatureType::Continuous);
+                for (cell, number) in cells.iter_mut().zip(&numbers) {
+                    if let Some(word) = feature.zip(number.index()).and_then(|(feature, index)| feature.word(index)) {
+                        *cell = label(word, NAME_LIMIT);
+                    }
+                }
+                cells
+            }
             Err(_) => vec!["?".to_owned(); rows.len()], // a user's kind of table that cannot read all of its values
         };
         TextColumn::new(name_of(dictionary, column), note, cells)

@@ -26,6 +26,17 @@ impl DisplayNumber {
     }
 }
 
+impl DisplayNumber {
+    /// Returns the number as an index, if it is one.
+    pub(super) fn index(self) -> Option<usize> {
+        match self {
+            Self::Integer(value) => usize::try_from(value).ok(),
+            // A cast of a float saturates: comparing it refuses what is no whole number, and NaN.
+            Self::Float(value, _) => Some(value as usize).filter(|&index| index as f64 == value),
+        }
+    }
+}
+
 /// The notation of the floats of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {

@@ -4,9 +4,8 @@
 //! which their positions follow. What the arrays mean is the affair of the kind of table: see `crate::table::content`.
 
 use super::file::TableFile;
-use super::header::{Features, Fields, append_dictionary, check_room, refusal, size_of_record};
-use super::kind::append_kind;
-use super::preamble::{KIND_LIMIT, Preamble};
+use super::header::{EncodedHeader, Features, Fields, refusal};
+use super::preamble::{Major, Preamble};
 use super::values::{FileValues, skip};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
@@ -59,7 +58,7 @@ fn length_of(places: &[Place]) -> u64 {
 pub(super) struct ArraysPlan<'t> {
     content: Content<'t>,
     places: Vec<Place>,
-    pub(super) header: Vec<u8>,
+    pub(super) header: EncodedHeader,
     pub(super) preamble: Preamble,
 }
 
@@ -88,25 +87,20 @@ impl<'t> ArraysPlan<'t> {
     }
 }
 
-fn encode(content: &Content<'_>) -> Result<Vec<u8>> {
+fn encode(content: &Content<'_>) -> Result<EncodedHeader> {
     let Content { kind, shape, settings, dictionary, values } = content;
-    let features = dictionary.listed().map(|feature| 1 + size_of_record(feature.view()));
     let numbers = settings.len().saturating_mul(8).saturating_add(values.len().saturating_mul(ARRAY_BYTES));
-    let room = check_room(features.fold(START_BYTES.saturating_add(numbers), usize::saturating_add))?;
-    let mut bytes = Vec::new();
-    let room = KIND_LIMIT + room;
-    bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
-    append_kind(&mut bytes, *kind);
-    for number in [shape.rows as u64, shape.columns as u64, settings.len() as u64].iter().chain(settings) {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend((values.len() as u64).to_le_bytes());
-    for values in values {
-        bytes.push(values.element_type().id());
+    let append = |bytes: &mut Vec<u8>| {
+        for number in [shape.rows as u64, shape.columns as u64, settings.len() as u64].iter().chain(settings) {
+            bytes.extend(number.to_le_bytes());
+        }
         bytes.extend((values.len() as u64).to_le_bytes());
-    }
-    append_dictionary(&mut bytes, dictionary, true);
-    Ok(bytes)
+        for values in values {
+            bytes.push(values.element_type().id());
+            bytes.extend((values.len() as u64).to_le_bytes());
+        }
+    };
+    EncodedHeader::new(*kind, START_BYTES.saturating_add(numbers), append, dictionary, true)
 }
 
 /// A decoded header.
@@ -127,15 +121,15 @@ impl ArraysHeader {
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
-    pub(super) fn decode(bytes: Vec<u8>, start: usize, payload_length: u64) -> Result<Self> {
-        let mut fields = Fields { bytes: &bytes, at: start };
+    pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
+        let mut fields = Fields { bytes: &bytes, at: start, major };
         let (rows, columns) = (fields.number()?, fields.number()?);
         let settings = fields.list(8, |fields| fields.number())?;
         let arrays_at = fields.at;
         let arrays = fields.list(ARRAY_BYTES, |fields| Ok((fields.element_type()?, fields.number()?)))?;
         let flag_at = fields.at;
         let (is_uniform, count) = (fields.byte()?, fields.number()?);
-        let features = Features::new(is_uniform, count, fields.at).map_err(|reason| refusal(flag_at, reason))?;
+        let features = Features::new(is_uniform, count, &fields).map_err(|reason| refusal(flag_at, reason))?;
         if count != columns {
             let reason = format!("the dictionary describes {count} columns, and there are {columns}");
             return Err(refusal(flag_at + 1, reason));

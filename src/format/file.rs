@@ -51,9 +51,8 @@ impl TableFile {
         &self.path
     }
 
-    /// Returns whether the header begins with the name of the table's kind. If not, the table is homogeneous.
-    pub(super) fn names_kind(&self) -> bool {
-        self.preamble.names_kind()
+    pub(super) fn preamble(&self) -> &Preamble {
+        &self.preamble
     }
 
     /// Returns the size in bytes of all values in the file, which may be larger than memory.

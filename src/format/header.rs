@@ -3,12 +3,16 @@
 //! The bytes are listed in `README.md`. Decoding allocates nothing; the dictionary, which may be larger in memory than
 //! in the file, is built by [`HomogeneousHeader::dictionary`] after everything else has been checked.
 
+use std::ops::Deref;
+
 use super::kind::append_kind;
-use super::preamble::{HEADER_LIMIT, KIND_LIMIT, PREAMBLE_BYTES};
+use super::preamble::{HEADER_LIMIT, KIND_LIMIT, Major, PREAMBLE_BYTES};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::dictionary::{DataDictionary, FeatureType, FeatureView, from_views};
+use crate::dictionary::{
+    Categories, CategoriesView, DataDictionary, EncodedWords, Feature, FeatureType, FeatureView, from_views,
+};
 use crate::table::{DataLayout, TableKind};
 
 /// Number of bytes before the features: element id, layout, rows, columns; whether one feature describes all columns,
@@ -26,6 +30,46 @@ pub(super) struct HomogeneousHeader {
     features: Features,
 }
 
+/// An encoded header, with the kind's name.
+#[derive(Debug)]
+pub(super) struct EncodedHeader {
+    bytes: Vec<u8>,
+    /// The lowest version whose readers know everything that the header says.
+    pub(super) major: Major,
+}
+
+impl EncodedHeader {
+    /// Creates a header whose bytes before the features `append` writes. There is room for `room` bytes of them.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it would be longer than [`HEADER_LIMIT`]; [`Error::OutOfMemory`].
+    pub(super) fn new(
+        kind: TableKind,
+        room: usize,
+        append: impl FnOnce(&mut Vec<u8>),
+        dictionary: &DataDictionary,
+        have_types: bool,
+    ) -> Result<Self> {
+        let records = dictionary.listed().map(|feature| size_of_record(feature, have_types));
+        let room = KIND_LIMIT + check_room(records.fold(room, usize::saturating_add))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        append_kind(&mut bytes, kind);
+        append(&mut bytes);
+        append_dictionary(&mut bytes, dictionary, have_types);
+        let major = if dictionary.has_words() { Major::WithWords } else { Major::WithKind };
+        Ok(Self { bytes, major })
+    }
+}
+
+impl Deref for EncodedHeader {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// Encodes a header, of at most [`HEADER_LIMIT`] bytes after the kind's name.
 ///
 /// # Errors
@@ -35,28 +79,23 @@ pub(super) fn encode(
     layout: DataLayout,
     shape: Shape,
     dictionary: &DataDictionary,
-) -> Result<Vec<u8>> {
-    let sizes = dictionary.listed().map(|feature| size_of_record(feature.view()));
-    let room = check_room(sizes.fold(START_BYTES, usize::saturating_add))?;
-    let mut bytes = Vec::new();
-    let room = KIND_LIMIT + room;
-    bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
-    append_kind(&mut bytes, TableKind::HOMOGENEOUS);
-    bytes.extend([element_type.id(), layout as u8]);
-    bytes.extend((shape.rows as u64).to_le_bytes());
-    bytes.extend((shape.columns as u64).to_le_bytes());
-    append_dictionary(&mut bytes, dictionary, false);
-    Ok(bytes)
+) -> Result<EncodedHeader> {
+    let append = |bytes: &mut Vec<u8>| {
+        bytes.extend([element_type.id(), layout as u8]);
+        bytes.extend((shape.rows as u64).to_le_bytes());
+        bytes.extend((shape.columns as u64).to_le_bytes());
+    };
+    EncodedHeader::new(TableKind::HOMOGENEOUS, START_BYTES, append, dictionary, false)
 }
 
 /// Appends what a dictionary says: a flag, the number of columns, and the features, after their types if these may
 /// differ.
-pub(super) fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool) {
+fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool) {
     bytes.push(dictionary.is_uniform().into());
     bytes.extend((dictionary.len() as u64).to_le_bytes());
     for feature in dictionary.listed() {
         bytes.extend(have_types.then_some(feature.element_type.id()));
-        append_record(bytes, feature.view());
+        append_record(bytes, feature);
     }
 }
 
@@ -64,7 +103,7 @@ pub(super) fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary
 ///
 /// # Errors
 /// [`Error::Format`].
-pub(super) fn check_room(room: usize) -> Result<usize> {
+fn check_room(room: usize) -> Result<usize> {
     if room > HEADER_LIMIT {
         let reason =
             format!("the dictionary would take {room} bytes, and the header of a file has room for {HEADER_LIMIT}");
@@ -73,30 +112,43 @@ pub(super) fn check_room(room: usize) -> Result<usize> {
     Ok(room)
 }
 
-/// Appends a feature: name, feature type, number of categories.
-fn append_record(bytes: &mut Vec<u8>, feature: FeatureView<'_>) {
-    let append_option = |bytes: &mut Vec<u8>, number: Option<usize>| {
-        bytes.push(number.is_some().into());
+/// What comes before an optional value: whether there is one. A number of categories that has words after it has a flag
+/// of its own.
+const NONE: u8 = 0;
+const SOME: u8 = 1;
+const WITH_WORDS: u8 = 2;
+
+/// Appends a feature: name, feature type, categories.
+fn append_record(bytes: &mut Vec<u8>, feature: &Feature) {
+    let append_option = |bytes: &mut Vec<u8>, flag: u8, number: Option<usize>| {
+        bytes.push(number.map_or(NONE, |_| flag));
         bytes.extend(number.into_iter().flat_map(|number| (number as u64).to_le_bytes()));
     };
-    append_option(bytes, feature.name.map(str::len));
-    bytes.extend(feature.name.unwrap_or_default().bytes());
+    let name = feature.name.as_deref();
+    append_option(bytes, SOME, name.map(str::len));
+    bytes.extend(name.unwrap_or_default().bytes());
     bytes.push(feature.feature_type as u8);
-    append_option(bytes, feature.category_count);
+    let categories = feature.categories.as_ref();
+    let flag = if categories.is_some_and(Categories::has_words) { WITH_WORDS } else { SOME };
+    append_option(bytes, flag, feature.category_count());
+    if let Some(categories) = categories {
+        EncodedWords::append(bytes, categories);
+    }
 }
 
-pub(super) fn size_of_record(feature: FeatureView<'_>) -> usize {
-    let name = feature.name.map_or(1, |name| 1 + 8 + name.len());
-    name + 1 + if feature.category_count.is_some() { 1 + 8 } else { 1 }
+fn size_of_record(feature: &Feature, has_type: bool) -> usize {
+    let name = feature.name.as_ref().map_or(1, |name| 1 + 8 + name.len());
+    let categories = feature.categories.as_ref().map_or(1, |words| 1 + 8 + EncodedWords::size_of(words));
+    usize::from(has_type) + 1 + name + categories
 }
 
 impl HomogeneousHeader {
-    /// Decodes a header from position `start`, and checks that it matches the length of the payload.
+    /// Decodes a header of a version from position `start`, and checks that it matches the length of the payload.
     ///
     /// # Errors
     /// [`Error::Format`] with the first rule that is broken.
-    pub(super) fn decode(bytes: Vec<u8>, start: usize, payload_length: u64) -> Result<Self> {
-        let mut fields = Fields { bytes: &bytes, at: start };
+    pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
+        let mut fields = Fields { bytes: &bytes, at: start, major };
         let element_type = fields.element_type()?;
         let (layout, rows, columns) = (fields.byte()?, fields.number()?, fields.number()?);
         let (is_uniform, count) = (fields.byte()?, fields.number()?);
@@ -105,7 +157,7 @@ impl HomogeneousHeader {
             1 => DataLayout::ColumnMajor,
             _ => return Err(refusal(start + 1, format!("unknown layout: {layout}"))),
         };
-        let features = Features::new(is_uniform, count, fields.at).map_err(|reason| refusal(start + 18, reason))?;
+        let features = Features::new(is_uniform, count, &fields).map_err(|reason| refusal(start + 18, reason))?;
         features.check(&bytes, Some(element_type))?;
         let shape =
             check_shape(element_type, rows, columns, payload_length).map_err(|reason| refusal(start + 2, reason))?;
@@ -118,7 +170,8 @@ impl HomogeneousHeader {
         Ok(Self { element_type, layout, shape, features, bytes })
     }
 
-    /// Builds the dictionary, for columns of `element_type`. Allocates at most 6.5 times the bytes of the header.
+    /// Builds the dictionary, for columns of `element_type`. Allocates at most 6.5 times the bytes of the header,
+    /// 8.5 times if categories have words.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -135,30 +188,39 @@ pub(super) struct Features {
     count: u64,
     /// The position of the first one.
     at: usize,
+    major: Major,
 }
 
 impl Features {
-    /// Creates the features that a flag and a count, which come before them, state. The error is a reason.
-    pub(super) fn new(is_uniform: u8, count: u64, at: usize) -> Result<Self, String> {
+    /// Creates the features that a flag and a count state, which have just been read. The error is a reason.
+    pub(super) fn new(is_uniform: u8, count: u64, after: &Fields<'_>) -> Result<Self, String> {
         match is_uniform {
-            0 | 1 => Ok(Self { is_uniform: is_uniform == 1, count, at }),
+            0 | 1 => Ok(Self { is_uniform: is_uniform == 1, count, at: after.at, major: after.major }),
             _ => Err(format!("the flag for one feature of all columns is {is_uniform}, not 0 or 1")),
         }
     }
 
     fn records<'a>(&self, header: &'a [u8], element_type: Option<ElementType>) -> FeatureRecords<'a> {
         let left = if self.is_uniform { 1 } else { self.count };
-        FeatureRecords { fields: Fields { bytes: header, at: self.at }, left, element_type }
+        FeatureRecords { fields: Fields { bytes: header, at: self.at, major: self.major }, left, element_type }
     }
 
-    /// Checks that the features decode, to the end of the header.
+    /// Checks that the features decode, to the end of the header. Takes as much memory as the lengths of the words of
+    /// one feature.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`Error::Format`], [`Error::OutOfMemory`].
     pub(super) fn check(&self, header: &[u8], element_type: Option<ElementType>) -> Result<()> {
         let mut records = self.records(header, element_type);
-        for record in records.by_ref() {
-            record?;
+        while let Some(record) = records.next() {
+            if let Some(CategoriesView::Encoded(words)) = record?.categories {
+                words.check_distinct().map_err(|error| match error {
+                    Error::RepeatedCategory { .. } => {
+                        refusal(records.fields.at, format!("the header is damaged: {error}"))
+                    }
+                    other => other,
+                })?;
+            }
         }
         let end = records.fields.at;
         match header.len() - end {
@@ -215,6 +277,8 @@ impl<'a> Iterator for FeatureRecords<'a> {
 pub(super) struct Fields<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
+    /// The version of the file.
+    pub(super) major: Major,
 }
 
 impl<'a> Fields<'a> {
@@ -261,8 +325,8 @@ impl<'a> Fields<'a> {
     fn optional_number(&mut self) -> Result<Option<u64>> {
         let start = self.at;
         match self.byte()? {
-            0 => Ok(None),
-            1 => self.number().map(Some),
+            NONE => Ok(None),
+            SOME => self.number().map(Some),
             other => {
                 Err(refusal(start, format!("the header is damaged: an optional value has flag {other}, not 0 or 1")))
             }
@@ -276,15 +340,28 @@ impl<'a> Fields<'a> {
             None => None,
         };
         let kind = self.byte()?;
-        let category_count = self.optional_number()?;
+        let categories = self.categories()?;
         let feature_type =
             FeatureType::from_id(kind).ok_or_else(|| refusal(start, format!("unknown feature type: {kind}")))?;
-        let on_this_machine = |count: u64| {
-            usize::try_from(count)
-                .map_err(|_| refusal(start, format!("{count} categories are more than this machine can count")))
+        Ok(FeatureView { name, element_type, feature_type, categories })
+    }
+
+    fn categories(&mut self) -> Result<Option<CategoriesView<'a>>> {
+        let start = self.at;
+        if self.major.has_words() && self.bytes.get(start) == Some(&WITH_WORDS) {
+            self.at += 1;
+            let count = self.number()?;
+            let words = EncodedWords::new(count, &self.bytes[self.at..]).map_err(|at| {
+                refusal(self.at + at, "the header is damaged: no word of a category in UTF-8 is here".to_owned())
+            })?;
+            self.at += words.size();
+            return Ok(Some(CategoriesView::Encoded(words)));
+        }
+        let on_this_machine = |count: u64| match usize::try_from(count) {
+            Ok(count) => Ok(CategoriesView::Count(count)),
+            Err(_) => Err(refusal(start, format!("{count} categories are more than this machine can count"))),
         };
-        let category_count = category_count.map(on_this_machine).transpose()?;
-        Ok(FeatureView { name, element_type, feature_type, category_count })
+        self.optional_number()?.map(on_this_machine).transpose()
     }
 
     fn text(&mut self, length: u64) -> Result<&'a str> {

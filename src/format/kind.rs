@@ -42,15 +42,16 @@ impl FileContent {
 
     fn open_known(path: &Path) -> Result<Self> {
         let (file, header) = TableFile::open(path)?;
-        let (kind, start) = if file.names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
+        let (kind, start) = if file.preamble().names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
+        let major = file.preamble().major;
         match kind {
             HOMOGENEOUS => {
-                let header = HomogeneousHeader::decode(header, start, file.payload_length())?;
+                let header = HomogeneousHeader::decode(header, start, major, file.payload_length())?;
                 Ok(Self::Homogeneous(HomogeneousFile::new(file, &header), header))
             }
             _ => {
                 let known = content::stored_kind(kind).ok_or_else(|| TableKind::unknown(kind, NAME_AT))?;
-                Ok(Self::Arrays(known, ArraysHeader::decode(header, start, file.payload_length())?, file))
+                Ok(Self::Arrays(known, ArraysHeader::decode(header, start, major, file.payload_length())?, file))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A whole table file, laid out and written in one pass.
 
 use super::arrays::ArraysPlan;
-use super::header;
+use super::header::{self, EncodedHeader};
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::table::content::{Content, Form};
 /// The layout of a file. Everything that can be checked before values are read has been checked.
 pub(super) enum FilePlan<'t> {
     /// A homogeneous table of this type, line by line.
-    Lines { element: ElementType, lines: AnyLines<'t>, header: Vec<u8>, preamble: Preamble },
+    Lines { element: ElementType, lines: AnyLines<'t>, header: EncodedHeader, preamble: Preamble },
     /// Any other.
     Arrays(ArraysPlan<'t>),
 }

@@ -3,19 +3,41 @@
 //! Decoding trusts nothing: sums of the fields of a [`Preamble`] from [`Preamble::decode`] cannot overflow. The rules
 //! are in `README.md`, "Rules for readers".
 
+use super::header::EncodedHeader;
 use crate::base::error::{Error, Result};
 use crate::table::TableKind;
 
 /// Not valid text; the line ends reveal a transfer that converted them.
 pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";
-/// The version that is written.
-const MAJOR: u16 = 2;
-/// The oldest version that is read; all versions in between are, too.
-const OLDEST_MAJOR: u16 = 1;
 /// The newest minor version of every major version.
 const MINOR: u16 = 0;
-/// From this version on, a header begins with the name of the table's kind.
-const FIRST_WITH_KIND: u16 = 2;
+
+/// The major versions, which are all read. A file is written in the lowest one that can say what it says, but for
+/// version 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u16)]
+pub(super) enum Major {
+    /// Every table is homogeneous.
+    Homogeneous = 1,
+    /// A header begins with the name of the table's kind.
+    WithKind = 2,
+    /// Categories may have words.
+    WithWords = 3,
+}
+
+impl Major {
+    const OLDEST: u16 = Self::Homogeneous as u16;
+    const NEWEST: u16 = Self::WithWords as u16;
+
+    fn from_number(number: u16) -> Option<Self> {
+        [Self::Homogeneous, Self::WithKind, Self::WithWords].into_iter().find(|&major| major as u16 == number)
+    }
+
+    pub(super) fn has_words(self) -> bool {
+        self >= Self::WithWords
+    }
+}
+
 /// Size in bytes of the preamble, and position of the header.
 pub(super) const PREAMBLE_BYTES: usize = 64;
 /// Largest size in bytes of a header, without the name of the table's kind.
@@ -32,7 +54,7 @@ const CHECKSUM_ALIGNMENT: u64 = 8;
 /// Invariant: the parts are inside the file, in order, do not overlap, and end where the file ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Preamble {
-    major: u16,
+    pub(super) major: Major,
     pub(super) header_length: u32,
     pub(super) payload_offset: u64,
     pub(super) payload_length: u64,
@@ -47,13 +69,13 @@ impl Preamble {
     ///
     /// # Errors
     /// [`Error::Format`] if the file would be longer than a file can be.
-    pub(super) fn new(header: &[u8], payload_length: u64, chunk_size: u32) -> Result<Self> {
+    pub(super) fn new(header: &EncodedHeader, payload_length: u64, chunk_size: u32) -> Result<Self> {
         let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).next_multiple_of(PAYLOAD_ALIGNMENT);
         let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| {
             Error::format(payload_offset, format!("{payload_length} bytes of values are more than a file can hold"))
         })?;
         Ok(Self {
-            major: MAJOR,
+            major: header.major,
             header_length: header.len() as u32, // at most the limits
             payload_offset,
             payload_length,
@@ -65,7 +87,7 @@ impl Preamble {
 
     /// Returns whether the header begins with the name of the table's kind. If not, the table is homogeneous.
     pub(super) fn names_kind(&self) -> bool {
-        self.major >= FIRST_WITH_KIND
+        self.major >= Major::WithKind
     }
 
     pub(super) fn payload_end(&self) -> u64 {
@@ -85,7 +107,7 @@ impl Preamble {
     pub(super) fn encode(&self) -> [u8; PREAMBLE_BYTES] {
         let mut bytes = [0; PREAMBLE_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&self.major.to_le_bytes());
+        bytes[8..10].copy_from_slice(&(self.major as u16).to_le_bytes());
         bytes[10..12].copy_from_slice(&MINOR.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.header_length.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.payload_offset.to_le_bytes());
@@ -109,14 +131,7 @@ impl Preamble {
             return Err(Error::format(real_length, reason));
         };
         let (major, minor) = (u16_at(bytes, 8), u16_at(bytes, 10));
-        if !(OLDEST_MAJOR..=MAJOR).contains(&major) {
-            let advice = if major > MAJOR { "; a newer version of the library reads it" } else { "" };
-            let reason = format!(
-                "the file has format version {major}.{minor}, and this library reads versions {OLDEST_MAJOR}.{MINOR} to \
-                 {MAJOR}.{MINOR}{advice}"
-            );
-            return Err(Error::format(8, reason));
-        }
+        let major = Major::from_number(major).ok_or_else(|| unknown_version(major, minor))?;
         if u32_at(bytes, 60) != crc32fast::hash(&bytes[..60]) {
             return Err(Error::format(60, "the checksum of the first 60 bytes does not match: they are damaged"));
         }
@@ -201,6 +216,16 @@ fn chunk_count(payload_length: u64, chunk_size: u32) -> u64 {
         0 => 0,
         _ => payload_length.div_ceil(chunk_size.into()),
     }
+}
+
+fn unknown_version(major: u16, minor: u16) -> Error {
+    let (oldest, newest) = (Major::OLDEST, Major::NEWEST);
+    let advice = if major > newest { "; a newer version of the library reads it" } else { "" };
+    let reason = format!(
+        "the file has format version {major}.{minor}, and this library reads versions {oldest}.{MINOR} to \
+         {newest}.{MINOR}{advice}"
+    );
+    Error::format(8, reason)
 }
 
 /// Checks that a file begins with [`MAGIC`]; if not, the error says what the file may be.

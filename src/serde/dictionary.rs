@@ -1,14 +1,18 @@
-//! `Serialize` and `Deserialize` for dictionaries.
+//! `Serialize` and `Deserialize` for dictionaries and features.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, SeqAccess, Visitor};
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, remember};
 use crate::base::element::ElementType;
-use crate::dictionary::{DataDictionary, Feature, FeatureType, FeatureView, collect_columns, from_views};
+use crate::dictionary::{
+    Categories, CategoriesView, DataDictionary, EncodedWords, Feature, FeatureType, FeatureView, collect_columns,
+    from_views,
+};
 
 /// A dictionary in a human-readable format.
 #[derive(Serialize, Deserialize)]
@@ -45,8 +49,9 @@ fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDi
 
 /// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names concatenated, in order.
 ///
-/// A record is: element id, feature type, flags (1: has a name, 2: has a category count), five zeros; category count,
-/// start and length of the name, as `u64`. It is as large as the decoded feature, within a factor of two, so that no
+/// A record is: element id, feature type, flags (1: has a name, 2: has a category count, 4: has words), five zeros;
+/// category count, start and length of the name, as `u64`. The words follow the name, each as its length, a `u64`, and
+/// its bytes. A record is as large as the decoded feature, within a factor of two, so that no
 /// archive makes its reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
 struct PackedDictionary<'a> {
@@ -72,17 +77,22 @@ impl Serialize for DataDictionary {
             .serialize(serializer);
         }
         let (mut records, mut names) = (Vec::new(), Vec::new());
-        let name_bytes = listed.clone().map(|feature| feature.name.as_ref().map_or(0, String::len)).sum();
+        let name_bytes = listed.clone().map(size_of_texts).sum();
         records.try_reserve_exact(listed.len() * RECORD_BYTES).map_err(serde::ser::Error::custom)?;
         names.try_reserve_exact(name_bytes).map_err(serde::ser::Error::custom)?;
         for feature in listed {
             let name = feature.name.as_deref();
-            let flags = u8::from(name.is_some()) | u8::from(feature.category_count.is_some()) << 1;
+            let categories = feature.categories.as_ref();
+            let has_words = categories.is_some_and(Categories::has_words);
+            let flags = u8::from(name.is_some()) | u8::from(categories.is_some()) << 1 | u8::from(has_words) << 2;
             records.extend([feature.element_type.id(), feature.feature_type as u8, flags, 0, 0, 0, 0, 0]);
-            records.extend((feature.category_count.unwrap_or(0) as u64).to_le_bytes());
+            records.extend((feature.category_count().unwrap_or(0) as u64).to_le_bytes());
             records.extend((names.len() as u64).to_le_bytes());
             records.extend((name.unwrap_or("").len() as u64).to_le_bytes());
             names.extend(name.unwrap_or("").bytes());
+            if let Some(categories) = categories {
+                EncodedWords::append(&mut names, categories);
+            }
         }
         let [records, names] = [records, names].map(|bytes| Bytes(Cow::Owned(bytes)));
         PackedDictionary { is_uniform: self.is_uniform(), count: self.len() as u64, records, names }
@@ -108,7 +118,10 @@ impl<'de> Deserialize<'de> for DataDictionary {
         }
         let (names, mut end) = (&packed.names.0, 0);
         for record in records {
-            read_feature::<D::Error>(record, names, &mut end)?;
+            if let Some(CategoriesView::Encoded(words)) = read_feature::<D::Error>(record, names, &mut end)?.categories
+            {
+                words.check_distinct().map_err(remember)?;
+            }
         }
         if end < names.len() {
             return Err(de::Error::custom(format_args!("bytes after the last feature's name: {}", names.len() - end)));
@@ -147,11 +160,106 @@ fn read_feature<'a, E: de::Error>(
     let name = name.ok_or_else(|| E::custom("a feature's name does not lie where the one before ends"))?;
     let name = std::str::from_utf8(name).map_err(E::custom)?;
     *end = start + length;
-    let (has_name, has_categories) = (flags & 1 != 0, flags & 2 != 0);
-    let contradicts = (!has_name && !name.is_empty()) || (!has_categories && categories != 0);
-    if flags & !3 != 0 || contradicts {
+    let (has_name, has_categories, has_words) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+    let contradicts =
+        (!has_name && !name.is_empty()) || (!has_categories && categories != 0) || (has_words && categories == 0);
+    if flags & !7 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
-    let (name, category_count) = (has_name.then_some(name), has_categories.then_some(categories));
-    Ok(FeatureView { name, element_type, feature_type, category_count })
+    let categories = if has_words {
+        let words = EncodedWords::new(categories as u64, &names[*end..])
+            .map_err(|at| E::custom(format_args!("byte {} of the names is no part of a word", *end + at)))?;
+        *end += words.size();
+        Some(CategoriesView::Encoded(words))
+    } else {
+        has_categories.then_some(CategoriesView::Count(categories))
+    };
+    Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories })
+}
+
+/// Returns the size in bytes of the name and the words of a feature in a binary format.
+pub(crate) fn size_of_texts(feature: &Feature) -> usize {
+    let words = feature.categories.as_ref().map_or(0, EncodedWords::size_of);
+    feature.name.as_ref().map_or(0, String::len).saturating_add(words)
+}
+
+/// Five fields; in a human-readable format four, if there are no words.
+impl Serialize for Feature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let words = self.categories.as_ref().filter(|categories| categories.has_words()).map(Words);
+        let is_short = words.is_none() && serializer.is_human_readable();
+        let mut fields = serializer.serialize_struct("Feature", if is_short { 4 } else { 5 })?;
+        fields.serialize_field("name", &self.name)?;
+        fields.serialize_field("element_type", &self.element_type)?;
+        fields.serialize_field("feature_type", &self.feature_type)?;
+        fields.serialize_field("category_count", &self.category_count())?;
+        match is_short {
+            true => fields.skip_field("categories")?,
+            false => fields.serialize_field("categories", &words)?,
+        }
+        fields.end()
+    }
+}
+
+/// The words of categories, as a list.
+struct Words<'a>(&'a Categories);
+
+impl Serialize for Words<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.words())
+    }
+}
+
+/// What a serialized feature may have.
+#[derive(Deserialize)]
+#[serde(rename = "Feature", deny_unknown_fields)]
+struct FoundFeature {
+    #[serde(default)]
+    name: Option<String>,
+    element_type: ElementType,
+    #[serde(default)]
+    feature_type: FeatureType,
+    #[serde(default)]
+    category_count: Option<usize>,
+    #[serde(default)]
+    categories: Option<FoundWords>,
+}
+
+impl<'de> Deserialize<'de> for Feature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = FoundFeature::deserialize(deserializer)?;
+        let categories = match (found.category_count, found.categories) {
+            (Some(count), Some(FoundWords(words))) if count != words.len() => {
+                let words = words.len();
+                return Err(de::Error::custom(format_args!("{count} categories are stated, and {words} are listed")));
+            }
+            (_, Some(FoundWords(words))) => Some(words),
+            (count, None) => count.map(Categories::new),
+        };
+        let FoundFeature { name, element_type, feature_type, .. } = found;
+        Ok(Self { name, element_type, feature_type, categories })
+    }
+}
+
+/// Categories of a list of words.
+struct FoundWords(Categories);
+
+impl<'de> Deserialize<'de> for FoundWords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = FoundWords;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sequence of words")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FoundWords, A::Error> {
+                let words = std::iter::from_fn(|| sequence.next_element::<Cow<'_, str>>().transpose());
+                Categories::try_from_words(words, remember).map(FoundWords)
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
 }

@@ -350,7 +350,7 @@ pub trait NumericTable: Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn category_count(&self, column: usize) -> Result<Option<usize>> {
-        Ok(self.dictionary().feature(column)?.category_count)
+        Ok(self.dictionary().feature(column)?.category_count())
     }
 
     /// Changes the number of rows. The values of remaining rows are kept.

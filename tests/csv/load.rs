@@ -5,7 +5,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, bf16, f16, prelude::*};
+use numeric_table::{
+    Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, bf16, f16, prelude::*,
+};
 use test_support::bits::{Random, from_bits};
 use test_support::tables::{assert_error, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
@@ -125,7 +127,7 @@ fn words_become_indices_in_the_order_in_which_they_appear() {
         let table = source.load::<T>().unwrap();
         assert_values(&table, &[1, 0, 2, 1, 3, 0, 4, 2].map(T::small));
         let feature = table.dictionary().feature(1).unwrap();
-        assert_eq!((feature.feature_type, feature.category_count), (FeatureType::Categorical, Some(3)));
+        assert_eq!((feature.feature_type, feature.category_count()), (FeatureType::Categorical, Some(3)));
         assert_eq!(table.feature_type(0).unwrap(), FeatureType::Continuous);
         assert_eq!(source.categories(1).unwrap().unwrap(), ["red", "blue", "light, blue"]);
         assert_eq!(source.categories(0).unwrap(), None);
@@ -155,7 +157,7 @@ fn kinds_decide_what_columns_become() {
     let feature = |name: &str| Feature::new(ElementType::F32).named(name);
     let expected = [
         feature("grade").ordinal(),
-        feature("code").categorical(2),
+        feature("code").categorical(Categories::from_words(["10", "20"]).unwrap()),
         feature("colour=red").categorical(2),
         feature("colour=blue").categorical(2),
         feature("day"),

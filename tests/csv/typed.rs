@@ -1,7 +1,7 @@
 //! CSV files as structures of arrays: the type of each column, and what is exact. What is stated and what is refused is
 //! in `typed_errors`.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, SoaNumericTable, prelude::*};
+use numeric_table::{Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, SoaNumericTable, prelude::*};
 use test_support::bits::{Random, is_same};
 use test_support::for_each_element;
 use test_support::tables::shape;
@@ -68,7 +68,7 @@ fn each_column_has_the_type_that_suits_it() {
     let expected = [
         Feature::new(I64).named("id"),
         Feature::new(F64).named("size"),
-        Feature::new(U8).named("colour").categorical(2),
+        Feature::new(U8).named("colour").categorical(Categories::from_words(["red", "blue"]).unwrap()),
         Feature::new(I64).named("count"),
     ];
     assert_eq!(features, expected);

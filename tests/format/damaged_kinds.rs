@@ -257,15 +257,15 @@ fn an_archive_that_ends_anywhere_is_refused_at_its_end() {
 }
 
 #[test]
-fn a_file_of_version_1_says_no_kind_and_one_of_version_3_is_refused() {
+fn a_file_of_version_1_says_no_kind_and_one_of_version_4_is_refused() {
     let scratch = Scratch::new();
     let mut file = golden("i16_row_major.ntb");
     for (version, offset, expected) in [
         (1, 64, "unknown element type: 11"), // the length of the name
         (
-            3,
+            4,
             8,
-            "format version 3.0, and this library reads versions 1.0 to 2.0; a newer version of the library reads it",
+            "format version 4.0, and this library reads versions 1.0 to 3.0; a newer version of the library reads it",
         ),
     ] {
         file[8] = version;

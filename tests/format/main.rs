@@ -9,3 +9,4 @@ mod progress;
 mod serialization;
 mod table_files;
 mod table_streams;
+mod words;

@@ -33,7 +33,10 @@ fn described<T: SmallNumber>(layout: DataLayout) -> HomogenNumericTable<T> {
 #[test]
 fn a_feature_is_continuous_and_without_a_name_unless_told_otherwise() {
     let feature = Feature::new(ElementType::F32);
-    assert_eq!((feature.name, feature.feature_type, feature.category_count), (None, FeatureType::Continuous, None));
+    assert_eq!(
+        (feature.name.clone(), feature.feature_type, feature.category_count()),
+        (None, FeatureType::Continuous, None)
+    );
 }
 
 /// DAAL knows the PMML type of `int`, `float` and `double` only.
@@ -64,7 +67,7 @@ fn pmml_types_and_sizes_of_all_element_types() {
 fn builders_set_one_thing_each() {
     let feature = Feature::new(ElementType::U8).named("species").categorical(3);
     assert_eq!(feature.name.as_deref(), Some("species"));
-    assert_eq!((feature.feature_type, feature.category_count), (FeatureType::Categorical, Some(3)));
+    assert_eq!((feature.feature_type, feature.category_count()), (FeatureType::Categorical, Some(3)));
     assert_eq!(feature.ordinal().feature_type, FeatureType::Ordinal);
 }
 

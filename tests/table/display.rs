@@ -2,7 +2,7 @@
 
 use numeric_table::table::by_ref;
 use numeric_table::{
-    AosNumericTable, BorrowedTable, BorrowedTableMut, CsrNumericTable, PackedOrder, PackedSymmetricMatrix,
+    AosNumericTable, BorrowedTable, BorrowedTableMut, Categories, CsrNumericTable, PackedOrder, PackedSymmetricMatrix,
     PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, TableView, Triangle, bf16, f16, impl_record,
     prelude::*,
 };
@@ -27,6 +27,26 @@ fn described<T: Element>(mut table: Table<T>, features: impl IntoIterator<Item =
 /// `rows x columns`, each value its number.
 fn counted(rows: usize, columns: usize) -> Table<u32> {
     Table::from_array((0..(rows * columns) as u32).collect::<Vec<_>>(), shape(rows, columns)).unwrap()
+}
+
+#[test]
+fn categories_with_words_show_them_and_other_values_stay_numbers() {
+    let words = Categories::from_words(["red", "light\u{202E}\nblue", &"long ".repeat(9)]).unwrap();
+    let feature = Feature::new(ElementType::F32).named("colour").categorical(words);
+    let table = Table::from_rows(&[[0.0_f32], [1.0], [2.0], [3.0], [0.5], [-1.0], [f32::NAN]]).unwrap();
+    let table = described(table, [feature]);
+    let text = "
+7 x 1 f32, row major
+                     colour
+               3 categories
+0                       red
+1       light\\u{202e}\\nblue
+2  long long long long l...
+3                       3.0
+4                       0.5
+5                      -1.0
+6                       NaN";
+    assert_text(&table, text);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use arrow_schema::{Field, Fields, Schema};
 use super::types::data_type;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
-use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType};
 
 /// The generated Arrow name of a column without a name. If the field is renamed, the two differ, and the column has a
 /// name.
@@ -50,7 +50,7 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize) -> Result<S
         if feature.feature_type != FeatureType::Continuous {
             metadata.insert(FEATURE_TYPE.to_owned(), feature.feature_type.to_string());
         }
-        if let Some(count) = feature.category_count {
+        if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
         Ok(Field::new(name, data_type, false).with_metadata(metadata))
@@ -71,7 +71,7 @@ pub(super) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> Ele
             name: (metadata.get(UNNAMED) != Some(field.name())).then(|| field.name().clone()),
             element_type: element_type(column),
             feature_type,
-            category_count: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()),
+            categories: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()).map(Categories::new),
         }
     }))
 }

@@ -11,7 +11,7 @@ use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
 use crate::base::number::Exact;
 use crate::convert::{ConversionPolicy, cast};
-use crate::dictionary::{DataDictionary, Feature};
+use crate::dictionary::{Categories as Words, DataDictionary, Feature};
 use crate::interop::text::number::{value, value_of};
 
 /// The categories of a column, and their indices.
@@ -260,7 +260,7 @@ impl Roles {
                     let names = categories.names.iter().map(|word| format!("{prefix}{word}"));
                     features.extend(names.map(|name| Feature::new(element_type).named(name).categorical(2)));
                 }
-                (_, Some(categories)) => features.push(feature.categorical(categories.names.len())),
+                (_, Some(categories)) => features.push(feature.categorical(Words::of_distinct(&categories.names))),
                 (CsvKind::Ordinal, None) => features.push(feature.ordinal()),
                 _ => features.push(feature),
             }

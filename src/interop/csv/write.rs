@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
 use crate::array::Array;
@@ -12,7 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, cast};
-use crate::dictionary::DataDictionary;
+use crate::dictionary::{Categories, DataDictionary};
 use crate::files::output::Lines;
 use crate::files::replace::replace;
 use crate::interop::text::digits::push;
@@ -58,7 +59,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Errors
     /// Those of [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is
-    /// not an index of the categories that the options state for its column.
+    /// not an index of the words that the dictionary or the options state for its column.
     ///
     /// # Examples
     /// ```
@@ -217,6 +218,26 @@ trait Text: Sync {
     fn check_unchanged(&self) -> Result<()>;
 }
 
+/// The texts of the categories of a column.
+type Words = Arc<[Vec<u8>]>;
+
+/// Returns the texts of all columns whose categories have words. Columns with the same words have the same texts.
+fn words_of(dictionary: &DataDictionary, quote: impl Fn(&str) -> Vec<u8>) -> BTreeMap<usize, Words> {
+    let (mut words, mut last) = (BTreeMap::new(), None::<(&Categories, Words)>);
+    for (column, feature) in dictionary.iter().enumerate() {
+        let Some(categories) = feature.categories.as_ref().filter(|categories| categories.has_words()) else {
+            continue;
+        };
+        let texts = match last.take().filter(|(known, _)| *known == categories) {
+            Some((_, texts)) => texts,
+            None => categories.words().map(&quote).collect(),
+        };
+        words.insert(column, texts.clone());
+        last = Some((categories, texts));
+    }
+    words
+}
+
 /// What is common to all lines. Invariant: if there are rows, there are columns.
 struct Form {
     shape: Shape,
@@ -225,7 +246,7 @@ struct Form {
     delimiter: u8,
     missing: Vec<u8>,
     /// Columns, in ascending order, and the texts of their category indices.
-    words: Vec<(usize, Vec<Vec<u8>>)>,
+    words: Vec<(usize, Words)>,
 }
 
 impl Form {
@@ -240,7 +261,10 @@ impl Form {
             return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
         }
         let quote = |text: &str| quoted(text, delimiter, shape.columns == 1);
-        let mut words = BTreeMap::new();
+        let mut words = match options.writes_words && shape.rows > 0 && dictionary.has_words() {
+            true => words_of(dictionary, quote),
+            false => BTreeMap::new(),
+        };
         for (column, names) in &options.categories {
             if *column >= shape.columns {
                 return Err(Error::ColumnOutOfRange { column: *column, column_count: shape.columns });

@@ -25,12 +25,13 @@ pub struct CsvWriteOptions {
     pub(super) header: Option<bool>,
     pub(super) missing: String,
     pub(super) categories: Vec<(usize, Arc<[String]>)>,
+    pub(super) writes_words: bool,
     pub(super) save: SaveOptions,
 }
 
 impl CsvWriteOptions {
-    /// Creates the default options: commas; a header if any column has a name; `NaN` for NaN; category indices as
-    /// numbers; a durable file.
+    /// Creates the default options: commas; a header if any column has a name; `NaN` for NaN; the words of
+    /// categories where the dictionary has them; a durable file.
     ///
     /// # Examples
     /// ```
@@ -46,6 +47,7 @@ impl CsvWriteOptions {
             header: None,
             missing: "NaN".to_owned(),
             categories: Vec::new(),
+            writes_words: true,
             save: SaveOptions::new(),
         }
     }
@@ -98,17 +100,34 @@ impl CsvWriteOptions {
         Self { missing: text.into(), ..self }
     }
 
-    /// Sets the names of categories that are written instead of the indices in a column of the table. Names that are
-    /// numbers, or mean a missing value, are read back as such.
+    /// Sets whether the words of categories are written where the dictionary has them, instead of their indices; they
+    /// are unless this says otherwise. Words that are numbers, or mean a missing value, are read back as such.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{CsvSource, CsvWriteOptions, prelude::*};
-    /// let source = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?;
-    /// let (table, mut text) = (source.load::<f32>()?, Vec::new());
-    /// let names = source.categories(1)?.unwrap_or_default();
-    /// table.write_csv_to(&mut text, CsvWriteOptions::new().categories(1, names))?;
-    /// assert_eq!(text, b"size,colour\n1,red\n2,blue\n");
+    /// let table = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.load::<f32>()?;
+    /// let (mut words, mut indices) = (Vec::new(), Vec::new());
+    /// table.write_csv_to(&mut words, CsvWriteOptions::new())?;
+    /// table.write_csv_to(&mut indices, CsvWriteOptions::new().words(false))?;
+    /// assert_eq!(words, b"size,colour\n1,red\n2,blue\n");
+    /// assert_eq!(indices, b"size,colour\n1,0\n2,1\n");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn words(self, are_written: bool) -> Self {
+        Self { writes_words: are_written, ..self }
+    }
+
+    /// Sets words that are written instead of the indices in a column of the table, and of the words that the
+    /// dictionary has.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvSource, CsvWriteOptions, prelude::*};
+    /// let table = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.load::<f32>()?;
+    /// let mut text = Vec::new();
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().categories(1, ["rouge", "bleu"]))?;
+    /// assert_eq!(text, b"size,colour\n1,rouge\n2,bleu\n");
     /// # Ok::<(), Error>(())
     /// ```
     pub fn categories<S: AsRef<str>>(mut self, column: usize, names: impl IntoIterator<Item = S>) -> Self {

@@ -1,7 +1,7 @@
 //! The bytes of an archive, and archives that are refused.
 
-use numeric_table::from_bytes_any;
 use numeric_table::prelude::*;
+use numeric_table::{Categories, from_bytes_any};
 use test_support::for_each_element;
 
 use super::{Table, assert_same, hex, is_bitwise_same};
@@ -26,7 +26,7 @@ fn an_archive_has_these_very_bytes() {
     let values = vec![1_i16, -2, 0x0102, 4, 0, i16::MAX];
     let mut table = Table::from_array_in(values, Shape { rows: 2, columns: 3 }, DataLayout::ColumnMajor).unwrap();
     let feature = || Feature::new(ElementType::I16);
-    let last = Feature { category_count: Some(7), ..feature().named("é").ordinal() };
+    let last = Feature { categories: Some(Categories::new(7)), ..feature().named("é").ordinal() };
     table.set_dictionary([feature().named("x1"), feature().categorical(3), last].into_iter().collect()).unwrap();
     assert_eq!(table.to_bytes().unwrap(), golden);
     assert_same(&Table::from_bytes(&golden).unwrap(), &table, is_bitwise_same);
@@ -55,9 +55,9 @@ fn an_archive_of_another_element_type_is_refused_by_naming_both() {
 #[test]
 fn an_archive_of_another_version_is_refused_by_naming_it_and_those_that_are_read() {
     let mut bytes = Table::from_rows(&[[1_u8]]).unwrap().to_bytes().unwrap();
-    for (version, advice) in [(3, "; a newer version of the library reads it"), (0, "")] {
+    for (version, advice) in [(4, "; a newer version of the library reads it"), (0, "")] {
         bytes[8] = version;
-        let expected = format!("the archive has version {version}, and this library reads versions 1 to 2{advice}");
+        let expected = format!("the archive has version {version}, and this library reads versions 1 to 3{advice}");
         for error in [from_bytes_any(&bytes).map(drop), Table::<u8>::from_bytes(&bytes).map(drop)] {
             assert!(matches!(error, Err(Error::Format { offset: 8, reason, .. }) if reason == expected));
         }

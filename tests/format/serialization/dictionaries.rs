@@ -1,6 +1,6 @@
 //! Dictionaries in every format.
 
-use numeric_table::prelude::*;
+use numeric_table::{Categories, prelude::*};
 
 use super::{Table, formats, from_json, through_archive};
 
@@ -19,7 +19,7 @@ fn dictionaries() -> Vec<DataDictionary> {
         DataDictionary::from_features([
             plain().named("same").categorical(3),
             plain().named("same").ordinal(),
-            Feature { category_count: Some(5), ..plain().named("n".repeat(10_000)).ordinal() },
+            Feature { categories: Some(Categories::new(5)), ..plain().named("n".repeat(10_000)).ordinal() },
         ]),
     ]
 }

@@ -223,7 +223,7 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     let (mut write, mut read) = (CsvWriteOptions::new(), options);
     for column in 0..columns {
         let feature = table.dictionary().feature(column).unwrap();
-        let words = source.categories(column).unwrap().filter(|words| feature.category_count == Some(words.len()));
+        let words = source.categories(column).unwrap().filter(|words| feature.category_count() == Some(words.len()));
         // Of a column of zeros and ones, there may be two.
         let values = table.column::<f64>(column, 0..rows).unwrap();
         if let Some(words) = words

@@ -80,9 +80,14 @@ fn file_of(data: &[u8]) -> Vec<u8> {
             Repair(*repair).apply(&mut file);
             file
         }
-        [first @ 32..128, low, high, rest @ ..] => {
+        // 0x89 begins a whole file.
+        [first @ (32..128 | 144..192), low, high, rest @ ..] => {
             let (header, values) = rest.split_at(rest.len().min(u16::from_le_bytes([*low, *high]).into()));
-            let (version, chunk_size) = if *first < 80 { (1, first - 32) } else { (2, first - 80) };
+            let (version, chunk_size) = match *first {
+                first @ ..80 => (1, first - 32),
+                first @ 80..128 => (2, first - 80),
+                first => (3, first - 144),
+            };
             lay_out(version, header, values, chunk_size.into())
         }
         file => file.to_vec(),

@@ -1,0 +1,416 @@
+//! The categories of a column: how many there are, and the words that they stand for.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::base::error::{Error, Result};
+use crate::base::text::excerpt;
+
+/// The categories of a column: how many there are, and, if they are known, their words. The values of the column are
+/// indices of them.
+///
+/// Words differ from each other. Two lists of the same words in another order are not equal: their indices have other
+/// meanings. Cloning shares the words: O(1).
+///
+/// Source: DAAL `getNumberOfCategories`, which has no words; pandas `Categorical` has.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Categories, prelude::*};
+/// let colours = Categories::from_words(["red", "green", "blue"])?;
+/// assert_eq!((colours.len(), colours.word(2), colours.index_of("green")), (3, Some("blue"), Some(1)));
+///
+/// let mut table = HomogenNumericTable::from_rows(&[[2_u8], [0], [2]])?;
+/// table.set_dictionary([Feature::new(ElementType::U8).named("colour").categorical(colours)].into_iter().collect())?;
+/// assert!(table.to_string().ends_with("0          blue\n1           red\n2          blue"));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Categories(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Count(usize),
+    /// Invariant: at least one word; no two are equal.
+    Words(Arc<Words>),
+}
+
+/// Words, one after the other.
+#[derive(Default)]
+struct Words {
+    text: String,
+    /// Where each word ends in the text. Invariant: boundaries of characters, none before the one before.
+    ends: Vec<usize>,
+}
+
+impl Words {
+    /// Adds a word.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn push(&mut self, word: &str) -> Result<()> {
+        let bytes = self.text.len().saturating_add(word.len());
+        self.text.try_reserve(word.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        let bytes = self.ends.len().saturating_add(1).saturating_mul(size_of::<usize>());
+        self.ends.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.text.push_str(word);
+        self.ends.push(self.text.len());
+        Ok(())
+    }
+
+    fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        Some(&self.text[start..end])
+    }
+
+    /// Makes categories of the words, which differ.
+    fn finish(self) -> Categories {
+        if self.ends.is_empty() { Categories::new(0) } else { Categories(Kind::Words(Arc::new(self))) }
+    }
+}
+
+/// Allocates a list of so many positions.
+fn list_of(count: usize) -> Result<Vec<usize>> {
+    let (mut list, bytes) = (Vec::new(), count.saturating_mul(size_of::<usize>()));
+    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(list)
+}
+
+/// Returns the positions of two equal words, the first of which is the smaller one.
+fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a str) -> Option<(usize, usize)> {
+    positions.sort_unstable_by_key(|&position| (word(position), position));
+    positions.windows(2).find(|pair| word(pair[0]) == word(pair[1])).map(|pair| (pair[0], pair[1]))
+}
+
+/// Returns the error of a word that two indices have.
+fn refusal(word: &str, first: usize, second: usize) -> Error {
+    Error::RepeatedCategory { word: excerpt(word.as_bytes()), first, second }
+}
+
+impl Categories {
+    /// Creates categories without words.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Categories;
+    /// let grades = Categories::new(6);
+    /// assert_eq!((grades.len(), grades.word(0)), (6, None));
+    /// ```
+    pub const fn new(count: usize) -> Self {
+        Self(Kind::Count(count))
+    }
+
+    /// Creates categories with these words, which are copied: the first has index 0. O(words log words).
+    ///
+    /// # Errors
+    /// [`Error::RepeatedCategory`] if two words are equal; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, Error};
+    /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
+    /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
+    /// assert_eq!(error.to_string(), r#"category "low" is listed twice, with the indices 0 and 2"#);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Result<Self> {
+        Self::try_from_words(words.into_iter().map(Ok), |error| error)
+    }
+
+    /// Creates categories of words that may fail to come.
+    ///
+    /// # Errors
+    /// The first error of the words; `refuse` of those of [`from_words`](Self::from_words).
+    pub(crate) fn try_from_words<W: AsRef<str>, E>(
+        words: impl Iterator<Item = Result<W, E>>,
+        refuse: impl Fn(Error) -> E,
+    ) -> Result<Self, E> {
+        let mut list = Words::default();
+        for word in words {
+            list.push(word?.as_ref()).map_err(&refuse)?;
+        }
+        list.text.shrink_to_fit();
+        list.ends.shrink_to_fit();
+        let mut indices = list_of(list.ends.len()).map_err(&refuse)?;
+        indices.extend(0..list.ends.len());
+        let word = |index| list.get(index).unwrap_or_default();
+        if let Some((first, second)) = repeated(indices, word) {
+            return Err(refuse(refusal(word(first), first, second)));
+        }
+        Ok(list.finish())
+    }
+
+    /// Creates categories with words of which no two are equal. Aborts if there is no memory for them, as `Vec` does.
+    pub(crate) fn of_distinct(words: &[String]) -> Self {
+        let mut ends = Vec::with_capacity(words.len());
+        let mut text = String::with_capacity(words.iter().map(String::len).sum());
+        for word in words {
+            text.push_str(word);
+            ends.push(text.len());
+        }
+        Words { text, ends }.finish()
+    }
+
+    /// Returns the number of categories: indices are below it.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Categories;
+    /// assert_eq!(Categories::new(3).len(), 3);
+    /// ```
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Count(count) => *count,
+            Kind::Words(words) => words.ends.len(),
+        }
+    }
+
+    /// Returns whether there are none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::Categories;
+    /// assert!(Categories::new(0).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether the words are known.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, Error};
+    /// assert!(Categories::from_words(["yes", "no"])?.has_words() && !Categories::new(2).has_words());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn has_words(&self) -> bool {
+        matches!(self.0, Kind::Words(_))
+    }
+
+    /// Returns the word of an index, if it is known. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, Error};
+    /// let answers = Categories::from_words(["yes", "no"])?;
+    /// assert_eq!((answers.word(1), answers.word(2)), (Some("no"), None));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn word(&self, index: usize) -> Option<&str> {
+        self.list()?.get(index)
+    }
+
+    /// Returns the words in the order of their indices; none if they are not known.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, Error};
+    /// assert_eq!(Categories::from_words(["yes", "no"])?.words().collect::<Vec<_>>(), ["yes", "no"]);
+    /// assert_eq!(Categories::new(2).words().len(), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        let list = self.list();
+        (0..list.map_or(0, |list| list.ends.len()))
+            .map(move |index| list.and_then(|list| list.get(index)).unwrap_or(""))
+    }
+
+    /// Returns the index of a word. O(words): for many, collect [`words`](Self::words) into a map.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Categories, Error};
+    /// let answers = Categories::from_words(["yes", "no"])?;
+    /// assert_eq!((answers.index_of("no"), answers.index_of("maybe")), (Some(1), None));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn index_of(&self, word: &str) -> Option<usize> {
+        self.words().position(|known| known == word)
+    }
+
+    pub(crate) fn view(&self) -> CategoriesView<'_> {
+        match &self.0 {
+            Kind::Count(count) => CategoriesView::Count(*count),
+            Kind::Words(_) => CategoriesView::Shared(self),
+        }
+    }
+
+    fn list(&self) -> Option<&Words> {
+        match &self.0 {
+            Kind::Count(_) => None,
+            Kind::Words(words) => Some(words),
+        }
+    }
+}
+
+/// Categories without words.
+impl From<usize> for Categories {
+    fn from(count: usize) -> Self {
+        Self::new(count)
+    }
+}
+
+impl PartialEq for Categories {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Count(mine), Kind::Count(theirs)) => mine == theirs,
+            (Kind::Words(mine), Kind::Words(theirs)) => {
+                Arc::ptr_eq(mine, theirs) || (mine.ends == theirs.ends && mine.text == theirs.text)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Categories {}
+
+impl Hash for Categories {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        if let Kind::Words(words) = &self.0 {
+            (&words.ends, &words.text).hash(state);
+        }
+    }
+}
+
+/// Prints the number, or the words.
+impl fmt::Debug for Categories {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Count(count) => f.debug_tuple("Categories").field(count).finish(),
+            Kind::Words(_) => f.debug_list().entries(self.words()).finish(),
+        }
+    }
+}
+
+/// Categories, borrowed: of a file or an archive, or of a [`Categories`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CategoriesView<'a> {
+    Count(usize),
+    /// They have words.
+    Shared(&'a Categories),
+    Encoded(EncodedWords<'a>),
+}
+
+impl<'a> CategoriesView<'a> {
+    pub(crate) fn to_categories(self) -> Result<Categories> {
+        match self {
+            Self::Count(count) => Ok(Categories::new(count)),
+            Self::Shared(categories) => Ok(categories.clone()),
+            Self::Encoded(words) => words.to_categories(),
+        }
+    }
+}
+
+impl PartialEq for CategoriesView<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (*self, *other) {
+            (Self::Count(mine), Self::Count(theirs)) => mine == theirs,
+            (Self::Shared(mine), Self::Shared(theirs)) => mine == theirs,
+            (Self::Encoded(mine), Self::Encoded(theirs)) => mine == theirs,
+            (Self::Shared(mine), Self::Encoded(theirs)) | (Self::Encoded(theirs), Self::Shared(mine)) => {
+                mine.words().eq(theirs.iter())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for CategoriesView<'_> {}
+
+/// Words as files and archives have them: for each, its length as a little-endian `u64`, and its bytes.
+///
+/// Invariant: `bytes` holds exactly `count` words of UTF-8, at least one. They differ once that has been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EncodedWords<'a> {
+    count: usize,
+    bytes: &'a [u8],
+}
+
+/// Size in bytes of the length of a word.
+const LENGTH_BYTES: usize = 8;
+
+impl<'a> EncodedWords<'a> {
+    /// Reads so many words from the beginning of bytes. An error is the position of what is wrong.
+    pub(crate) fn new(count: u64, bytes: &'a [u8]) -> Result<Self, usize> {
+        let most = bytes.len() / LENGTH_BYTES;
+        let count = usize::try_from(count).ok().filter(|&count| count > 0 && count <= most).ok_or(0_usize)?;
+        let mut at = 0;
+        for _ in 0..count {
+            let (word, end) = first_word(&bytes[at..]).ok_or(at)?;
+            std::str::from_utf8(word).map_err(|error| at + LENGTH_BYTES + error.valid_up_to())?;
+            at += end;
+        }
+        Ok(Self { count, bytes: &bytes[..at] })
+    }
+
+    pub(crate) fn size(self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Checks that the words differ. Takes as much memory as their lengths.
+    ///
+    /// # Errors
+    /// [`Error::RepeatedCategory`], [`Error::OutOfMemory`].
+    pub(crate) fn check_distinct(self) -> Result<()> {
+        let mut starts = list_of(self.count)?;
+        starts.extend(self.starts());
+        let word = |start| self.word_at(start).map_or("", |(word, _)| word);
+        let Some((first, second)) = repeated(starts, word) else { return Ok(()) };
+        let index = |start| self.starts().take_while(|&other| other < start).count();
+        Err(refusal(word(first), index(first), index(second)))
+    }
+
+    /// Returns where each word begins.
+    fn starts(self) -> impl Iterator<Item = usize> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let start = next;
+            next += self.word_at(start)?.1;
+            Some(start)
+        })
+    }
+
+    fn word_at(self, start: usize) -> Option<(&'a str, usize)> {
+        let (word, size) = first_word(&self.bytes[start..])?;
+        Some((std::str::from_utf8(word).ok()?, size))
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'a str> {
+        self.starts().map_while(move |start| Some(self.word_at(start)?.0))
+    }
+
+    fn to_categories(self) -> Result<Categories> {
+        let mut words = Words::default();
+        let text = self.bytes.len() - self.count * LENGTH_BYTES;
+        words.text.try_reserve_exact(text).map_err(|_| Error::OutOfMemory { bytes: text })?;
+        words.ends = list_of(self.count)?;
+        for word in self.iter() {
+            words.push(word)?;
+        }
+        Ok(words.finish())
+    }
+
+    /// Returns the size in bytes of words when they are encoded.
+    pub(crate) fn size_of(categories: &Categories) -> usize {
+        categories.words().map(|word| LENGTH_BYTES + word.len()).sum()
+    }
+
+    /// Appends words to bytes, which have room for them.
+    pub(crate) fn append(bytes: &mut Vec<u8>, categories: &Categories) {
+        for word in categories.words() {
+            bytes.extend((word.len() as u64).to_le_bytes());
+            bytes.extend(word.bytes());
+        }
+    }
+}
+
+/// Returns the first word of bytes, and where it ends.
+fn first_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    Some((rest.get(..length)?, LENGTH_BYTES + length))
+}
