@@ -142,8 +142,8 @@ fn headers_are_written_as_the_format_says() {
     expected.extend([0, 2, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0xa9, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
     expected.extend([0, 1, 0]);
-    assert_eq!(bytes, expected);
-    let found = header::HomogeneousHeader::decode(bytes, 12, 20).unwrap();
+    assert_eq!(bytes[..], expected);
+    let found = header::HomogeneousHeader::decode(bytes.to_vec(), 12, bytes.major, 20).unwrap();
     assert_eq!((found.element_type, found.layout, found.shape), (ElementType::I16, DataLayout::ColumnMajor, shape));
     assert_eq!(found.dictionary(ElementType::I16).unwrap(), dictionary);
 }
