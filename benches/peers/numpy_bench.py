@@ -215,6 +215,53 @@ def npy_files(path):
             report([job], run)
 
 
+def shuffled(rows):
+    """Returns the rows in the order of ours/surgery.rs, which looks random."""
+    modulus, row, order = 1 << (rows - 1).bit_length(), 1, []
+    while len(order) < rows:
+        row = (row * 0x9E3779B1 + 0x7F4A7C15) % modulus
+        if row < rows:
+            order.append(row)
+    return np.array(order, dtype=np.intp)
+
+
+def surgery():
+    """Times rows taken by number, and rows kept by flag. Columns of polars are columns of a column-major table."""
+    import polars
+
+    for columns, name in [(columns, name) for columns in (16, 1) for name in ("f64", "f32")]:
+        rows = VALUES // 16 * 10 if columns == 1 else VALUES // columns
+        layouts = ("row_major", "column_major") if columns > 1 else ("",)
+        places = {layout: f"{columns}_columns/{layout}" if layout else "1_column" for layout in layouts}
+        kinds = ("take/random", "take/sorted", "filter/random", "filter/runs")
+        if not any(wanted(f"rows_{kind}/{name}/{place}") for place in places.values() for kind in kinds):
+            continue
+        numbers = (np.arange(rows)[:, None] * 7 + np.arange(columns)[None, :]) % 251
+        random, sorted_ = shuffled(rows), np.arange(0, rows, 2)
+        half = ((np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)) & np.uint64(1) == 1
+        choices = {"take/random": random, "take/sorted": sorted_, "filter/random": half}
+        choices["filter/runs"] = np.arange(rows) // 100 % 2 == 0
+        frame = polars.DataFrame({str(column): numbers[:, column].astype(TYPES[name]) for column in range(columns)})
+        for layout, place in places.items():
+            table = np.asarray(numbers, TYPES[name], order="F" if layout == "column_major" else "C")
+            for what, choice in choices.items():
+                job = f"rows_{what}/{name}/{place}"
+                if not wanted(job):
+                    continue
+                series = polars.Series(choice if choice.dtype == bool else choice.astype(np.uint32))
+                if what.startswith("take"):
+                    runs = {"numpy": lambda: np.take(table, choice, axis=0)}
+                    runs["polars"] = lambda: frame.select(polars.all().gather(series))
+                else:
+                    runs = {"numpy": lambda: table[choice], "polars": lambda: frame.filter(series)}
+                for peer, run in runs.items():
+                    found = run()
+                    found = found if peer == "numpy" else found.to_numpy()
+                    if not np.array_equal(found, numbers[choice]):
+                        sys.exit(f"{job}: a wrong answer of {peer}")
+                    report([job], run, peer)
+
+
 def csv_files():
     """Times reading a CSV file of numbers. `loadtxt` reads only the first rows; its time is scaled up."""
     path, job = os.environ.get("NUMBERS_CSV"), "csv/load/f64"
@@ -261,6 +308,7 @@ columns_at_once()
 fresh()
 transpose()
 fill()
+surgery()
 csv_files()
 for job in (save, load, map_first_row, stream_write, stream_read, npy_files):
     with tempfile.TemporaryDirectory() as folder:  # removed before the disk is busy with it

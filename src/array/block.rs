@@ -18,8 +18,8 @@ pub(super) struct MemoryBlock {
 }
 
 enum Owner {
-    /// The library allocated the bytes. Held only to be dropped.
-    Library { _allocation: Allocation },
+    /// The library allocated the bytes, which begin at an address. Held only to be dropped.
+    Library { _allocation: Allocation, start: usize },
     /// A `Vec<T>`, which can be taken out whole.
     Vec(Box<dyn Any + Send + Sync>),
     /// Any other value that lends its bytes.
@@ -31,8 +31,8 @@ enum Owner {
 }
 
 impl MemoryBlock {
-    pub(super) fn library(allocation: Allocation, size_in_bytes: usize) -> Self {
-        Self { owner: Owner::Library { _allocation: allocation }, size_in_bytes }
+    pub(super) fn library(allocation: Allocation, start: usize, size_in_bytes: usize) -> Self {
+        Self { owner: Owner::Library { _allocation: allocation, start }, size_in_bytes }
     }
 
     pub(super) fn vec<T: Send + Sync + 'static>(vec: Vec<T>) -> Self {
@@ -55,6 +55,14 @@ impl MemoryBlock {
     /// Returns the size in bytes of the first array on this block.
     pub(super) fn size_in_bytes(&self) -> usize {
         self.size_in_bytes
+    }
+
+    /// Returns the number of bytes from an address inside the block to its end; 0 if the library has not allocated it.
+    pub(super) fn bytes_from(&self, address: usize) -> usize {
+        match &self.owner {
+            Owner::Library { start, .. } => (start + self.size_in_bytes).saturating_sub(address),
+            _ => 0,
+        }
     }
 
     /// Borrows the `Vec<T>` that owns the bytes, if one does.

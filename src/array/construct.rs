@@ -187,10 +187,11 @@ impl<T> Array<T> {
     /// # Safety
     /// It must be large enough for `count` elements, and hold valid ones.
     unsafe fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
-        let data = allocation.data().cast();
+        let data = allocation.data().cast::<T>();
+        let start = data.addr().get();
         // SAFETY: the allocation is owned by the block alone, its address does not change, and it is aligned for every
         // element type; the caller vouches for size and content.
-        unsafe { Self::on_block(MemoryBlock::library(allocation, count * size_of::<T>()), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::library(allocation, start, count * size_of::<T>()), data, count, true) }
     }
 
     /// Returns the same memory as elements of another type, as many as there are whole ones; keeps mutability.

@@ -1,9 +1,15 @@
-//! Writing into uninitialised memory, for compilers whose slices have no methods for it.
+//! Writing into uninitialised memory, for compilers whose slices have no methods for it; arrays that grow in their
+//! block.
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{Ordering, fence};
 
+use super::{AnyArray, Array};
+use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::base::shape::Shape;
+use crate::window::AnySliceMut;
 
 /// Asserts that every element has been written.
 ///
@@ -42,4 +48,127 @@ pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     // all of it, and `write_copy` has written each.
     unsafe { target.set_len(target.len() + bytes.len()) };
     Ok(())
+}
+
+/// Arrays that grow. A block of the library's may be larger than its only array: because more was reserved, or because
+/// the array was cut.
+impl<T: Element> Array<T> {
+    /// Returns the number of values that can be added without a copy.
+    fn room(&self) -> usize {
+        match &self.block {
+            Some(block) if self.has_mutable_data() => {
+                block.bytes_from(self.data.addr().get() + self.size_in_bytes()) / size_of::<T>()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Makes room for more values, of half as many as there are at least: adding as many copies no others. Shared and
+    /// immutable memory is copied, and memory that the library has not allocated.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; the array is unchanged.
+    pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
+        if additional <= self.room() {
+            return Ok(());
+        }
+        let too_large = Error::SizeOverflow { shape: Shape { rows: usize::MAX, columns: 1 }, element: Some(T::TYPE) };
+        let wanted = self.len().checked_add(additional).ok_or(too_large)?;
+        // There may be room for what is wanted, and not for more.
+        let grown = wanted.max(self.len().saturating_add(self.len() / 2));
+        let mut new = Self::zeros(grown).or_else(|_| Self::zeros(wanted))?;
+        let old = self.as_slice();
+        parallel::for_each_chunk_mut(&mut new.mutable_data()?[..old.len()], &|offset, chunk| {
+            chunk.copy_from_slice(&old[offset..offset + chunk.len()]);
+        });
+        *self = new.part(0..old.len()); // the only one, as soon as `new` is dropped
+        Ok(())
+    }
+
+    /// Adds zeros at the end, and lends them for writing. O(values added), amortised.
+    ///
+    /// # Errors
+    /// Those of [`reserve`](Self::reserve).
+    pub(crate) fn append_zeros(&mut self, additional: usize) -> Result<&mut [T]> {
+        self.reserve(additional)?;
+        let count = self.len();
+        if additional == 0 {
+            return Ok(&mut []);
+        }
+        fence(Ordering::Acquire); // as in `mutable_data`: this is the only owner
+        // SAFETY: after `reserve` this array is mutable, the only owner of a block of the library's, and that has bytes
+        // for `additional` values after the last one; so nothing else points there, and `data` may, as it was made for
+        // the whole block. `&mut self` proves that nothing borrows from the array.
+        let new = unsafe {
+            let end = self.data.as_ptr().add(count).cast::<MaybeUninit<T>>();
+            std::slice::from_raw_parts_mut(end, additional)
+        };
+        new.fill(MaybeUninit::new(T::default()));
+        self.count = count + additional; // all of which are initialised now
+        Ok(&mut self.mutable_data()?[count..])
+    }
+}
+
+impl AnyArray {
+    /// Makes room for more values, as [`Array::reserve`] does.
+    ///
+    /// # Errors
+    /// Those of [`Array::reserve`].
+    pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
+        match_element!(self.element_type(), T => self.downcast_mut::<T>().map_or(Ok(()), |array| array.reserve(additional)))
+    }
+
+    /// Adds zeros at the end, and lends them for writing. O(values added), amortised.
+    ///
+    /// # Errors
+    /// Those of [`Array::reserve`].
+    pub(crate) fn append_zeros(&mut self, additional: usize) -> Result<AnySliceMut<'_>> {
+        match_element!(self.element_type(), T => match self.downcast_mut::<T>() {
+            Some(array) => array.append_zeros(additional).map(AnySliceMut::new),
+            None => Ok(AnySliceMut::new::<T>(&mut [])), // never: `T` is its type
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_grows_in_its_block_and_leaves_shares_alone() {
+        let mut array = Array::from(vec![1_u16, 2]);
+        array.append_zeros(1).unwrap()[0] = 3;
+        array.reserve(5).unwrap();
+        let address = array.as_ptr();
+        for value in 4..9 {
+            array.append_zeros(1).unwrap()[0] = value;
+        }
+        assert_eq!((&array[..], array.as_ptr()), (&[1, 2, 3, 4, 5, 6, 7, 8][..], address));
+        let share = array.clone();
+        array.append_zeros(1).unwrap()[0] = 9;
+        assert_eq!((share[..] == [1, 2, 3, 4, 5, 6, 7, 8], array[8]), (true, 9));
+        assert!(!array.shares_memory_with(&share));
+        drop(array);
+        let mut cut = share.slice(2..4).unwrap();
+        cut.append_zeros(1).unwrap();
+        assert_eq!((&cut[..], share[4]), (&[3, 4, 0][..], 5)); // another array has what follows
+        let mut cut = share.slice(2..4).unwrap();
+        drop(share);
+        let address = cut.as_ptr();
+        assert_eq!(cut.append_zeros(2).unwrap(), [0, 0]); // what was there is gone
+        assert_eq!((&cut[..], cut.as_ptr()), (&[3, 4, 0, 0][..], address));
+        assert!(cut.reserve(usize::MAX).is_err() && cut.reserve(usize::MAX / 4).is_err());
+        assert_eq!(cut[..], [3, 4, 0, 0]);
+    }
+
+    #[test]
+    fn any_array_grows_from_nothing() {
+        let mut any = AnyArray::default();
+        assert_eq!(any.append_zeros(0).unwrap().len(), 0);
+        any.append_zeros(2).unwrap().downcast::<f32>().unwrap().copy_from_slice(&[1.5, 2.5]);
+        assert_eq!(any.as_slice().downcast::<f32>(), Some(&[1.5, 2.5][..]));
+        let mut lent = Array::from_owner(vec![1_i8, 2]);
+        lent.append_zeros(1).unwrap()[0] = 7;
+        assert_eq!(lent[..], [1, 2, 7]);
+    }
 }

@@ -111,6 +111,12 @@ pub enum Error {
         /// The number of values in a row.
         columns: usize,
     },
+    /// A fraction of the rows of a table is less than 0, more than 1, or no number.
+    #[error("the fraction {fraction} is not between 0 and 1")]
+    FractionOutOfRange {
+        /// The fraction.
+        fraction: f64,
+    },
     /// A row that is copied into a new table has another number of values than the first one.
     #[error("row {row} has {found} values, and the first has {expected}")]
     RaggedRow {

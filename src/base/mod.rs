@@ -18,6 +18,8 @@ pub(crate) mod number;
 #[forbid(unsafe_code)]
 pub(crate) mod parallel;
 #[forbid(unsafe_code)]
+pub(crate) mod random;
+#[forbid(unsafe_code)]
 pub(crate) mod range;
 #[forbid(unsafe_code)]
 pub(crate) mod shape;

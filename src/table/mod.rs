@@ -17,12 +17,15 @@
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`,
 // the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, rows in another order in `take`, borrowed views in `view`, rectangles of a table in
-// `region`, identity, layout and memory status in `state`, the lending of memory to writable blocks in `lease`, what
-// files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
-// `NumericTable`.
+// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table in
+// `beside`, rows in another order in `take`, with the loops in `gather`, random ones in `sample`, borrowed views in
+// `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, the lending of memory to
+// writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
+// `crate::block`. Semantics: DAAL `NumericTable`.
 
 pub(crate) mod aos; // forbids it in all of its files but two
+#[forbid(unsafe_code)]
+mod beside;
 #[forbid(unsafe_code)]
 mod borrow;
 #[forbid(unsafe_code)]
@@ -32,6 +35,8 @@ pub(crate) mod content;
 #[forbid(unsafe_code)]
 pub(crate) mod csr;
 mod downcast;
+#[forbid(unsafe_code)]
+mod gather;
 #[forbid(unsafe_code)]
 pub(crate) mod homogen;
 #[forbid(unsafe_code)]
@@ -54,6 +59,8 @@ mod refused;
 mod region;
 #[forbid(unsafe_code)]
 mod region_mut;
+#[forbid(unsafe_code)]
+mod sample;
 #[forbid(unsafe_code)]
 pub(crate) mod soa;
 #[forbid(unsafe_code)]

@@ -13,7 +13,7 @@ use crate::dictionary::DataDictionary;
 use crate::window::AnySlice;
 
 /// A rectangle of a table, borrowed for reading. Positions in errors are those of the rectangle.
-struct TablePart<'t> {
+pub(super) struct TablePart<'t> {
     table: &'t (dyn NumericTable + 't),
     id: TableId,
     /// Invariant: it lay inside the table when this was made. A kind of somebody's own may shrink: then it says so.
@@ -23,7 +23,7 @@ struct TablePart<'t> {
 }
 
 impl<'t> TablePart<'t> {
-    fn new(table: &'t (dyn NumericTable + 't), region: Region) -> Result<Self> {
+    pub(super) fn new(table: &'t (dyn NumericTable + 't), region: Region) -> Result<Self> {
         region.check(table.shape())?;
         let depth = depth_with(table)?;
         table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())?;

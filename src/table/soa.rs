@@ -5,6 +5,8 @@
 //! Semantics: DAAL `SOANumericTable`. Unlike there, nothing is cached about columns that are replaced, and a column
 //! without values is an error and no null pointer.
 
+mod grow;
+
 use std::fmt;
 
 use super::lease::Memory;

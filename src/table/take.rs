@@ -1,20 +1,32 @@
 //! Rows of a table in another order: copies, of columns of the types that the table has.
+//!
+//! Which rows there are, and the loops, are in `gather`. Semantics: NumPy `take` and indexing by truth values, along the
+//! first axis.
 
+use std::ops::Range;
+
+use super::gather::{Chosen, Lane, Wanted};
+use super::part::ColumnKey;
 use super::tiling::copy_of;
-use super::{DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, Target};
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, match_element};
+use super::{
+    CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
+    Target,
+};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
 use crate::base::parallel;
 use crate::convert::ConversionPolicy;
-use crate::table::part::ColumnKey;
-use crate::window::AnySliceMut;
+use crate::window::{AnySlice, AnySliceMut};
+
+/// The number of values that a closure looks at between two calls of the table.
+const LOOKED_AT: usize = 4096;
 
 impl dyn NumericTable + '_ {
-    /// Copies rows, in the order of their numbers, each as often as it is named. The new table is homogeneous if all
-    /// columns have one type, of the same layout; otherwise a structure of arrays. The dictionary is kept. O(values of
-    /// the result), by several threads if there are many.
+    /// Copies rows, in the order of their numbers, each as often as it is named. The new table is sparse if this one
+    /// is; homogeneous if all columns have one type, column-major if each column is contiguous in memory; otherwise a
+    /// structure of arrays. The dictionary is kept. O(values of the result), by several threads if there are many.
     ///
     /// Source: NumPy `take`, along the first axis.
     ///
@@ -31,25 +43,7 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn take_rows(&self, rows: &[usize]) -> Result<Box<dyn NumericTable>> {
-        let shape = self.shape();
-        if let Some(&row) = rows.iter().find(|&&row| row >= shape.rows) {
-            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: shape.rows });
-        }
-        let dictionary = self.dictionary().clone();
-        dictionary.check_count(shape.columns, self.uniform_type())?;
-        if let Some(element) = self.uniform_type() {
-            return match_element!(element, T => {
-                Ok(Box::new(take::<T>(self, shape.columns, rows)?.described_by(dictionary)?))
-            });
-        }
-        let columns = dictionary.iter().enumerate().map(|(column, feature)| {
-            let (all, element) = (column_of(shape, column), feature.element_type);
-            let values = copy_of(self, &all, element, ConversionPolicy::Saturate)?;
-            match_element!(element, T => Ok(AnyArray::new(gather(values.as_slice().as_slice::<T>(), 1, rows)?)))
-        });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        let owner = MemoryStatus::InternallyAllocated;
-        Ok(Box::new(SoaNumericTable::of_arrays(dictionary, rows.len(), columns, owner)))
+        choose(self, Wanted::Listed(rows))
     }
 
     /// Copies the rows whose flag is set, in order, as `take_rows` does.
@@ -63,8 +57,8 @@ impl dyn NumericTable + '_ {
     /// ```
     /// use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
-    /// let large = table.column::<f32>(0, ..)?.iter().map(|&value| value > 2.0).collect::<Vec<_>>();
-    /// assert_eq!(table.as_dyn().filter_rows(&large)?.rows::<f32>(..)?[..], [3.0, 4.0, 5.0, 6.0]);
+    /// assert_eq!(table.as_dyn().filter_rows(&[false, true, true])?.rows::<f32>(..)?[..], [3.0, 4.0, 5.0, 6.0]);
+    /// assert!(table.as_dyn().filter_rows(&[true]).is_err());
     /// # Ok::<(), Error>(())
     /// ```
     pub fn filter_rows(&self, is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
@@ -72,11 +66,51 @@ impl dyn NumericTable + '_ {
         if expected != found {
             return Err(Error::LengthMismatch { expected, found });
         }
-        let mut rows = Vec::new();
-        let count = is_kept.iter().filter(|&&is_kept| is_kept).count();
-        rows.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count * size_of::<usize>() })?;
-        rows.extend((0..found).filter(|&row| is_kept[row]));
-        self.take_rows(&rows)
+        choose(self, Wanted::Flagged(is_kept))
+    }
+
+    /// Copies the rows for which a closure returns `true`, as `filter_rows` does. It sees each row once, in the type of
+    /// its argument, converted as blocks are ([`ConversionPolicy::Saturate`]); by several threads if there are many.
+    /// O(values), and a byte of memory for each row.
+    ///
+    /// # Errors
+    /// Those of reading the table; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [4, 3], [5, 6]])?;
+    /// let ascending = table.as_dyn().filter_rows_by(|row: &[f64]| row[0] < row[1])?;
+    /// assert_eq!(ascending.rows::<i16>(..)?[..], [1, 2, 5, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn filter_rows_by<U: Element>(&self, is_kept: impl Fn(&[U]) -> bool + Sync) -> Result<Box<dyn NumericTable>> {
+        let flags = flags_of(self, 0..self.shape().columns, is_kept)?;
+        self.filter_rows(&flags)
+    }
+
+    /// Copies the rows for whose value in a column a closure returns `true`, as `filter_rows_by` does. Only the column
+    /// is read for it.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows_by`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([("age", vec![36_u8, 12, 41]), ("height", vec![170, 150, 182])])?;
+    /// let adults = table.as_dyn().filter_by_column("age", |age: u8| age >= 18)?;
+    /// assert_eq!(adults.column_named::<f64>("height", ..)?[..], [170.0, 182.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn filter_by_column<U: Element>(
+        &self,
+        column: impl ColumnKey,
+        is_kept: impl Fn(U) -> bool + Sync,
+    ) -> Result<Box<dyn NumericTable>> {
+        let column = column.column_in(self.dictionary())?;
+        let flags = flags_of(self, column..column + 1, |row: &[U]| is_kept(row[0]))?;
+        self.filter_rows(&flags)
     }
 
     /// Copies all rows in ascending order of a column's values. Rows with equal values stay in order; NaN comes last,
@@ -94,24 +128,42 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn sort_by_column(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-        let column = column.column_in(self.dictionary())?;
-        let (shape, element) = (self.shape(), self.column_type(column)?);
-        let (count, all) = (shape.rows, column_of(shape, column));
-        let values = copy_of(self, &all, element, ConversionPolicy::Saturate)?;
-        let mut rows = Vec::new();
-        rows.try_reserve_exact(count)
-            .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<usize>()) })?;
-        rows.extend(0..count);
+        self.take_rows(&Sorted::by(self, column.column_in(self.dictionary())?)?.rows)
+    }
+}
+
+/// The rows of a table in ascending order of a column's values.
+pub(super) struct Sorted {
+    values: AnyArray,
+    pub(super) rows: Vec<usize>,
+}
+
+impl Sorted {
+    pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
+        let (shape, element) = (table.shape(), table.column_type(column)?);
+        let values = copy_of(table, &column_of(shape, column), element, ConversionPolicy::Saturate)?;
+        let mut rows = with_room(shape.rows)?;
+        rows.extend(0..shape.rows);
         match_element!(element, T => {
             let values = values.as_slice().as_slice::<T>();
             rows.sort_by(|&one, &other| order(values[one], values[other]));
         });
-        self.take_rows(&rows)
+        Ok(Self { values, rows })
     }
-}
 
-fn column_of(shape: Shape, column: usize) -> Region {
-    Region { rows: 0..shape.rows, columns: column..column + 1 }
+    /// Returns where each run of rows with equal values ends.
+    pub(super) fn ends(&self) -> Result<Vec<usize>> {
+        match_element!(self.values.element_type(), T => {
+            let values = self.values.as_slice().as_slice::<T>();
+            let runs = || self.rows.chunk_by(|&one, &other| order(values[one], values[other]).is_eq());
+            let mut ends = with_room(runs().count())?;
+            ends.extend(runs().scan(0, |end, run| {
+                *end += run.len();
+                Some(*end)
+            }));
+            Ok(ends)
+        })
+    }
 }
 
 /// Returns the order of two values of one type: NaN after all others.
@@ -125,53 +177,189 @@ fn order<T: Element>(one: T, other: T) -> std::cmp::Ordering {
     }
 }
 
-/// Copies rows of a table whose columns are all of type `T`.
-fn take<T: Element>(table: &(dyn NumericTable + '_), columns: usize, rows: &[usize]) -> Result<HomogenNumericTable<T>> {
-    let (shape, all) = (Shape { rows: rows.len(), columns }, Region::whole(table.shape()));
-    let count = shape.element_count_of(T::TYPE)?;
-    if let Some(values) = table.slice_of(&all, T::TYPE)?.and_then(|values| values.downcast::<T>()) {
-        return Ok(HomogenNumericTable::internal(gather(values, columns, rows)?, shape, DataLayout::RowMajor));
-    }
-    let mut array = Array::<T>::zeros(count)?;
-    if table.data_layout() == DataLayout::ColumnMajor && count > 0 {
-        for (column, target) in array.mutable_data()?.chunks_exact_mut(rows.len()).enumerate() {
-            let values = copy_of(table, &column_of(all.shape(), column), T::TYPE, ConversionPolicy::Saturate)?;
-            gather_into(values.as_slice().as_slice::<T>(), 1, rows, target);
-        }
-        return Ok(HomogenNumericTable::internal(array, shape, DataLayout::ColumnMajor));
-    }
-    if count > 0 {
-        for (&row, target) in rows.iter().zip(array.mutable_data()?.chunks_exact_mut(columns)) {
-            let region = Region { rows: row..row + 1, columns: 0..columns };
-            let target = Target::new(AnySliceMut::new(target), region.shape(), ConversionPolicy::Saturate)?;
-            table.read_region(&region, target.over())?;
-        }
-    }
-    Ok(HomogenNumericTable::internal(array, shape, DataLayout::RowMajor))
-}
-
-/// Copies rows of dense values, which must exist.
-fn gather<T: Element>(values: &[T], columns: usize, rows: &[usize]) -> Result<Array<T>> {
-    let mut array = Array::<T>::zeros(Shape { rows: rows.len(), columns }.element_count_of(T::TYPE)?)?;
-    if !array.is_empty() {
-        gather_into(values, columns, rows, array.mutable_data()?);
-    }
-    Ok(array)
-}
-
-/// Copies rows of dense values, at least one value each, into room for as many.
-fn gather_into<T: Element>(values: &[T], columns: usize, rows: &[usize], target: &mut [T]) {
-    let tasks = parallel::task_count(size_of_val(target).saturating_mul(2));
-    let pieces = parallel::cut((rows, target), rows.len(), tasks, |(rows, target), count| {
-        let ((now, later), (head, tail)) = (rows.split_at(count), target.split_at_mut(count * columns));
-        ((now, head), (later, tail))
-    });
-    parallel::map(pieces, |(rows, target)| match columns {
-        1 => rows.iter().zip(target).for_each(|(&row, target)| *target = values[row]),
-        _ => {
-            for (&row, target) in rows.iter().zip(target.chunks_exact_mut(columns)) {
-                target.copy_from_slice(&values[row * columns..(row + 1) * columns]);
+/// Returns whether a closure keeps each row, of which it sees some columns.
+fn flags_of<U: Element>(
+    table: &(dyn NumericTable + '_),
+    columns: Range<usize>,
+    is_kept: impl Fn(&[U]) -> bool + Sync,
+) -> Result<Vec<bool>> {
+    let (rows, width) = (table.shape().rows, columns.len());
+    let mut flags = with_room(rows)?;
+    flags.resize(rows, false);
+    let step = (LOOKED_AT / width.max(1)).max(1);
+    let look = |(first, flags): (usize, &mut [bool])| {
+        let mut buffer = Vec::new();
+        for (index, flags) in flags.chunks_mut(step).enumerate() {
+            let start = first + index * step;
+            let region = Region { rows: start..start + flags.len(), columns: columns.clone() };
+            let values = match table.slice_of(&region, U::TYPE)?.and_then(|values| values.downcast::<U>()) {
+                Some(values) => values,
+                None => {
+                    let count = region.shape().element_count_of(U::TYPE)?;
+                    if buffer.len() < count {
+                        buffer = with_room(count)?;
+                        buffer.resize(count, U::default());
+                    }
+                    let values = AnySliceMut::new(&mut buffer[..count]);
+                    let target = Target::new(values, region.shape(), ConversionPolicy::Saturate)?;
+                    table.read_region(&region, target.over())?;
+                    &buffer[..count]
+                }
+            };
+            for (row, flag) in flags.iter_mut().enumerate() {
+                *flag = is_kept(&values[row * width..(row + 1) * width]);
             }
         }
+        Ok(())
+    };
+    let tasks = parallel::task_count(rows.saturating_mul(width).saturating_mul(size_of::<U>()));
+    let bands = parallel::cut((0, &mut flags[..]), rows, tasks, |(first, flags), count| {
+        let (head, tail) = flags.split_at_mut(count);
+        ((first, head), (first + count, tail))
     });
+    parallel::map(bands, look).into_iter().collect::<Result<()>>()?;
+    Ok(flags)
+}
+
+/// Returns a vector with room for so many values.
+pub(super) fn with_room<V>(count: usize) -> Result<Vec<V>> {
+    let mut vector = Vec::new();
+    let bytes = count.saturating_mul(size_of::<V>());
+    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(vector)
+}
+
+fn column_of(shape: Shape, column: usize) -> Region {
+    Region { rows: 0..shape.rows, columns: column..column + 1 }
+}
+
+/// Copies the rows that are wanted.
+fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn NumericTable>> {
+    let (shape, dictionary) = (table.shape(), table.dictionary().clone());
+    dictionary.check_count(shape.columns, table.uniform_type())?;
+    if let Some(sparse) = table.as_any().and_then(|table| table.downcast_ref::<CsrNumericTable>()) {
+        check_rows(wanted, shape.rows)?;
+        return Ok(Box::new(sparse.chosen(&Chosen::new(wanted, 0))?));
+    }
+    if let Some(element) = table.uniform_type() {
+        let row_bytes = shape.columns.saturating_mul(element.size_in_bytes());
+        let chosen = Chosen::new(wanted, row_bytes);
+        let new = Shape { rows: chosen.count, columns: shape.columns };
+        let mut array = AnyArray::zeros(element, new.element_count_of(element)?)?;
+        let layout = copy_chosen(table, wanted, &chosen, &mut array)?;
+        return match_element!(element, T => {
+            let array = array.downcast::<T>().map_err(|other| {
+                Error::element_type_mismatch(T::TYPE, other.element_type())
+            })?;
+            Ok(Box::new(HomogenNumericTable::internal(array, new, layout).described_by(dictionary)?))
+        });
+    }
+    let row_bytes = dictionary.iter().map(|feature| feature.type_size()).sum();
+    let chosen = Chosen::new(wanted, row_bytes);
+    let mut copies = with_room(shape.columns)?;
+    let mut columns = with_room(shape.columns)?;
+    for (column, feature) in dictionary.iter().enumerate() {
+        let (all, element) = (column_of(shape, column), feature.element_type);
+        copies.push(match table.slice_of(&all, element)? {
+            Some(_) => None,
+            None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
+        });
+        columns.push(AnyArray::zeros(element, chosen.count)?);
+    }
+    let mut lanes = with_room(shape.columns)?;
+    for (column, (copy, target)) in copies.iter().zip(&mut columns).enumerate() {
+        let (all, element) = (column_of(shape, column), target.element_type());
+        let from = match copy {
+            Some(copy) => copy.as_slice(),
+            None => table.slice_of(&all, element)?.ok_or(Error::NotContiguous)?,
+        };
+        lanes.push(lane(from, target, 1)?);
+    }
+    gather(wanted, &chosen, lanes, shape)?;
+    let owner = MemoryStatus::InternallyAllocated;
+    Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))
+}
+
+/// Copies the rows that are wanted of a table of one type. Returns the layout of the copy.
+fn copy_chosen(
+    table: &(dyn NumericTable + '_),
+    wanted: Wanted<'_>,
+    chosen: &Chosen<'_>,
+    array: &mut AnyArray,
+) -> Result<DataLayout> {
+    let (shape, element) = (table.shape(), array.element_type());
+    if shape.columns == 0 {
+        return check_rows(wanted, shape.rows).map(|()| DataLayout::RowMajor);
+    }
+    if let Some(values) = table.slice_of(&Region::whole(shape), element)? {
+        gather(wanted, chosen, vec![lane(values, array, shape.columns)?], shape)?;
+        return Ok(DataLayout::RowMajor);
+    }
+    if let Some(columns) = columns_in_memory(table, element)? {
+        let (mut lanes, mut rest) = (with_room(columns.len())?, array.need_mutable_data()?);
+        for from in columns {
+            let (to, others) = rest.split_at(chosen.count);
+            lanes.push(Lane::new(from, to, 1));
+            rest = others;
+        }
+        gather(wanted, chosen, lanes, shape)?;
+        return Ok(DataLayout::ColumnMajor);
+    }
+    check_rows(wanted, shape.rows)?;
+    match_element!(element, T => {
+        let mut rest = array.need_mutable_data()?.downcast::<T>().unwrap_or_default();
+        let parts = chosen.parts.iter().map(|part| {
+            let (here, others) = std::mem::take(&mut rest).split_at_mut(part.count * shape.columns);
+            rest = others;
+            (part, here)
+        });
+        let read = parallel::map(parts.collect(), |(part, mut rest)| {
+            part.try_for_each_run(|rows| {
+                let region = Region { rows, columns: 0..shape.columns };
+                let (here, others) = std::mem::take(&mut rest).split_at_mut(region.rows.len() * shape.columns);
+                rest = others;
+                let target = Target::new(AnySliceMut::new(here), region.shape(), ConversionPolicy::Saturate)?;
+                table.read_region(&region, target.over())
+            })
+        });
+        read.into_iter().collect::<Result<()>>()?;
+    });
+    Ok(DataLayout::RowMajor)
+}
+
+/// Returns the values of all columns, if each is contiguous in memory.
+fn columns_in_memory<'t>(
+    table: &'t (dyn NumericTable + '_),
+    element: ElementType,
+) -> Result<Option<Vec<AnySlice<'t>>>> {
+    let (shape, mut columns) = (table.shape(), Vec::new());
+    for column in 0..shape.columns {
+        let Some(values) = table.slice_of(&column_of(shape, column), element)? else { return Ok(None) };
+        columns.push(values);
+    }
+    Ok(Some(columns))
+}
+
+fn lane<'s>(from: AnySlice<'s>, to: &'s mut AnyArray, columns: usize) -> Result<Lane<'s>> {
+    Ok(Lane::new(from, to.need_mutable_data()?, columns))
+}
+
+fn gather(wanted: Wanted<'_>, chosen: &Chosen<'_>, lanes: Vec<Lane<'_>>, shape: Shape) -> Result<()> {
+    chosen.gather(lanes).or_else(|row| {
+        check_rows(wanted, shape.rows)?; // names the first one
+        Err(no_such_row(row, shape.rows))
+    })
+}
+
+fn no_such_row(row: usize, row_count: usize) -> Error {
+    Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count }
+}
+
+/// Checks that all rows that are wanted exist.
+fn check_rows(wanted: Wanted<'_>, row_count: usize) -> Result<()> {
+    let Wanted::Listed(rows) = wanted else { return Ok(()) };
+    match rows.iter().find(|&&row| row >= row_count) {
+        Some(&row) => Err(no_such_row(row, row_count)),
+        None => Ok(()),
+    }
 }

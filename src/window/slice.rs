@@ -278,6 +278,15 @@ impl<'a> AnySliceMut<'a> {
         Self { start, count: range.len(), ..self }
     }
 
+    /// Returns the first values and the rest. Panics if there are fewer: callers have checked.
+    pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
+        assert!(count <= self.count, "the values are there");
+        // SAFETY: the rest begins inside, or one past the end; this borrow of the slice is consumed, and its two parts
+        // have nothing in common.
+        let rest = unsafe { self.start.add(count * self.element.size_in_bytes()) };
+        (Self { count, ..self }, Self { start: rest, count: self.count - count, ..self })
+    }
+
     /// Returns the same memory, to be overwritten by whole values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {

@@ -16,6 +16,7 @@ mod plain;
 mod rows;
 mod slices;
 mod sparse;
+mod surgery;
 mod whole;
 
 fn main() -> Result<(), numeric_table::Error> {
@@ -31,6 +32,7 @@ fn main() -> Result<(), numeric_table::Error> {
     kinds::run(&mut bench)?;
     sparse::run(&mut bench)?;
     packed::run(&mut bench)?;
+    surgery::run(&mut bench)?;
     slices::run(&mut bench)?;
     files::run(&mut bench)?;
     csv::run(&mut bench)?;

@@ -9,6 +9,7 @@ use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
+use crate::table::gather::Chosen;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, rows_of};
 
 impl CsrNumericTable {
@@ -43,6 +44,42 @@ impl CsrNumericTable {
             return Ok(rows);
         }
         Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows })
+    }
+
+    /// Copies the rows that are wanted, which must exist.
+    pub(in crate::table) fn chosen(&self, chosen: &Chosen<'_>) -> Result<Self> {
+        let too_many = || Error::SizeOverflow { shape: Shape { rows: chosen.count, ..self.shape }, element: None };
+        let mut ends = zeros(chosen.count)?;
+        let (mut end, mut slots) = (0_usize, ends.iter_mut());
+        let positions_of = |rows: &Range<usize>| self.pattern().positions(rows);
+        chosen.try_for_each_run(|rows| {
+            for (row, slot) in rows.zip(&mut slots) {
+                end = end.checked_add(positions_of(&(row..row + 1)).len()).ok_or_else(too_many)?;
+                *slot = end;
+            }
+            Ok(())
+        })?;
+        let holds_end = match_index!(self.offsets.element_type(), O => O::of(end).is_some(), else false);
+        let offset_type = if holds_end { self.offsets.element_type() } else { ElementType::U64 };
+        let offsets = array_of(offset_type, chosen.count + 1, std::iter::once(0).chain(ends))?; // rows are in memory
+        let copy = |array: &AnyArray| {
+            let mut copy = AnyArray::zeros(array.element_type(), end)?;
+            match_width!(array.element_type(), B => {
+                let (from, mut to) = (array.as_slice().bits::<B>(), copy.need_mutable_data()?.into_bits::<B>());
+                chosen.try_for_each_run(|rows| {
+                    let from = &from[positions_of(&rows)];
+                    let (here, rest) = std::mem::take(&mut to).split_at_mut(from.len());
+                    here.copy_from_slice(from);
+                    to = rest;
+                    Ok::<(), Error>(())
+                })?;
+            });
+            Ok::<AnyArray, Error>(copy)
+        };
+        let parts = CsrParts { offsets, indices: copy(&self.indices)?, values: copy(&self.values)? };
+        let shape = Shape { rows: chosen.count, ..self.shape };
+        let new = Self::from_checked(shape, parts, MemoryStatus::InternallyAllocated);
+        Ok(Self { dictionary: self.dictionary.clone(), ..new })
     }
 
     /// Returns the parts of some rows.

@@ -6,7 +6,7 @@
 
 mod access;
 mod construct;
-mod grow;
+pub(super) mod grow;
 mod transform;
 
 use std::fmt;

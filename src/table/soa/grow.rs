@@ -1,0 +1,154 @@
+//! Rows that are added to columns, each of which grows by half at least: O(1) for each value, amortised.
+//!
+//! All values are checked, and all columns have room, before one of them is changed.
+
+use super::SoaNumericTable;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::{self, Origin};
+use crate::table::homogen::grow::below;
+use crate::table::{MemoryStatus, NumericTable, Region, Shape, copy_of, tiling};
+use crate::window::{AnySlice, AnyWindow};
+
+impl SoaNumericTable {
+    /// Makes room for so many more rows in every column: appending as many copies no others. The shape stays as it is.
+    ///
+    /// The memory of a column grows to half as much again at least, so that the cost of copying is O(1) for each row,
+    /// amortised. Shared memory is copied, and memory of the user's. Source: `Vec::reserve`.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`], [`Error::ColumnNotSet`]. The values
+    /// are unchanged; some columns may have more room.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
+    /// table.reserve_rows(1000)?;
+    /// assert_eq!(table.row_count(), 2);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn reserve_rows(&mut self, additional: usize) -> Result<()> {
+        let Shape { rows, columns } = self.shape();
+        let all = rows.checked_add(additional);
+        let too_large = |rows| Error::SizeOverflow { shape: Shape { rows, columns }, element: None };
+        Shape { rows: all.ok_or_else(|| too_large(usize::MAX))?, columns }.element_count()?;
+        self.check_writable()?;
+        (0..columns).try_for_each(|column| self.array_mut(column)?.reserve(additional))
+    }
+
+    /// Adds one row at the end: a value for each column, converted if they are of another type. O(columns), amortised.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there is not one value for each column; [`Error::ValueNotRepresentable`] under
+    /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). No column has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// let columns = [("length", AnyArray::from(vec![5.1_f32])), ("count", vec![3_u16].into())];
+    /// let mut table = SoaNumericTable::from_columns(columns)?;
+    /// table.push_row(&[4.5, 7.0])?;
+    /// assert_eq!((table.column_as::<f32>(0)?, table.column_as::<u16>(1)?), (&[5.1, 4.5][..], &[3, 7][..]));
+    /// let error = table.push_row(&[1.5, -1.0]).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 1 is not representable as u16");
+    /// assert_eq!(table.row_count(), 2);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
+        let (expected, found) = (self.columns.len(), row.len());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        self.append_rows(AnyWindow::of_rows(AnySlice::new(row), 1, found))
+    }
+
+    /// Adds rows at the end: the values of the first one, then those of the second, and so on, converted if they are of
+    /// another type. O(values), amortised.
+    ///
+    /// # Errors
+    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] under [`ConversionPolicy::Checked`] for the first
+    /// refused value, with the row that it would have had; those of [`reserve_rows`](Self::reserve_rows). No column has
+    /// changed.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8]), ("b", vec![2])])?;
+    /// table.append(&[3.0_f64, 4.0, 5.0, 6.0])?;
+    /// assert_eq!((table.column_as::<u8>(0)?, table.column_as::<u8>(1)?), (&[1, 3, 5][..], &[2, 4, 6][..]));
+    /// assert!(matches!(table.append(&[7, 8, 9]), Err(Error::NotWholeRows { values: 3, columns: 2 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn append<U: Element>(&mut self, values: &[U]) -> Result<()> {
+        let columns = self.columns.len();
+        match values.len().checked_rem(columns) {
+            Some(0) => self.append_rows(AnyWindow::of_rows(AnySlice::new(values), values.len() / columns, columns)),
+            None if values.is_empty() => Ok(()),
+            _ => Err(Error::NotWholeRows { values: values.len(), columns }),
+        }
+    }
+
+    /// Adds the rows of a table of any kind at the end, each column converted if it is of another type. O(values),
+    /// amortised, and a copy of the rows until they are added.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`]; those of reading the table; those of [`append`](Self::append). No column has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("a", vec![1_i64]), ("b", vec![2])])?;
+    /// table.append_table(&HomogenNumericTable::from_rows(&[[3.0_f32, 4.0]])?)?;
+    /// assert_eq!(table.rows::<i64>(..)?[..], [1, 2, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (theirs, Shape { rows, columns }) = (table.shape(), self.shape());
+        if theirs.columns != columns {
+            return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
+        }
+        let (mut copies, mut outcome) = (Vec::new(), Ok(()));
+        for column in 0..columns {
+            let region = Region { rows: 0..theirs.rows, columns: column..column + 1 };
+            match copy_of(table, &region, self.column_type(column)?, ConversionPolicy::Checked) {
+                Ok(copy) => copies.push(copy),
+                Err(error) => outcome = tiling::earlier(outcome, Err(error)),
+            }
+        }
+        outcome.map_err(below(rows))?;
+        self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))
+    }
+
+    /// Adds the rows of a window, which has as many columns.
+    fn append_rows(&mut self, window: AnyWindow<'_>) -> Result<()> {
+        let (first, count) = (self.row_count, window.rows());
+        let column_of = |column: usize| window.cut(0..count, column..column + 1);
+        let mut outcome = Ok(());
+        for column in 0..self.columns.len() {
+            let element = self.column_type(column)?;
+            if element != window.element_type() {
+                let origin = Origin { row: first, column };
+                let check = kernel::check(column_of(column), element, ConversionPolicy::Checked, origin);
+                outcome = tiling::earlier(outcome, check);
+            }
+        }
+        outcome?;
+        self.add(count, column_of)
+    }
+
+    /// Adds rows to all columns, whose values convert without an error.
+    fn add<'w>(&mut self, count: usize, column_of: impl Fn(usize) -> AnyWindow<'w>) -> Result<()> {
+        self.reserve_rows(count)?;
+        for column in 0..self.columns.len() {
+            let new = self.array_mut(column)?.append_zeros(count)?;
+            kernel::read_over(column_of(column), new, ConversionPolicy::Saturate, Origin::default())?;
+        }
+        self.row_count += count; // `reserve_rows` has checked the sum
+        if count > 0 {
+            self.owner = MemoryStatus::InternallyAllocated;
+        }
+        Ok(())
+    }
+}
