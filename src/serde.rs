@@ -9,9 +9,14 @@
 //!
 //! Deserialization trusts nothing: counts, products and types are checked before memory is allocated, and what is
 //! borrowed from the input is not copied before it has been checked.
+//!
+//! What serde reads ahead (enums with an internal tag or none, flattened fields) it keeps in a buffer that calls itself
+//! human-readable whatever the format is. So where a human-readable form is expected, the binary one is read, too:
+//! `either` has what that needs.
 
 pub(crate) mod content;
 pub(crate) mod dictionary;
+mod either;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -95,65 +100,87 @@ impl<T: Element> Serialize for SerializedNumber<T> {
 
 impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyNumber<T>(PhantomData<T>);
-
-        impl<T: Element> AnyNumber<T> {
-            /// Converts a number to `T`. Integers must be in range, and floats must not overflow to infinity; a decimal
-            /// may be rounded to a float.
-            fn number<E: de::Error>(number: Exact) -> Result<SerializedNumber<T>, E> {
-                match T::loss(number) {
-                    Loss::None => Ok(SerializedNumber(T::nearest(number))),
-                    Loss::Inexact if T::TYPE.is_float() => Ok(SerializedNumber(T::nearest(number))),
-                    _ => match number {
-                        Exact::Integer(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
-                        Exact::Float(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
-                    },
-                }
+        match deserializer.deserialize_any(AnyNumber(PhantomData))? {
+            NumberOrType::Number(number) => Ok(number),
+            NumberOrType::Type(element) => {
+                let name = de::Unexpected::Str(element.name());
+                Err(de::Error::invalid_value(name, &AnyNumber::<T>(PhantomData)))
             }
         }
+    }
+}
 
-        impl<T: Element> Visitor<'_> for AnyNumber<T> {
-            type Value = SerializedNumber<T>;
+/// What the first item of a sequence may be: a number; or the name of a type, which the values follow in one piece.
+enum NumberOrType<T> {
+    Number(SerializedNumber<T>),
+    Type(ElementType),
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a value of {}", T::TYPE)
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<SerializedNumber<T>, E> {
-                Self::number(Exact::Integer(value.into()))
-            }
-
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<SerializedNumber<T>, E> {
-                Self::number(Exact::Integer(value.into()))
-            }
-
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<SerializedNumber<T>, E> {
-                if !T::TYPE.is_float() && value.abs() >= MAX_EXACT_INTEGER {
-                    let element = T::TYPE;
-                    return Err(E::custom(format_args!(
-                        "{value:e} may have lost digits before it came to be {element}"
-                    )));
-                }
-                let value = if T::TYPE == ElementType::F32 { decimal_to_f32(value) } else { value };
-                Self::number(Exact::Float(value))
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<SerializedNumber<T>, E> {
-                let value = match name {
-                    "NaN" => f64::NAN,
-                    "Infinity" => f64::INFINITY,
-                    "-Infinity" => f64::NEG_INFINITY,
-                    _ => return Err(E::invalid_value(de::Unexpected::Str(name), &self)),
-                };
-                Self::number(Exact::Float(value))
-            }
-
-            /// Accepts `null`, which other writers write for a NaN.
-            fn visit_unit<E: de::Error>(self) -> Result<SerializedNumber<T>, E> {
-                Self::number(Exact::Float(f64::NAN))
-            }
-        }
+impl<'de, T: Element> Deserialize<'de> for NumberOrType<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyNumber(PhantomData))
+    }
+}
+
+struct AnyNumber<T>(PhantomData<T>);
+
+impl<T: Element> AnyNumber<T> {
+    /// Converts a number to `T`. Integers must be in range, and floats must not overflow to infinity; a decimal may be
+    /// rounded to a float.
+    fn number<E: de::Error>(number: Exact) -> Result<NumberOrType<T>, E> {
+        let is_permitted = match T::loss(number) {
+            Loss::None => true,
+            Loss::Inexact => T::TYPE.is_float(),
+            _ => false,
+        };
+        match number {
+            _ if is_permitted => Ok(NumberOrType::Number(SerializedNumber(T::nearest(number)))),
+            Exact::Integer(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
+            Exact::Float(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
+        }
+    }
+}
+
+impl<T: Element> Visitor<'_> for AnyNumber<T> {
+    type Value = NumberOrType<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a value of {}", T::TYPE)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<NumberOrType<T>, E> {
+        Self::number(Exact::Integer(value.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<NumberOrType<T>, E> {
+        Self::number(Exact::Integer(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<NumberOrType<T>, E> {
+        if !T::TYPE.is_float() && value.abs() >= MAX_EXACT_INTEGER {
+            let element = T::TYPE;
+            return Err(E::custom(format_args!("{value:e} may have lost digits before it came to be {element}")));
+        }
+        let value = if T::TYPE == ElementType::F32 { decimal_to_f32(value) } else { value };
+        Self::number(Exact::Float(value))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<NumberOrType<T>, E> {
+        let value = match name {
+            "NaN" => f64::NAN,
+            "Infinity" => f64::INFINITY,
+            "-Infinity" => f64::NEG_INFINITY,
+            _ => match name.parse() {
+                Ok(element) => return Ok(NumberOrType::Type(element)),
+                Err(_) => return Err(E::invalid_value(de::Unexpected::Str(name), &self)),
+            },
+        };
+        Self::number(Exact::Float(value))
+    }
+
+    /// Accepts `null`, which other writers write for a NaN.
+    fn visit_unit<E: de::Error>(self) -> Result<NumberOrType<T>, E> {
+        Self::number(Exact::Float(f64::NAN))
     }
 }
 
@@ -209,45 +236,45 @@ impl Serialize for Bytes<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyBytes;
-
-        impl<'de> Visitor<'de> for AnyBytes {
-            type Value = Bytes<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("bytes")
-            }
-
-            fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Bytes<'de>, E> {
-                Ok(Bytes(Cow::Borrowed(bytes)))
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes<'de>, E> {
-                let mut owned = Vec::new();
-                owned
-                    .try_reserve_exact(bytes.len())
-                    .map_err(|_| remember(Error::OutOfMemory { bytes: bytes.len() }))?;
-                owned.extend_from_slice(bytes);
-                Ok(Bytes(Cow::Owned(owned)))
-            }
-
-            fn visit_byte_buf<E: de::Error>(self, bytes: Vec<u8>) -> Result<Bytes<'de>, E> {
-                Ok(Bytes(Cow::Owned(bytes)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Bytes<'de>, A::Error> {
-                Ok(Bytes(Cow::Owned(collect(sequence)?)))
-            }
-        }
         // Not `deserialize_byte_buf`: some formats allocate the claimed length before they check it.
         deserializer.deserialize_bytes(AnyBytes)
     }
 }
 
-/// Collects a sequence whose stated length is not trusted.
-fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(mut sequence: A) -> Result<Vec<I>, A::Error> {
+struct AnyBytes;
+
+impl<'de> Visitor<'de> for AnyBytes {
+    type Value = Bytes<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes")
+    }
+
+    fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Bytes<'de>, E> {
+        Ok(Bytes(Cow::Borrowed(bytes)))
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes<'de>, E> {
+        let mut owned = Vec::new();
+        owned.try_reserve_exact(bytes.len()).map_err(|_| remember(Error::OutOfMemory { bytes: bytes.len() }))?;
+        owned.extend_from_slice(bytes);
+        Ok(Bytes(Cow::Owned(owned)))
+    }
+
+    fn visit_byte_buf<E: de::Error>(self, bytes: Vec<u8>) -> Result<Bytes<'de>, E> {
+        Ok(Bytes(Cow::Owned(bytes)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Bytes<'de>, A::Error> {
+        Ok(Bytes(Cow::Owned(collect(None, sequence)?)))
+    }
+}
+
+/// Collects a sequence, whose stated length is not trusted, after its first item if that has been read.
+fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(first: Option<I>, mut sequence: A) -> Result<Vec<I>, A::Error> {
     let mut items = Vec::new();
-    items.try_reserve(sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT)).map_err(de::Error::custom)?;
+    items.try_reserve(sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT) + 1).map_err(de::Error::custom)?;
+    items.extend(first);
     while let Some(item) = sequence.next_element()? {
         items.try_reserve(1).map_err(de::Error::custom)?;
         items.push(item);
@@ -279,24 +306,9 @@ impl<T: Element> FoundValues<'_, T> {
 
 impl<'de: 'a, 'a, T: Element> Deserialize<'de> for FoundValues<'a, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers<T>(PhantomData<T>);
-
-        impl<'de, T: Element> Visitor<'de> for Numbers<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a sequence of {} values", T::TYPE)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<T>, A::Error> {
-                let numbers: Vec<SerializedNumber<T>> = collect(sequence)?;
-                Ok(numbers.into_iter().map(|number| number.0).collect()) // in place: the layouts are the same
-            }
-        }
-        if deserializer.is_human_readable() {
-            Ok(Self::Numbers(deserializer.deserialize_seq(Numbers(PhantomData))?))
-        } else {
-            Ok(Self::Bytes(Bytes::deserialize(deserializer)?))
+        match deserializer.is_human_readable() {
+            true => deserializer.deserialize_any(either::AnyValues(PhantomData)),
+            false => Ok(Self::Bytes(Bytes::deserialize(deserializer)?)),
         }
     }
 }
@@ -306,11 +318,16 @@ struct StoredType<T>(PhantomData<T>);
 
 impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (found, expected) = (ElementType::deserialize(deserializer)?, T::TYPE);
-        if found != expected {
-            return Err(de::Error::custom(Error::element_type_mismatch(expected, found)));
+        Self::of(ElementType::deserialize(deserializer)?)
+    }
+}
+
+impl<T: Element> StoredType<T> {
+    fn of<E: de::Error>(found: ElementType) -> Result<Self, E> {
+        match T::TYPE {
+            expected if found == expected => Ok(Self(PhantomData)),
+            expected => Err(E::custom(Error::element_type_mismatch(expected, found))),
         }
-        Ok(Self(PhantomData))
     }
 }
 
@@ -342,7 +359,7 @@ struct FoundArray<'a, T> {
 impl<'de, T: Element> Deserialize<'de> for Array<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let values = match deserializer.is_human_readable() {
-            true => FoundValues::deserialize(deserializer)?,
+            true => deserializer.deserialize_any(either::AnyArrayForm(PhantomData))?,
             false => FoundArray::deserialize(deserializer)?.values,
         };
         values.into_array()

@@ -7,6 +7,7 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::either::AnyDictionary;
 use super::{Bytes, remember};
 use crate::base::element::ElementType;
 use crate::dictionary::{
@@ -17,7 +18,7 @@ use crate::dictionary::{
 /// A dictionary in a human-readable format.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ReadableDictionary<'a> {
+pub(super) enum ReadableDictionary<'a> {
     Uniform {
         feature: Cow<'a, Feature>,
         count: usize,
@@ -30,7 +31,7 @@ fn list_features<S: Serializer>(dictionary: &DataDictionary, serializer: S) -> R
     serializer.collect_seq(dictionary.listed())
 }
 
-fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDictionary, D::Error> {
+pub(super) fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDictionary, D::Error> {
     struct FeatureSequence;
 
     impl<'de> Visitor<'de> for FeatureSequence {
@@ -54,7 +55,7 @@ fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataDi
 /// its bytes. A record is as large as the decoded feature, within a factor of two, so that no
 /// archive makes its reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
-struct PackedDictionary<'a> {
+pub(super) struct PackedDictionary<'a> {
     is_uniform: bool,
     count: u64,
     #[serde(borrow)]
@@ -102,13 +103,25 @@ impl Serialize for DataDictionary {
 
 impl<'de> Deserialize<'de> for DataDictionary {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if deserializer.is_human_readable() {
-            return Ok(match ReadableDictionary::deserialize(deserializer)? {
-                ReadableDictionary::Uniform { feature, count } => Self::uniform(feature.into_owned(), count),
-                ReadableDictionary::Each(dictionary) => dictionary,
-            });
+        match deserializer.is_human_readable() {
+            true => deserializer.deserialize_any(AnyDictionary),
+            false => PackedDictionary::deserialize(deserializer)?.unpack(),
         }
-        let packed = PackedDictionary::deserialize(deserializer)?;
+    }
+}
+
+impl ReadableDictionary<'_> {
+    pub(super) fn into_dictionary(self) -> DataDictionary {
+        match self {
+            Self::Uniform { feature, count } => DataDictionary::uniform(feature.into_owned(), count),
+            Self::Each(dictionary) => dictionary,
+        }
+    }
+}
+
+impl PackedDictionary<'_> {
+    pub(super) fn unpack<E: de::Error>(self) -> Result<DataDictionary, E> {
+        let packed = self;
         let count = usize::try_from(packed.count).map_err(de::Error::custom)?;
         let stored = if packed.is_uniform { 1 } else { count };
         let (records, rest) = packed.records.0.as_chunks::<RECORD_BYTES>();
@@ -118,8 +131,7 @@ impl<'de> Deserialize<'de> for DataDictionary {
         }
         let (names, mut end) = (&packed.names.0, 0);
         for record in records {
-            if let Some(CategoriesView::Encoded(words)) = read_feature::<D::Error>(record, names, &mut end)?.categories
-            {
+            if let Some(CategoriesView::Encoded(words)) = read_feature::<E>(record, names, &mut end)?.categories {
                 words.check_distinct().map_err(remember)?;
             }
         }
@@ -132,7 +144,7 @@ impl<'de> Deserialize<'de> for DataDictionary {
             return from_views(features, remember);
         }
         match features.next() {
-            Some(feature) => Ok(Self::uniform(feature?.to_feature().map_err(remember)?, count)),
+            Some(feature) => Ok(DataDictionary::uniform(feature?.to_feature().map_err(remember)?, count)),
             None => Err(de::Error::custom("the feature of all columns is missing")),
         }
     }

@@ -6,6 +6,7 @@
 
 mod archives;
 mod binary;
+mod buffered;
 mod dictionaries;
 mod json;
 mod onedal;
