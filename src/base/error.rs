@@ -246,6 +246,29 @@ pub enum Error {
         /// The type of that column of this one.
         found: ElementType,
     },
+    /// Tables that are joined end to end have categories of other words, or of the same words in another order.
+    #[error("the categories of column {column} of table {table} have no words, or others than in the first table")]
+    UnequalCategories {
+        /// The index of the table.
+        table: usize,
+        /// The column.
+        column: usize,
+    },
+    /// A value that tells a row's category is no index of a category.
+    #[error(
+        "the value {value} at row {row}, column {column} is no category: {}",
+        match categories { 0 => "there are none".to_owned(), _ => format!("whole numbers from 0 to {} are", categories - 1) }
+    )]
+    NotACategory {
+        /// The row, in the table; of rows that are added, among these.
+        row: usize,
+        /// The column that tells the category.
+        column: usize,
+        /// The value.
+        value: f64,
+        /// The number of categories.
+        categories: usize,
+    },
     /// An array is not as long as a packed triangle of any dimension is.
     #[error(
         "{found} values are no packed triangle: dimension {dimension} has {below}, and dimension {} has {above}",
@@ -755,6 +778,7 @@ impl Error {
             Self::ValueNotRepresentable { row, column, .. }
             | Self::NotInMemory { row, column }
             | Self::OutsideTriangle { row, column, .. }
+            | Self::NotACategory { row, column, .. }
             | Self::NotStored { row, column } => (*row, *column) = (row_of(*row), column_of(*column)),
             Self::UnequalMirror { row, column, mirror, .. } => {
                 (*row, *column) = (row_of(*row), column_of(*column));

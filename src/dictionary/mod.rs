@@ -387,6 +387,24 @@ impl DataDictionary {
         (0..count).map(|column| self.at(column))
     }
 
+    /// Checks that the columns of a table with another dictionary, and as many columns, can follow: what has words there
+    /// has the same here.
+    ///
+    /// # Errors
+    /// [`Error::UnequalCategories`] with the number of that table.
+    pub(crate) fn check_words(&self, table: usize, other: &Self) -> Result<()> {
+        if !other.has_words() {
+            return Ok(());
+        }
+        let differs = |(mine, theirs): (&Feature, &Feature)| {
+            theirs.categories.as_ref().is_some_and(Categories::has_words) && mine.categories != theirs.categories
+        };
+        match self.iter().zip(other.iter()).position(differs) {
+            Some(column) => Err(Error::UnequalCategories { table, column }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns whether any feature has words.
     pub(crate) fn has_words(&self) -> bool {
         self.listed().any(|feature| feature.categories.as_ref().is_some_and(Categories::has_words))

@@ -76,17 +76,12 @@ impl<'t> dyn NumericTable + 't {
         if found != shape.rows {
             return Err(Error::LengthMismatch { expected: shape.rows, found });
         }
-        let feature = Feature { element_type: array.element_type(), ..feature };
         let replaced = feature.name.as_deref().and_then(|name| self.dictionary().index_of(name));
-        let owner = MemoryStatus::UserAllocated;
-        let new = SoaNumericTable::of_arrays(DataDictionary::uniform(feature, 1), found, vec![array], owner);
-        let new: Box<dyn NumericTable + '_> = Box::new(new);
-        let Some(replaced) = replaced else { return MergedNumericTable::new([by_ref(self), new]) };
-        let part = |columns| {
-            let part = TablePart::new(self, Region { rows: 0..shape.rows, columns })?;
-            Ok::<_, Error>(Box::new(part) as Box<dyn NumericTable + '_>)
-        };
-        MergedNumericTable::new([part(0..replaced)?, new, part(replaced + 1..shape.columns)?])
+        let new = table_of(feature, array);
+        match replaced {
+            Some(column) => with_replaced(self, [(column, new)]),
+            None => MergedNumericTable::new([by_ref(self), new]),
+        }
     }
 
     /// Returns this table and others side by side: its columns, then those of the first other one, and so on. Nothing
@@ -171,4 +166,42 @@ impl<'t> dyn NumericTable + 't {
         }
         Ok(SoaNumericTable::of_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated))
     }
+}
+
+/// Returns a table of one column.
+fn table_of<'t>(feature: Feature, array: AnyArray) -> Box<dyn NumericTable + 't> {
+    let (rows, feature) = (array.len(), Feature { element_type: array.element_type(), ..feature });
+    let dictionary = DataDictionary::uniform(feature, 1);
+    Box::new(SoaNumericTable::of_arrays(dictionary, rows, vec![array], MemoryStatus::UserAllocated))
+}
+
+/// Returns a table with some columns, in ascending order, replaced by tables of one column.
+fn with_replaced<'t>(
+    table: &'t (dyn NumericTable + 't),
+    columns: impl IntoIterator<Item = (usize, Box<dyn NumericTable + 't>)>,
+) -> Result<MergedNumericTable<'t>> {
+    let shape = table.shape();
+    let part = |columns| {
+        let part = TablePart::new(table, Region { rows: 0..shape.rows, columns })?;
+        Ok::<_, Error>(Box::new(part) as Box<dyn NumericTable + 't>)
+    };
+    let (mut parts, mut next) = (Vec::new(), 0);
+    for (column, new) in columns {
+        parts.extend([part(next..column)?, new]);
+        next = column + 1;
+    }
+    parts.push(part(next..shape.columns)?);
+    MergedNumericTable::new(parts)
+}
+
+/// Returns a table with arrays in the place of some columns, in ascending order; the table itself if there are none.
+pub(super) fn with_columns_replaced<'t>(
+    table: &'t (dyn NumericTable + 't),
+    columns: Vec<(usize, Feature, AnyArray)>,
+) -> Result<Box<dyn NumericTable + 't>> {
+    if columns.is_empty() {
+        return Ok(by_ref(table));
+    }
+    let new = columns.into_iter().map(|(column, feature, array)| (column, table_of(feature, array)));
+    Ok(Box::new(with_replaced(table, new)?))
 }

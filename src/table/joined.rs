@@ -96,8 +96,8 @@ impl<'t> Joined<'t> {
     /// Adds a table at the end of the axis.
     ///
     /// # Errors
-    /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`] or
-    /// [`Error::SizeOverflow`]. The joined tables are unchanged.
+    /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`],
+    /// [`Error::UnequalCategories`] or [`Error::SizeOverflow`]. The joined tables are unchanged.
     pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
         let shape = match self.shape_with(&*table) {
             Ok(shape) => shape,
@@ -135,6 +135,7 @@ impl<'t> Joined<'t> {
                     return Err(Error::UnequalColumns { table: index, expected: mine.columns, found: theirs.columns });
                 }
                 self.check_types(index, table.dictionary())?;
+                self.dictionary.check_words(index, table.dictionary())?;
                 let rows = mine.rows.checked_add(theirs.rows);
                 Ok(Shape { rows: rows.ok_or_else(|| too_many(Shape { rows: usize::MAX, ..mine }))?, ..mine })
             }

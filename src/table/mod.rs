@@ -18,7 +18,7 @@
 // the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
 // end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table in
-// `beside`, rows in another order in `take`, with the loops in `gather`, random ones in `sample`, borrowed views in
+// `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in `gather`, random ones in `sample`, borrowed views in
 // `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, the lending of memory to
 // writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
 // `crate::block`. Semantics: DAAL `NumericTable`.
@@ -63,6 +63,8 @@ mod region_mut;
 mod sample;
 #[forbid(unsafe_code)]
 pub(crate) mod soa;
+#[forbid(unsafe_code)]
+mod stack;
 #[forbid(unsafe_code)]
 pub(crate) mod state;
 #[forbid(unsafe_code)]

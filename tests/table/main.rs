@@ -23,6 +23,7 @@ mod parts;
 mod resize;
 mod rows_that_appear;
 mod set_array;
+mod stacking;
 mod statistics;
 mod status;
 mod surgery;

@@ -1,0 +1,192 @@
+//! Tables end to end, without a copy, of columns whose categories have the same words; or are made to have them.
+//!
+//! Tables side by side are in `beside`; both are shown by the types in `merged`.
+
+use std::collections::HashMap;
+
+use super::beside::with_columns_replaced;
+use super::borrow::by_ref;
+use super::merged::RowMergedNumericTable;
+use super::tiling::copy_of;
+use super::{NumericTable, Region};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::convert::{ConversionPolicy, cast};
+use crate::dictionary::{Categories, Feature};
+
+impl dyn NumericTable + '_ {
+    /// Returns this table and others end to end: its rows, then those of the first other one, and so on. Nothing is
+    /// copied, and the tables are borrowed; `to_table` copies them. The dictionary is that of this table.
+    ///
+    /// Source: NumPy `vstack`.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`]; [`Error::UnequalTypes`]; [`Error::UnequalCategories`] if a column of another table has
+    /// other words, or the same in another order: `vstack_recoded` makes one list of them. [`Error::TooDeep`],
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let monday = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
+    /// let tuesday = HomogenNumericTable::from_rows(&[[3.0_f32, 4.0], [5.0, 6.0]])?;
+    /// let both = monday.as_dyn().vstack([tuesday.as_dyn()])?;
+    /// assert_eq!(both.rows::<f64>(..)?[..], [1.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// let error = monday.as_dyn().vstack([tuesday.as_dyn().select_columns(..1)?.as_dyn()]).unwrap_err();
+    /// assert_eq!(error.to_string(), "table 1 has 1 columns, and the first has 2");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn vstack<'s>(
+        &'s self,
+        others: impl IntoIterator<Item = &'s (dyn NumericTable + 's)>,
+    ) -> Result<RowMergedNumericTable<'s>> {
+        RowMergedNumericTable::new(std::iter::once(by_ref(self)).chain(others.into_iter().map(by_ref)))
+    }
+
+    /// Like `vstack`, of tables whose categories may have other words: the words of this table keep their indices, and
+    /// new ones follow in the order of the tables. Columns whose indices change are copied; all else is not.
+    ///
+    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the smallest
+    /// unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
+    ///
+    /// # Errors
+    /// Those of `vstack`, but [`Error::UnequalCategories`] only if one of the tables has no words in a column in which
+    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its row
+    /// in the result; those of reading the tables.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvSource, prelude::*};
+    /// let monday = CsvSource::from_bytes(&b"colour\nred\nblue\n"[..])?.load::<u8>()?;
+    /// let tuesday = CsvSource::from_bytes(&b"colour\ngreen\nred\n"[..])?.load::<u8>()?;
+    /// assert!(monday.as_dyn().vstack([tuesday.as_dyn()]).is_err()); // 0 is red, and 0 is green
+    /// let both = monday.as_dyn().vstack_recoded([tuesday.as_dyn()])?;
+    /// assert_eq!(both.column::<u8>(0, ..)?[..], [0, 1, 2, 0]);
+    /// assert_eq!(both.dictionary().feature(0)?.word(2), Some("green"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn vstack_recoded<'s>(
+        &'s self,
+        others: impl IntoIterator<Item = &'s (dyn NumericTable + 's)>,
+    ) -> Result<RowMergedNumericTable<'s>> {
+        let first: &'s (dyn NumericTable + 's) = self;
+        let tables: Vec<_> = std::iter::once(first).chain(others).collect();
+        let expected = first.shape().columns;
+        for (table, found) in tables.iter().map(|table| table.dictionary().len()).enumerate() {
+            if found != expected {
+                return Err(Error::UnequalColumns { table, expected, found });
+            }
+        }
+        let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
+        if tables.iter().any(|table| table.dictionary().has_words()) {
+            for column in 0..expected {
+                let features = tables.iter().map(|table| table.dictionary().feature(column));
+                let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };
+                let mut first_row = 0;
+                for (index, (table, replaced)) in tables.iter().zip(&mut replaced).enumerate() {
+                    let array = union.recoded(*table, index).map_err(|error| error.moved(first_row, 0))?;
+                    replaced.push((column, union.feature.clone(), array));
+                    first_row += table.shape().rows;
+                }
+            }
+        }
+        let members = tables.into_iter().zip(replaced).map(|(table, columns)| with_columns_replaced(table, columns));
+        RowMergedNumericTable::new(members.collect::<Result<Vec<_>>>()?)
+    }
+}
+
+/// The categories of one column of all tables.
+struct Union {
+    column: usize,
+    /// The column of the result, with the words of all tables.
+    feature: Feature,
+    /// For each table and each of its categories, the index in the result.
+    indices: Vec<Vec<usize>>,
+}
+
+impl Union {
+    /// Collects the words of a column of all tables; `None` if there is nothing to recode.
+    ///
+    /// # Errors
+    /// [`Error::UnequalCategories`] if a table has no words, and others have different ones; [`Error::OutOfMemory`].
+    fn of(column: usize, features: &[&Feature]) -> Result<Option<Self>> {
+        let words = |feature: &Feature| feature.categories.clone().filter(Categories::has_words);
+        let known = features.iter().map(|feature| words(feature)).collect::<Vec<_>>();
+        let Some(some) = known.iter().flatten().next() else { return Ok(None) };
+        let is_one_type = features.iter().all(|feature| feature.element_type == features[0].element_type);
+        let is_one_list = known[0].is_some() && known.iter().flatten().all(|words| words == some);
+        if is_one_type && is_one_list {
+            return Ok(None);
+        }
+        if let Some(table) = known.iter().position(Option::is_none) {
+            return Err(Error::UnequalCategories { table, column });
+        }
+        let (mut of_word, mut all, mut indices) = (HashMap::<&str, usize>::new(), Vec::new(), Vec::new());
+        for words in known.iter().flatten() {
+            let index = |word| {
+                *of_word.entry(word).or_insert_with(|| {
+                    all.push(word);
+                    all.len() - 1
+                })
+            };
+            indices.push(words.words().map(index).collect());
+        }
+        let element_type = type_for(features, all.len());
+        let categories = Some(Categories::from_words(all)?);
+        let feature = Feature { element_type, categories, ..features[0].clone() };
+        Ok(Some(Self { column, feature, indices }))
+    }
+
+    /// Copies the column of a table, with the indices of the result.
+    fn recoded(&self, table: &(dyn NumericTable + '_), index: usize) -> Result<AnyArray> {
+        let (rows, column) = (table.shape().rows, self.column);
+        let region = Region { rows: 0..rows, columns: column..column + 1 };
+        // No index is beyond 2^53, where whole numbers have neighbours that are not.
+        let values = copy_of(table, &region, ElementType::F64, ConversionPolicy::Saturate)?;
+        let values = values.as_slice().as_slice::<f64>();
+        match_element!(self.feature.element_type, T => {
+            Ok(AnyArray::new(recode::<T>(values, &self.indices[index]).map_err(|error| error.moved(0, column))?))
+        })
+    }
+}
+
+fn recode<T: Element>(values: &[f64], indices: &[usize]) -> Result<Array<T>> {
+    let mut array = Array::<T>::zeros(values.len())?;
+    if array.is_empty() {
+        return Ok(array);
+    }
+    for (row, (target, &value)) in array.mutable_data()?.iter_mut().zip(values).enumerate() {
+        let old = Some(value as usize).filter(|&index| index as f64 == value);
+        *target = match old.and_then(|index| indices.get(index)) {
+            Some(&new) => cast::<f64, T>(new as f64),
+            None if value.is_nan() && T::TYPE.is_float() => cast::<f64, T>(value),
+            None => return Err(Error::NotACategory { row, column: 0, value, categories: indices.len() }),
+        };
+    }
+    Ok(array)
+}
+
+/// Returns the type of a column with so many categories: the one that it has in all tables if that holds all indices.
+fn type_for(features: &[&Feature], categories: usize) -> ElementType {
+    let last = categories.saturating_sub(1) as f64;
+    // Floats that are two or more apart do not hold two whole numbers in a row.
+    let holds = |element: ElementType| {
+        match_element!(element, T => {
+            [last, last - 1.0].iter().all(|&index| index < 0.0 || cast::<T, f64>(cast::<f64, T>(index)) == index)
+        })
+    };
+    let first = features[0].element_type;
+    if features.iter().all(|feature| feature.element_type == first) && holds(first) {
+        return first;
+    }
+    let is_float = features.iter().any(|feature| feature.element_type.is_float());
+    let candidates: &[ElementType] = match is_float {
+        true => &[ElementType::F32, ElementType::F64],
+        false => &[ElementType::U8, ElementType::U16, ElementType::U32],
+    };
+    candidates.iter().copied().find(|&element| holds(element)).unwrap_or(match is_float {
+        true => ElementType::F64,
+        false => ElementType::U64,
+    })
+}
