@@ -9,6 +9,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
+#[cfg(feature = "rayon")]
+use super::pool::Pooled;
 use super::values::{Values, ValuesMut};
 use crate::array::Array;
 use crate::base::element::Element;
@@ -60,8 +62,8 @@ pub struct Block<'t, U: Element> {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
-/// `CsvBlocks::next_block`) has its values in a buffer that the next block reuses. They may be
+/// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block), `TableReader::par_row_blocks`,
+/// `CsvBlocks::next_block`) has its values in a buffer that a later block reuses. They may be
 /// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and
 /// releasing or dropping such a block does nothing.
 ///
@@ -346,6 +348,12 @@ impl<'t, U: Element> BlockMut<'t, U> {
     /// Creates a block on a copy of a region, which the caller writes back.
     pub(crate) fn staged(values: &'t mut [U], region: Region) -> Self {
         Self { values: ValuesMut::Staged(values), region }
+    }
+
+    /// Creates a block on a copy that it owns, which nobody writes back.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn pooled(values: Pooled<U>, region: Region) -> Self {
+        Self { values: ValuesMut::Pooled(Box::new(values)), region }
     }
 
     block_facts!();

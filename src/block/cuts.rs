@@ -18,22 +18,22 @@ use crate::window::AnySlice;
 
 /// The rows of a table, cut into blocks of equal length; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cuts {
+pub(crate) struct Cuts {
     rows: usize,
     rows_per_block: usize,
 }
 
 impl Cuts {
-    pub(super) fn new(rows: usize, rows_per_block: usize) -> Result<Self> {
+    pub(crate) fn new(rows: usize, rows_per_block: usize) -> Result<Self> {
         if rows_per_block == 0 { Err(Error::EmptyBlocks) } else { Ok(Self { rows, rows_per_block }) }
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.rows.div_ceil(self.rows_per_block)
     }
 
     /// Returns the rows of one block; `index` is below `count`, so nothing overflows.
-    pub(super) fn block(&self, index: usize) -> Range<usize> {
+    pub(crate) fn block(&self, index: usize) -> Range<usize> {
         let start = index * self.rows_per_block;
         start..start.saturating_add(self.rows_per_block).min(self.rows)
     }

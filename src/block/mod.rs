@@ -3,7 +3,8 @@
 //! DAAL's form, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's form, blocks that borrow the
 //! table, in `borrowed`; `cuts` cuts tables into blocks of rows. The calls that return blocks, one trait for every kind
 //! of table, are in `access`, those that edit a block in a closure in `update`; `fill` writes one value to many
-//! positions. The values of a block, borrowed or converted, are in `values`.
+//! positions. The values of a block, borrowed or converted, are in `values`; `pool` has buffers for blocks that several
+//! threads read from a file.
 //! Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases; differences are listed on
 //! [`BlockDescriptor`].
 
@@ -13,11 +14,19 @@ mod cuts;
 mod descriptor;
 mod fill;
 mod named;
+#[cfg(feature = "rayon")]
+mod pool;
 mod update;
 mod values;
 
 pub use access::BlockAccess;
 pub use borrowed::{Block, BlockMut};
+#[cfg(feature = "rayon")]
+pub(crate) use cuts::Cuts;
 pub use descriptor::BlockDescriptor;
 pub use named::NamedColumns;
+#[cfg(feature = "rayon")]
+pub(crate) use pool::{Pool, Pooled};
 pub use update::BlockUpdate;
+#[cfg(feature = "rayon")]
+pub(crate) use values::Buffer;

@@ -1,5 +1,7 @@
 //! The values of a block: the table's own memory, or a converted copy.
 
+#[cfg(feature = "rayon")]
+use super::pool::Pooled;
 use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -9,7 +11,7 @@ use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory for converted blocks, which is never shared and only grows.
 #[derive(Debug)]
-pub(super) struct Buffer<U> {
+pub(crate) struct Buffer<U> {
     array: UniqueArray<U>,
 }
 
@@ -140,6 +142,9 @@ pub(super) enum ValuesMut<'t, U: Element> {
     Borrowed(&'t mut [U]),
     /// A copy. The caller that made it writes it back, if at all.
     Staged(&'t mut [U]),
+    /// A copy of rows of a file, which nobody writes back.
+    #[cfg(feature = "rayon")]
+    Pooled(Box<Pooled<U>>),
     Converted(Box<Converted<'t, U>>),
 }
 
@@ -230,6 +235,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     pub(super) fn as_slice(&self) -> &[U] {
         match self {
             Self::Borrowed(values) | Self::Staged(values) => values,
+            #[cfg(feature = "rayon")]
+            Self::Pooled(values) => values.as_slice(),
             Self::Converted(converted) => converted.values.as_slice(),
         }
     }
@@ -238,6 +245,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     pub(super) fn as_mut_slice(&mut self) -> &mut [U] {
         match self {
             Self::Borrowed(values) | Self::Staged(values) => values,
+            #[cfg(feature = "rayon")]
+            Self::Pooled(values) => values.as_mut_slice(),
             Self::Converted(converted) => converted.values.as_mut_slice(),
         }
     }
@@ -250,6 +259,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     pub(super) fn write_back(&mut self) -> Result<()> {
         match self {
             Self::Borrowed(_) | Self::Staged(_) => Ok(()),
+            #[cfg(feature = "rayon")]
+            Self::Pooled(_) => Ok(()),
             Self::Converted(converted) => converted.write_back(),
         }
     }

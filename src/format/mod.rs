@@ -4,8 +4,8 @@
 //! * `preamble` and `header`: a file's description of itself, decoded from untrusted bytes; `file`: a file that has
 //!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
 //!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
-//! * `values`: reading many values;
-//! * `save`, `load`, `map`, `reader`, `writer`: the public interface.
+//! * `values`: reading many values; `gather`: reading some rows and columns;
+//! * `save`, `load`, `map`, `reader`, `blocks`, `writer`: the public interface.
 //!
 //! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
 //!
@@ -15,7 +15,11 @@
 #[forbid(unsafe_code)]
 mod arrays;
 #[forbid(unsafe_code)]
+mod blocks;
+#[forbid(unsafe_code)]
 mod file;
+#[forbid(unsafe_code)]
+mod gather;
 #[forbid(unsafe_code)]
 mod header;
 #[forbid(unsafe_code)]
@@ -41,6 +45,7 @@ mod values;
 #[forbid(unsafe_code)]
 mod writer;
 
+pub use blocks::FileBlocks;
 pub use load::{load_any, verify};
-pub use reader::{FileBlocks, TableReader};
+pub use reader::TableReader;
 pub use writer::TableWriter;

@@ -1,4 +1,5 @@
-//! Reading a table that is larger than memory, some rows at a time.
+//! Reading a table that is larger than memory: the file, its description, whole tables and some rows. Rows block by
+//! block are in `blocks`, where in the file they are in `gather`.
 
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
@@ -11,19 +12,10 @@ use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::block::BlockMut;
 use crate::dictionary::DataDictionary;
 use crate::files::progress::{Hook, Meter, Progress};
 use crate::files::stored::Stored;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, rows_of};
-use crate::window::AnySliceMut;
-
-/// Number of bytes of a column-major file that are gathered at a time: pieces of all columns, or of as many as fit.
-const COLUMNS_BYTES: usize = 2 << 20;
-
-/// Least number of bytes of one column that are read at a time, if that many rows are requested: with many columns,
-/// fewer of them are gathered at a time. Reading one byte costs as much as reading some thousand.
-const COLUMN_BYTES: usize = 16 << 10;
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
@@ -54,7 +46,7 @@ const COLUMN_BYTES: usize = 16 << 10;
 /// ```
 #[derive(Debug)]
 pub struct TableReader {
-    file: HomogeneousFile,
+    pub(super) file: HomogeneousFile,
     dictionary: DataDictionary,
     hook: Hook,
 }
@@ -261,10 +253,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>> {
-        let (row_count, rows) = (self.file.shape.rows, rows_of(self.file.shape, rows)?);
-        if rows.start > rows.end || rows.end > row_count {
-            return Err(Error::RowsOutOfRange { rows, row_count });
-        }
+        let rows = self.checked_rows(rows)?;
         let shape = Shape { rows: rows.len(), ..self.file.shape };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
         let meter = Meter::start(&self.hook, self.file.size_of_rows(rows.len()));
@@ -273,157 +262,20 @@ impl TableReader {
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
-    /// block may be shorter.
+    /// Resolves a range of rows.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("table.ntb");
-    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?;
-    /// let mut blocks = reader.row_blocks::<f32>(2)?;
-    /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
-    /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
-    /// assert!(blocks.next_block()?.is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<FileBlocks<'_, U>> {
-        if rows_per_block == 0 {
-            return Err(Error::EmptyBlocks);
+    /// [`Error::RowsOutOfRange`].
+    pub(super) fn checked_rows(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        let (row_count, rows) = (self.file.shape.rows, rows_of(self.file.shape, rows)?);
+        match rows.start > rows.end || rows.end > row_count {
+            true => Err(Error::RowsOutOfRange { rows, row_count }),
+            false => Ok(rows),
         }
-        let Shape { rows, columns } = self.file.shape;
-        let largest = Shape { rows: rows_per_block.min(rows), columns };
-        let values = Array::zeros(largest.element_count_of(U::TYPE)?)?;
-        Ok(FileBlocks {
-            reader: self,
-            rows_per_block,
-            next_row: 0,
-            values,
-            stored: Stored::new(self.file.element_type),
-            meter: self.whole_meter(),
-        })
     }
 
-    fn whole_meter(&self) -> Meter {
+    /// Starts to count the progress of a call that reads all values.
+    pub(crate) fn whole_meter(&self) -> Meter {
         Meter::start(&self.hook, self.file.parts.payload_length())
-    }
-
-    /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
-    fn read_into<U: Element>(
-        &self,
-        rows: Range<usize>,
-        target: &mut [U],
-        stored: &mut Stored,
-        meter: Option<&Meter>,
-    ) -> Result<()> {
-        let columns = self.file.shape.columns;
-        if target.is_empty() {
-            return Ok(());
-        }
-        if self.file.layout == DataLayout::RowMajor {
-            return self.file.values(meter).read(rows.start * columns, target, stored);
-        }
-        self.read_of_columns(rows, target, stored, meter)
-    }
-
-    /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns
-    /// as the buffer has room for.
-    fn read_of_columns<U: Element>(
-        &self,
-        rows: Range<usize>,
-        target: &mut [U],
-        stored: &mut Stored,
-        meter: Option<&Meter>,
-    ) -> Result<()> {
-        let columns = self.file.shape.columns;
-        let size = self.file.element_type.size_in_bytes().max(size_of::<U>());
-        let height = (COLUMNS_BYTES / size / columns).max(COLUMN_BYTES / size).min(rows.len());
-        let width = (COLUMNS_BYTES / size / height).min(columns);
-        let mut tile = Array::<U>::zeros(if width < columns { height * width } else { 0 })?;
-        for (lines, start) in target.chunks_mut(height * columns).zip(rows.clone().step_by(height)) {
-            for first in (0..columns).step_by(width) {
-                let columns = first..columns.min(first + width);
-                let region = Region { rows: start..rows.end.min(start + height), columns };
-                if width == self.file.shape.columns {
-                    self.read_tile(&region, lines, stored)?;
-                } else {
-                    let tile = &mut tile.mutable_data()?[..region.shape().element_count()?];
-                    self.read_tile(&region, tile, stored)?;
-                    let pieces = tile.chunks_exact(region.columns.len());
-                    let lines = lines.chunks_exact_mut(self.file.shape.columns);
-                    lines.zip(pieces).for_each(|(line, piece)| line[region.columns.clone()].copy_from_slice(piece));
-                }
-                if let Some(meter) = meter {
-                    meter.add((region.shape().element_count()? * self.file.element_type.size_in_bytes()) as u64);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads some rows of some columns of a column-major file into contiguous rows.
-    fn read_tile<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
-        let (shape, row_count) = (region.shape(), self.file.shape.rows);
-        let size = self.file.element_type.size_in_bytes();
-        let room = stored.room(shape.element_count()?)?;
-        // Whole columns are contiguous.
-        let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
-        for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
-            let first = column * row_count + region.rows.start;
-            self.file.parts.read_payload(values, (first * size) as u64)?;
-        }
-        stored.convert(shape, AnySliceMut::new(target))
-    }
-}
-
-/// The rows of a file, block by block: see [`TableReader::row_blocks`].
-#[derive(Debug)]
-pub struct FileBlocks<'r, U> {
-    reader: &'r TableReader,
-    rows_per_block: usize,
-    next_row: usize,
-    values: Array<U>,
-    stored: Stored,
-    meter: Meter,
-}
-
-impl<U: Element> FileBlocks<'_, U> {
-    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
-    /// next call tries the same block again.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::Format`] if the file has become shorter since it was opened.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("table.ntb");
-    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let (reader, mut rows) = (TableReader::open(&path)?, 0);
-    /// let mut blocks = reader.row_blocks::<i16>(2)?;
-    /// while let Some(block) = blocks.next_block()? {
-    ///     rows += block.rows().len();
-    /// }
-    /// assert_eq!(rows, 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn next_block(&mut self) -> Result<Option<BlockMut<'_, U>>> {
-        let Shape { rows: row_count, columns } = self.reader.shape();
-        if self.next_row == row_count {
-            return Ok(None);
-        }
-        let end = self.next_row.saturating_add(self.rows_per_block).min(row_count);
-        let rows = self.next_row..end;
-        let values = &mut self.values.mutable_data()?[..rows.len() * columns];
-        self.reader.read_into(rows.clone(), values, &mut self.stored, None)?;
-        self.next_row = end;
-        self.meter.add(self.reader.file.size_of_rows(rows.len()));
-        Ok(Some(BlockMut::staged(values, Region { rows, columns: 0..columns })))
     }
 }

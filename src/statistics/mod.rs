@@ -1,7 +1,8 @@
 //! Statistics of the columns of a table: one parallel pass over blocks of rows.
 //!
 //! `block`: one block of rows; `column`: the statistics of one column, and merging them; `double`: the number type of
-//! sums; `sparse`: sparse tables, whose zeros are counted and not read. This file: dividing a table into blocks, and
+//! sums; `sparse`: sparse tables, whose zeros are counted and not read; `stream`: table files, which are not loaded. This
+//! file: dividing a table into blocks, and
 //! the order in which their results are merged.
 //!
 //! The division depends only on the number of rows, and results are merged from first to last: they depend neither on
@@ -12,6 +13,7 @@ mod block;
 mod column;
 mod double;
 mod sparse;
+mod stream;
 
 pub use column::ColumnStatistics;
 
@@ -59,6 +61,8 @@ const RESULTS: usize = 64 << 10;
 /// opt-level = 3
 /// ```
 ///
+/// Of a table file they are computed without loading it, by [`of_file`](Self::of_file).
+///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
 /// # Examples
@@ -68,7 +72,7 @@ const RESULTS: usize = 64 << 10;
 /// let statistics = BasicStatistics::of(&table)?;
 /// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
 ///
-/// // Of several tables, or of one that is larger than memory: partial results are merged.
+/// // Of several tables: partial results are merged.
 /// let mut all = BasicStatistics::of(&table.slice_rows(0..1)?)?;
 /// all.merge(&BasicStatistics::of(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.column(1)?.variance(), statistics.column(1)?.variance());
@@ -152,7 +156,7 @@ impl BasicStatistics {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?; // of a file that may be larger than memory
+    /// let reader = TableReader::open(&path)?; // `of_file` is the short way, if nothing else is done with the blocks
     /// let mut statistics = BasicStatistics::new(reader.shape().columns)?;
     /// let mut blocks = reader.row_blocks::<i16>(2)?;
     /// while let Some(block) = blocks.next_block()? {
@@ -332,6 +336,9 @@ struct ViewSource<'t, U>(TableView<'t, U>);
 impl<U: Element> ValueSource for ViewSource<'_, U> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
         let view = self.0.region(region)?;
+        if let Some(values) = view.as_slice().and_then(|values| AnySlice::new(values).downcast::<f64>()) {
+            return Ok(values);
+        }
         view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
         Ok(buffer)
     }
@@ -345,20 +352,27 @@ fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
     Ok(statistics)
 }
 
-/// Divides a table into groups of rows and spans of columns, and merges their statistics in order.
+/// Computes the statistics of a table, group by group.
 fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<ColumnStatistics>> {
+    merge_groups(shape, SPAN, &|rows, columns| group(rows, columns, panel, source))
+}
+
+/// Computes the statistics of some columns of a group of rows.
+type Group<'a> = dyn Fn(Range<usize>, Range<usize>) -> Result<Vec<ColumnStatistics>> + Sync + 'a;
+
+/// Divides a table into groups of rows and spans of columns, and merges their statistics in order.
+fn merge_groups(shape: Shape, span: usize, group: &Group<'_>) -> Result<Vec<ColumnStatistics>> {
     let mut all = empty(shape.columns)?;
     if shape.is_empty() {
         return Ok(all);
     }
-    let work = |(rows, columns): (Range<usize>, Range<usize>)| -> Result<_> {
-        Ok((columns.start, group(rows, columns, panel, source)?))
-    };
+    let work =
+        |(rows, columns): (Range<usize>, Range<usize>)| -> Result<_> { Ok((columns.start, group(rows, columns)?)) };
     let mut put = |(start, columns): (usize, Vec<ColumnStatistics>)| {
         all[start..].iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
     };
     let groups = |rows: Range<usize>| cut(rows, GROUP_ROWS);
-    let spans = || cut(0..shape.columns, SPAN);
+    let spans = || cut(0..shape.columns, span);
     let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
     if parallel::task_count(bytes) == 1 {
         for rows in groups(0..shape.rows) {
@@ -392,6 +406,18 @@ fn group(
     source: &dyn ValueSource,
 ) -> Result<Vec<ColumnStatistics>> {
     let mut statistics = empty(columns.len())?;
+    add_blocks(rows, columns, panel, source, &mut statistics)?;
+    Ok(statistics)
+}
+
+/// Adds some columns of some rows, block by block, to their statistics.
+fn add_blocks(
+    rows: Range<usize>,
+    columns: Range<usize>,
+    panel: usize,
+    source: &dyn ValueSource,
+    statistics: &mut [ColumnStatistics],
+) -> Result<()> {
     let mut buffer = vec![0.0; panel.min(columns.len()) * rows.len().min(BLOCK_ROWS)];
     let mut block = BlockWorkspace::new(panel.min(columns.len()));
     for panel in cut(columns.clone(), panel) {
@@ -405,5 +431,5 @@ fn group(
             block.add(values, &mut statistics[panel.start - columns.start..panel.end - columns.start]);
         }
     }
-    Ok(statistics)
+    Ok(())
 }

@@ -2,9 +2,12 @@
 
 mod arrays;
 mod damaged_kinds;
+mod file_statistics;
 mod golden_files;
 mod golden_kinds;
 mod in_place;
+#[cfg(feature = "rayon")]
+mod parallel_blocks;
 mod progress;
 mod serialization;
 mod table_files;

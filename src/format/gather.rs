@@ -1,0 +1,110 @@
+//! Where the values of some rows and columns are in a file, and reading them into contiguous rows.
+
+use std::ops::Range;
+
+use super::reader::TableReader;
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::files::progress::Meter;
+use crate::files::stored::Stored;
+use crate::table::{DataLayout, Region};
+use crate::window::AnySliceMut;
+
+/// Number of bytes of a column-major file that are gathered at a time: pieces of all columns, or of as many as fit.
+const COLUMNS_BYTES: usize = 2 << 20;
+
+/// Least number of bytes of one column that are read at a time, if that many rows are requested: with many columns,
+/// fewer of them are gathered at a time. Reading one byte costs as much as reading some thousand.
+const COLUMN_BYTES: usize = 16 << 10;
+
+impl TableReader {
+    /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
+    pub(super) fn read_into<U: Element>(
+        &self,
+        rows: Range<usize>,
+        target: &mut [U],
+        stored: &mut Stored,
+        meter: Option<&Meter>,
+    ) -> Result<()> {
+        let columns = self.file.shape.columns;
+        if target.is_empty() {
+            return Ok(());
+        }
+        if self.file.layout == DataLayout::RowMajor {
+            return self.file.values(meter).read(rows.start * columns, target, stored);
+        }
+        self.read_of_columns(rows, target, stored, meter)
+    }
+
+    /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns
+    /// as the buffer has room for.
+    fn read_of_columns<U: Element>(
+        &self,
+        rows: Range<usize>,
+        target: &mut [U],
+        stored: &mut Stored,
+        meter: Option<&Meter>,
+    ) -> Result<()> {
+        let columns = self.file.shape.columns;
+        let size = self.file.element_type.size_in_bytes().max(size_of::<U>());
+        let height = (COLUMNS_BYTES / size / columns).max(COLUMN_BYTES / size).min(rows.len());
+        let width = (COLUMNS_BYTES / size / height).min(columns);
+        let mut tile = Array::<U>::zeros(if width < columns { height * width } else { 0 })?;
+        for (lines, start) in target.chunks_mut(height * columns).zip(rows.clone().step_by(height)) {
+            for first in (0..columns).step_by(width) {
+                let columns = first..columns.min(first + width);
+                let region = Region { rows: start..rows.end.min(start + height), columns };
+                if width == self.file.shape.columns {
+                    self.read_tile(&region, lines, stored)?;
+                } else {
+                    let tile = &mut tile.mutable_data()?[..region.shape().element_count()?];
+                    self.read_tile(&region, tile, stored)?;
+                    let pieces = tile.chunks_exact(region.columns.len());
+                    let lines = lines.chunks_exact_mut(self.file.shape.columns);
+                    lines.zip(pieces).for_each(|(line, piece)| line[region.columns.clone()].copy_from_slice(piece));
+                }
+                if let Some(meter) = meter {
+                    meter.add((region.shape().element_count()? * self.file.element_type.size_in_bytes()) as u64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads some rows of some columns of a column-major file into contiguous rows.
+    fn read_tile<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        let (shape, row_count) = (region.shape(), self.file.shape.rows);
+        let size = self.file.element_type.size_in_bytes();
+        let room = stored.room(shape.element_count()?)?;
+        // Whole columns are contiguous.
+        let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
+        for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
+            let first = column * row_count + region.rows.start;
+            self.file.parts.read_payload(values, (first * size) as u64)?;
+        }
+        stored.convert(shape, AnySliceMut::new(target))
+    }
+    /// Reads a region, which must be in range, into contiguous rows; `stored` is a buffer for the file's values. Of a
+    /// row-major file each row is read by itself, unless the region has all columns; of a column-major one each column.
+    pub(crate) fn read_region<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
+        let columns = self.file.shape.columns;
+        if target.is_empty() {
+            return Ok(());
+        }
+        if self.file.layout == DataLayout::ColumnMajor {
+            return self.read_tile(region, target, stored);
+        }
+        if region.columns.len() == columns {
+            return self.file.values(None).read(region.rows.start * columns, target, stored);
+        }
+        let size = self.file.element_type.size_in_bytes();
+        let lines = stored.room(target.len())?.chunks_exact_mut(region.columns.len() * size);
+        for (row, line) in region.rows.clone().zip(lines) {
+            let first = row * columns + region.columns.start;
+            self.file.parts.read_payload(line, (first * size) as u64)?;
+        }
+        stored.convert(Shape { rows: target.len(), columns: 1 }, AnySliceMut::new(target))
+    }
+}

@@ -1,0 +1,103 @@
+//! Statistics of a table file that may be larger than memory.
+//!
+//! The file is divided into the groups and blocks of rows that its table would be divided into, and their results are
+//! merged in the same order: so they are the same bits. A group is read tile by tile, so that memory depends neither on
+//! the number of rows nor on that of columns: see [`Tiles`].
+
+use std::ops::Range;
+
+use super::block::BLOCK_ROWS;
+use super::column::ColumnStatistics;
+use super::{BasicStatistics, GROUP_ROWS, PANEL, ViewSource, add_blocks, cut, empty, merge_groups};
+use crate::array::Array;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::files::progress::Meter;
+use crate::files::stored::Stored;
+use crate::format::TableReader;
+use crate::table::{DataLayout, Region, TableView};
+
+/// Number of values of a tile, if it is not made larger for longer reads.
+const TILE: usize = 64 << 10;
+/// Least number of columns of a tile of a row-major file, if there are as many: each of its rows is a read.
+const ROW_VALUES: usize = 512;
+
+impl BasicStatistics {
+    /// Computes the statistics of a table file, with the names of its columns, without loading it: the table may be
+    /// larger than memory.
+    ///
+    /// The results are those of [`of`](Self::of) the loaded table, bit for bit. One pass over the file, in parallel from
+    /// 4 MiB, with memory for some MiB for each thread. Checksums of values are not compared:
+    /// [`verify`](TableReader::verify) does that. The reader's progress callback is called.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Format`] if the file has become shorter since it was opened; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{BasicStatistics, TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.ntb");
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;
+    /// table.set_dictionary(table.dictionary().with_names(["size", "weight"])?)?;
+    /// table.save(&path)?;
+    /// let statistics = BasicStatistics::of_file(&TableReader::open(&path)?)?;
+    /// assert_eq!((statistics.row_count(), statistics.column(1)?.mean()), (3, 30.0));
+    /// assert!(statistics.to_string().contains("\nweight "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_file(reader: &TableReader) -> Result<Self> {
+        let (shape, meter) = (reader.shape(), reader.whole_meter());
+        let tiles = Tiles::of(shape, reader.data_layout());
+        let group = |rows, columns| tiles.group(reader, &meter, rows, columns);
+        let columns = merge_groups(shape, tiles.columns, &group)?;
+        Ok(Self { columns, rows: shape.rows as u64, dictionary: Some(reader.dictionary().clone()) })
+    }
+}
+
+/// The largest parts of a file that are read at a time.
+///
+/// In a row-major file they are blocks of rows, as wide as the table or wide enough for one read of each row; in a
+/// column-major one they are high, so that the piece of each column is long. They have at most 2^19 values.
+struct Tiles {
+    /// A multiple of the rows of a block, or all of them.
+    rows: usize,
+    columns: usize,
+}
+
+impl Tiles {
+    fn of(shape: Shape, layout: DataLayout) -> Self {
+        let (least_rows, least_columns) = match layout {
+            DataLayout::RowMajor => (BLOCK_ROWS, ROW_VALUES),
+            DataLayout::ColumnMajor => (GROUP_ROWS, PANEL),
+        };
+        let columns = (TILE / least_rows.min(shape.rows).max(1)).max(least_columns).min(shape.columns).max(1);
+        let rows = (TILE / columns / BLOCK_ROWS * BLOCK_ROWS).clamp(least_rows, GROUP_ROWS);
+        Self { rows, columns }
+    }
+
+    /// Computes the statistics of some columns of a group of rows.
+    fn group(
+        &self,
+        reader: &TableReader,
+        meter: &Meter,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Vec<ColumnStatistics>> {
+        let mut statistics = empty(columns.len())?;
+        let mut values = Array::<f64>::zeros(rows.len().min(self.rows) * columns.len())?;
+        let mut stored = Stored::new(reader.element_type());
+        for rows in cut(rows, self.rows) {
+            let region = Region { rows, columns: columns.clone() };
+            let (shape, count) = (region.shape(), region.shape().element_count()?);
+            let values = &mut values.mutable_data()?[..count];
+            reader.read_region(&region, values, &mut stored)?;
+            let source = ViewSource(TableView::new(values, shape, DataLayout::RowMajor)?);
+            add_blocks(0..shape.rows, 0..shape.columns, PANEL, &source, &mut statistics)?;
+            meter.add((count * reader.element_type().size_in_bytes()) as u64);
+        }
+        Ok(statistics)
+    }
+}
