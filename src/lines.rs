@@ -42,6 +42,8 @@ pub(crate) struct AnyLines<'a> {
     layout: DataLayout,
     /// All values, one line per row of the window, if they are in one piece of memory.
     window: Option<AnyWindow<'a>>,
+    /// The policy for values of another type.
+    policy: ConversionPolicy,
 }
 
 impl<'a> AnyLines<'a> {
@@ -52,7 +54,12 @@ impl<'a> AnyLines<'a> {
     pub(crate) fn by_rows(table: &'a (dyn NumericTable + 'a)) -> Result<Self> {
         let shape = table.shape();
         let window = table.piece(0, 0)?.and_then(|piece| piece.window_of(&Region::whole(shape)));
-        Ok(Self { table, shape, layout: DataLayout::RowMajor, window })
+        Ok(Self { table, shape, layout: DataLayout::RowMajor, window, policy: ConversionPolicy::Saturate })
+    }
+
+    /// Returns the lines with another policy for values of another type. Errors name positions in the table.
+    pub(crate) fn with_policy(self, policy: ConversionPolicy) -> Self {
+        Self { policy, ..self }
     }
 
     /// Creates lines in the order of the table's memory: its columns, if it is one column-major piece of memory, else
@@ -78,6 +85,15 @@ impl<'a> AnyLines<'a> {
     pub(crate) fn layout(&self) -> DataLayout {
         self.layout
     }
+
+    /// Checks that the table has not got another shape since the lines were created.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`].
+    pub(crate) fn check_shape(&self) -> Result<()> {
+        let (expected, found) = (self.shape, self.table.shape());
+        if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { expected, found }) }
+    }
 }
 
 impl<T: Element> Lines<T> for AnyLines<'_> {
@@ -98,21 +114,19 @@ impl<T: Element> Lines<T> for AnyLines<'_> {
         read_regions(columns, range, target, |region, target| match self.window {
             Some(window) => {
                 let part = window.cut(region.rows.clone(), region.columns.clone());
-                kernel::read_over(part, AnySliceMut::new(target), ConversionPolicy::Saturate, region.origin())
+                kernel::read_over(part, AnySliceMut::new(target), self.policy, region.origin())
             }
             None => {
-                let target = Target::new(AnySliceMut::new(target), region.shape(), ConversionPolicy::Saturate)?;
+                let target = Target::new(AnySliceMut::new(target), region.shape(), self.policy)?;
                 self.table.read_region(region, target.over())
             }
         })
     }
 
     fn check_unchanged(&self) -> Result<()> {
-        match (self.table.shape(), self.table.one_type()?) {
-            (shape, _) if shape != self.shape => Err(Error::ShapeMismatch { expected: self.shape, found: shape }),
-            (_, found) if found != T::TYPE => Err(Error::element_type_mismatch(T::TYPE, found)),
-            _ => Ok(()),
-        }
+        self.check_shape()?;
+        let found = self.table.one_type()?;
+        if found == T::TYPE { Ok(()) } else { Err(Error::element_type_mismatch(T::TYPE, found)) }
     }
 }
 

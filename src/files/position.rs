@@ -43,6 +43,23 @@ fn reserve(_file: &File, _length: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Copies bytes from one file to another inside the system: without passing this program's memory, on some file systems
+/// without being copied at all. Returns how many have been copied, from the first one on: 0 where the system cannot do
+/// it, or where the source ends.
+///
+/// # Errors
+/// Whatever the system says; some systems and file systems refuse all such calls, or those between two of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn copy_in_system(source: &File, from: u64, target: &File, to: u64, count: usize) -> io::Result<usize> {
+    let (mut from, mut to) = (from, to);
+    Ok(rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), count)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn copy_in_system(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
+    Ok(0)
+}
+
 /// Fills a buffer from a position. Fails with [`io::ErrorKind::UnexpectedEof`] if the file ends before the buffer is
 /// full.
 #[cfg(unix)]

@@ -93,8 +93,21 @@ impl Replacement {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns whether the target is overwritten in place and still has its old content.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting().is_some()
+    }
+
+    /// Returns whether the target is overwritten in place, and is this file.
+    pub(crate) fn overwrites(&self, other: &File, path: &Path) -> bool {
+        match (&self.way, &self.file) {
+            (Way::InPlace { .. }, Some(file)) => are_one(file, &self.target, other, path),
+            _ => false,
+        }
+    }
+
     /// Returns the new file, to be written to now; in place, discards the old content first.
-    fn begun(&self) -> io::Result<&File> {
+    pub(crate) fn begun(&self) -> io::Result<&File> {
         let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // committed already
         let mut waiting = self.waiting();
         if let Some(room) = *waiting {
@@ -247,6 +260,19 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
 fn names_a_file(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))
+}
+
+/// Returns whether two open files are one.
+#[cfg(unix)]
+fn are_one(file: &File, _: &Path, other: &File, _: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
+    matches!((place(file), place(other)), (Ok(mine), Ok(theirs)) if mine == theirs)
+}
+
+#[cfg(not(unix))]
+fn are_one(_: &File, path: &Path, _: &File, other: &Path) -> bool {
+    matches!((fs::canonicalize(path), fs::canonicalize(other)), (Ok(mine), Ok(theirs)) if mine == theirs)
 }
 
 fn directory_of(path: &Path) -> &Path {

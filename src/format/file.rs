@@ -42,7 +42,6 @@ impl TableFile {
         Ok((Self { file, path: path.to_owned(), preamble }, header))
     }
 
-    #[cfg(feature = "mmap")]
     pub(super) fn file(&self) -> &File {
         &self.file
     }
@@ -61,13 +60,17 @@ impl TableFile {
     }
 
     /// Returns the position of the values in the file.
-    #[cfg(feature = "mmap")]
     pub(super) fn payload(&self) -> Range<u64> {
         self.preamble.payload_offset..self.preamble.payload_end()
     }
 
     pub(super) fn has_checksums(&self) -> bool {
         self.preamble.chunk_size > 0
+    }
+
+    /// Returns the number of bytes of values per checksum; 0 if there are none.
+    pub(super) fn chunk_size(&self) -> u32 {
+        self.preamble.chunk_size
     }
 
     /// Reads bytes from a position in the payload.
@@ -85,24 +88,38 @@ impl TableFile {
 
     /// Compares the checksums of the whole payload with those in the file.
     pub(super) fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
-        self.compare_sums(runs).map_err(|error| error.in_file(&self.path))
+        self.check_sums_from(0, runs)
     }
 
-    fn compare_sums(&self, runs: Vec<RunSums>) -> Result<()> {
-        let &Preamble { chunk_size, payload_offset, .. } = &self.preamble;
-        if chunk_size == 0 {
-            return Ok(());
-        }
+    /// Compares the checksums of whole chunks, from the given one on, with those in the file. The runs must begin where
+    /// that chunk begins, and end where a chunk or the payload ends.
+    pub(super) fn check_sums_from(&self, chunk: u64, runs: Vec<RunSums>) -> Result<()> {
+        self.compare_sums(chunk, runs).map_err(|error| error.in_file(&self.path))
+    }
+
+    /// Starts to read the checksums of chunks from the given one on, after it has compared how many there are.
+    ///
+    /// # Errors
+    /// [`Error::Format`]; [`Error::Io`]; [`Error::OutOfMemory`].
+    pub(super) fn stored_sums(&self, chunk: u64) -> Result<ChecksumReader<'_>> {
         let (offset, count) = (self.preamble.checksums_offset(), self.preamble.chunk_count());
         let mut stated = [0; 8];
         read(&self.file, &self.path, &mut stated, offset)?;
         let stated = u64::from_le_bytes(stated);
         if stated != count {
             let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
-            return Err(Error::format(offset, reason));
+            return Err(Error::format(offset, reason).in_file(&self.path));
         }
-        let mut index = 0_u64;
-        let mut sums = ChecksumReader::new(self, offset + 8, count * 4)?;
+        ChecksumReader::new(self, offset + 8 + chunk * 4, (count - chunk) * 4)
+    }
+
+    fn compare_sums(&self, first: u64, runs: Vec<RunSums>) -> Result<()> {
+        let &Preamble { chunk_size, payload_offset, .. } = &self.preamble;
+        if chunk_size == 0 {
+            return Ok(());
+        }
+        let (mut index, count) = (first, self.preamble.chunk_count());
+        let mut sums = self.stored_sums(first)?;
         merge(runs, |found| {
             let chunk = index;
             index += 1;
@@ -119,7 +136,7 @@ impl TableFile {
 }
 
 /// Reads checksums of 4 bytes, many at a time.
-struct ChecksumReader<'a> {
+pub(super) struct ChecksumReader<'a> {
     file: &'a TableFile,
     offset: u64,
     left: u64,
@@ -135,7 +152,8 @@ impl<'a> ChecksumReader<'a> {
         Ok(Self { file, offset, left, bytes: zeroed(room)?, used: room })
     }
 
-    fn next(&mut self) -> Result<[u8; 4]> {
+    /// Reads the next checksum, in the bytes of the file; there must be one.
+    pub(super) fn next(&mut self) -> Result<[u8; 4]> {
         if self.used == self.bytes.len() {
             self.bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
             read(&self.file.file, &self.file.path, &mut self.bytes, self.offset)?;

@@ -38,6 +38,13 @@ impl HomogeneousFile {
         Ok(array)
     }
 
+    /// Returns whether rows of the file are rows of values of `element`, one after the other, without conversion.
+    pub(super) fn has_rows_of(&self, element: ElementType) -> bool {
+        let Shape { rows, columns } = self.shape;
+        let by_rows = self.layout == DataLayout::RowMajor || rows == 1 || columns == 1;
+        self.shape.is_empty() || (by_rows && self.element_type == element)
+    }
+
     /// Returns the size in bytes of `rows` rows, which must not be more than the file has.
     pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
         (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64

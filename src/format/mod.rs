@@ -5,7 +5,7 @@
 //!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
 //!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
 //! * `values`: reading many values; `gather`: reading some rows and columns;
-//! * `save`, `load`, `map`, `reader`, `blocks`, `writer`: the public interface.
+//! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
 //!
 //! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
 //!
@@ -16,6 +16,8 @@
 mod arrays;
 #[forbid(unsafe_code)]
 mod blocks;
+#[forbid(unsafe_code)]
+mod copy;
 #[forbid(unsafe_code)]
 mod file;
 #[forbid(unsafe_code)]

@@ -1,5 +1,6 @@
-//! Writing a table that is larger than memory, block by block.
+//! Writing a table that is larger than memory, block by block. Rows that are copied from another file are in `copy`.
 
+use std::io;
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -15,10 +16,12 @@ use crate::dictionary::{DataDictionary, Feature};
 use crate::files::checksum::RunSums;
 use crate::files::options::SaveOptions;
 use crate::files::output::{Output, PayloadWriter};
+use crate::files::position::Sink;
 use crate::files::progress::Meter;
 use crate::files::replace::Replacement;
-use crate::table::{DataLayout, TableView};
-use crate::window::{AnyWindow, Window};
+use crate::lines::AnyLines;
+use crate::table::{DataLayout, NumericTable, TableView};
+use crate::window::{AnySlice, AnyWindow};
 
 /// Disk space is reserved for at most this many bytes more than have been appended.
 const RESERVED_AHEAD: u64 = 64 << 20;
@@ -32,6 +35,10 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 /// A writer allocates half a megabyte per thread, if values have to be converted, and 4 bytes per checksum. The file is
 /// row-major: appended rows are contiguous. (In a column-major file, the position of every value depends on the number
 /// of rows, which is not known until the end.)
+///
+/// Rows come from memory ([`append`](Self::append): slices and blocks), from tables of any kind
+/// ([`append_table`](Self::append_table)), and from other files ([`copy_rows`](Self::copy_rows)). Each call appends all
+/// of its rows or none. How a file is changed block by block is shown at [`FileBlocks`](crate::FileBlocks).
 ///
 /// # Examples
 /// ```
@@ -51,10 +58,10 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 #[derive(Debug)]
 #[must_use = "there is no file before `finish`"]
 pub struct TableWriter<T: Element = f32> {
-    new: Replacement,
+    pub(super) new: Replacement,
     /// Invariant: describes columns of type `T`.
     dictionary: DataDictionary,
-    rows: usize,
+    pub(super) rows: usize,
     /// The preamble of the table without rows: the position of the values, and the chunk size of their checksums.
     start: Preamble,
     /// Number of bytes of disk space reserved.
@@ -155,6 +162,9 @@ impl<T: Element> TableWriter<T> {
     /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] with the row in the file; [`Error::SizeOverflow`];
     /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
     ///
+    /// For a table of any kind there is [`append_table`](Self::append_table), for rows of another file
+    /// [`copy_rows`](Self::copy_rows).
+    ///
     /// # Examples
     /// ```
     /// use numeric_table::{TableWriter, prelude::*};
@@ -175,39 +185,130 @@ impl<T: Element> TableWriter<T> {
         if count * columns != rows.len() {
             return Err(Error::NotWholeRows { values: rows.len(), columns });
         }
-        let too_large = Error::SizeOverflow { shape: self.shape(), element: Some(T::TYPE) };
-        let Some(all) = self.rows.checked_add(count) else { return Err(too_large) };
-        Shape { rows: all, columns }.element_count_of(T::TYPE)?;
+        self.size_with(count)?;
         if U::TYPE != T::TYPE {
-            let values = Window::column(rows);
-            kernel::check(AnyWindow::new(values), T::TYPE, ConversionPolicy::Checked, Origin::default())
-                .map_err(|error| in_file(error, self.rows, columns))?;
+            let window = AnyWindow::of_rows(AnySlice::new(rows), count, columns);
+            let origin = Origin { row: self.rows, column: 0 };
+            kernel::check(window, T::TYPE, ConversionPolicy::Checked, origin)?;
         }
-        self.sums.reserve(rows.len() * size_of::<T>())?;
         let lines = TableView::<U>::new(rows, Shape { rows: count, columns }, DataLayout::RowMajor)?;
-        let position = (self.rows * columns * size_of::<T>()) as u64;
-        let output = Output { sink: &self.new, path: self.new.path() };
-        let end = self.start.payload_offset + position + (rows.len() * size_of::<T>()) as u64;
+        self.append_known(count, &|payload, position| payload.write::<T>(&lines, position))
+    }
+
+    /// Appends the rows of a table of any kind, row-major or not, converted under [`ConversionPolicy::Checked`] if they
+    /// are of other types: all of them, or none. One pass over the table, with half a megabyte for each thread.
+    ///
+    /// The columns are those of the same positions: names and meanings are in the dictionary that the file was created
+    /// with, and the table's are not compared with it.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`]; [`Error::ValueNotRepresentable`] with the row in the file; those of reading the
+    /// table; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::ShapeMismatch`] if the table
+    /// changed while it was read. Nothing is appended then, and the writer can still be used. (To keep that promise
+    /// [in place](SaveOptions::in_place), the table is read twice before the first row is written.)
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let columns = HomogenNumericTable::from_rows(&[[1_i64, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
+    /// let mixed = SoaNumericTable::from_columns([("a", vec![5.0_f64, 300.0])])?;
+    /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
+    /// writer.append_table(&columns)?;
+    /// assert!(matches!(writer.append_table(&mixed), Err(Error::UnequalColumns { expected: 2, found: 1, .. })));
+    /// writer.finish()?;
+    /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 2, 3, 4]);
+    ///
+    /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
+    /// assert!(matches!(writer.append_table(&mixed), Err(Error::ValueNotRepresentable { row: 1, column: 0, .. })));
+    /// assert_eq!(writer.shape().rows, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let lines = AnyLines::by_rows(table)?.with_policy(ConversionPolicy::Checked);
+        let Shape { rows, columns } = lines.table_shape();
+        self.check_columns(columns)?;
+        self.size_with(rows)?;
+        let first = self.rows;
+        self.append_by(rows, &|payload, position| {
+            let runs = payload.write::<T>(&lines, position).map_err(|error| match error {
+                Error::ValueNotRepresentable { row, column, value, target } => {
+                    Error::ValueNotRepresentable { row: row.saturating_add(first), column, value, target }
+                }
+                other => other,
+            })?;
+            lines.check_shape()?;
+            Ok(runs)
+        })
+    }
+
+    /// Checks that rows that are appended have as many columns as the file.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`].
+    pub(super) fn check_columns(&self, found: usize) -> Result<()> {
+        let expected = self.dictionary.len();
+        if expected == found { Ok(()) } else { Err(Error::UnequalColumns { table: 1, expected, found }) }
+    }
+
+    /// Returns the number of rows with `count` more, if a table can have so many.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`].
+    pub(super) fn size_with(&self, count: usize) -> Result<usize> {
+        let shape = self.shape();
+        let too_large = Error::SizeOverflow { shape, element: Some(T::TYPE) };
+        let rows = shape.rows.checked_add(count).ok_or(too_large)?;
+        Shape { rows, ..shape }.element_count_of(T::TYPE)?;
+        Ok(rows)
+    }
+
+    /// Appends rows that `write` writes at a position of the values: all of them, or none. If that would discard the
+    /// old file, which is overwritten in place, it is tried before.
+    pub(super) fn append_by(&mut self, count: usize, write: &WriteRows<'_>) -> Result<()> {
+        if self.new.is_waiting() {
+            self.write_by(None, write)?;
+        }
+        self.append_known(count, write)
+    }
+
+    /// Like [`append_by`](Self::append_by), for rows of which it is known that they can be read and converted.
+    fn append_known(&mut self, count: usize, write: &WriteRows<'_>) -> Result<()> {
+        let rows = self.size_with(count)?;
+        let length = count * self.dictionary.len() * size_of::<T>(); // no larger than that of all rows
+        self.sums.reserve(length)?;
+        let end = self.end() + length as u64;
         if end > self.reserved {
             let ahead = end + end.min(RESERVED_AHEAD);
+            let output = Output { sink: &self.new, path: self.new.path() };
             self.reserved = if output.reserve(ahead).is_ok() { ahead } else { end };
         }
-        let (offset, chunk_size) = (self.start.payload_offset, self.start.chunk_size);
-        let payload = PayloadWriter { output: &output, offset, chunk_size, meter: None };
-        let runs = match payload.write::<T>(&lines, position) {
+        let runs = match self.write_by(Some(&self.new), write) {
             Ok(runs) => runs,
             Err(error) => {
                 // On a full disk, what was written of these rows must not take the space that the rest of the file
                 // needs.
-                let _ = self.new.set_written(self.start.payload_offset + position); // `finish` reports errors
+                let _ = self.new.set_written(self.end()); // `finish` reports errors
                 self.reserved = 0;
                 return Err(error);
             }
         };
         runs.into_iter().for_each(|run| self.sums.extend(run));
-        self.rows = all;
-        self.meter.add((rows.len() * size_of::<T>()) as u64);
+        self.rows = rows;
+        self.meter.add(length as u64);
         Ok(())
+    }
+
+    fn write_by(&self, new: Option<&Replacement>, write: &WriteRows<'_>) -> Result<Vec<RunSums>> {
+        let output = Output { sink: &Draft { new }, path: self.new.path() };
+        let (offset, chunk_size) = (self.start.payload_offset, self.start.chunk_size);
+        write(&PayloadWriter { output: &output, offset, chunk_size, meter: None }, self.end() - offset)
+    }
+
+    /// Returns the position in the file where the rows end.
+    fn end(&self) -> u64 {
+        self.start.payload_offset + (self.rows * self.dictionary.len() * size_of::<T>()) as u64
     }
 
     /// Completes the file and puts it in place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save)
@@ -244,12 +345,20 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// Converts the index of a refused value to its row and column in the file.
-fn in_file(error: Error, rows: usize, columns: usize) -> Error {
-    match error {
-        Error::ValueNotRepresentable { row: index, value, target, .. } => {
-            Error::ValueNotRepresentable { row: rows + index / columns, column: index % columns, value, target }
-        }
-        other => other,
+/// Writes rows at a position of the values of a file, and returns their checksums.
+pub(super) type WriteRows<'a> = dyn Fn(&PayloadWriter<'_, Draft<'_>>, u64) -> Result<Vec<RunSums>> + 'a;
+
+/// The file that rows are written to; or none, when it is only tried whether they can be read and converted.
+pub(super) struct Draft<'a> {
+    pub(super) new: Option<&'a Replacement>,
+}
+
+impl Sink for Draft<'_> {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.new.map_or(Ok(()), |new| new.write_at(bytes, offset))
+    }
+
+    fn reserve(&self, length: u64) -> io::Result<()> {
+        self.new.map_or(Ok(()), |new| new.reserve(length))
     }
 }

@@ -1,6 +1,8 @@
 //! Tables in files and archives, and as serde sees them.
 
+mod appended_tables;
 mod arrays;
+mod copied_rows;
 mod damaged_kinds;
 mod file_statistics;
 mod golden_files;
@@ -13,3 +15,4 @@ mod serialization;
 mod table_files;
 mod table_streams;
 mod words;
+mod written_in_any_way;

@@ -11,7 +11,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use numeric_table::prelude::*;
-use numeric_table::{Array, SaveOptions, TableReader, TableWriter, bf16, from_bytes_any, verify};
+use numeric_table::{
+    Array, BasicStatistics, BorrowedTable, SaveOptions, TableReader, TableWriter, bf16, from_bytes_any, verify,
+};
 use test_support::tables::*;
 use test_support::test_name;
 
@@ -325,6 +327,28 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
             };
             let grown = peak_of(walk);
             assert!(grown < size / 8 + MORE, "row_blocks: {grown}");
+            #[cfg(feature = "rayon")]
+            {
+                use rayon::iter::ParallelIterator;
+                let blocks = || {
+                    let blocks = reader.par_row_blocks::<f64>(4096).unwrap();
+                    blocks.for_each(|block| assert_eq!(block.unwrap()[7], 1.5));
+                };
+                let grown = peak_of(blocks);
+                assert!(grown < MORE, "par_row_blocks: {grown}");
+            }
+            let grown = peak_of(|| BasicStatistics::of_file(&reader).unwrap());
+            assert!(grown < MORE, "of_file: {grown}");
+            let copy = path.with_extension("copy");
+            let copy_rows = || {
+                let mut writer = TableWriter::<f64>::create_with(&copy, 16, None, options()).unwrap();
+                writer.copy_rows(&reader, ..rows / 4).unwrap();
+                let mut writer = TableWriter::<f32>::create_with(&copy, 16, None, options()).unwrap();
+                writer.append(&[1.5_f32; 16]).unwrap();
+                writer.copy_rows(&reader, ..).unwrap();
+            };
+            let grown = peak_of(copy_rows);
+            assert!(grown < MORE, "copy_rows: {grown}");
         }
         let block = vec![2.5_f64; size / 8];
         let append = || {
@@ -334,5 +358,13 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
         };
         let grown = peak_of(append);
         assert!(grown < MORE, "append: {grown}");
+        let table = BorrowedTable::new(&block, Shape { rows: block.len() / 16, columns: 16 }).unwrap();
+        let append_table = || {
+            let mut writer = TableWriter::<f32>::create_with(&path, 16, None, options()).unwrap();
+            writer.append_table(&table).unwrap();
+            writer.finish().unwrap();
+        };
+        let grown = peak_of(append_table);
+        assert!(grown < MORE, "append_table: {grown}");
     });
 }

@@ -458,6 +458,32 @@ calls! {
                     let _ = black_box(blocks.next_block().map(|block| block.map(|block| block.rows())));
                 }
             }
+            #[cfg(feature = "rayon")]
+            if let Ok(blocks) = reader.par_row_blocks::<f64>(rows) {
+                use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+                black_box(blocks.take(FEW).filter_map(|block| block.ok().map(|block| block.rows())).count());
+            }
+        }
+        black_box(BasicStatistics::of_file(&reader).is_ok());
+    }
+
+    fn copied_from_a_file(table, folder) {
+        let [path, copy] = ["table.ntb", "copy.ntb"].map(|name| folder.join(name));
+        if table.save(&path).is_err() {
+            return;
+        }
+        let reader = TableReader::open(&path).unwrap();
+        if let Ok(mut writer) = TableWriter::<T>::create(&copy, table.column_count(), None) {
+            for range in row_ranges(table.row_count()) {
+                let _ = black_box(writer.copy_rows(&reader, range));
+            }
+            let shape = writer.shape();
+            check_file(writer.finish(), &copy, shape, |path| load_any(path));
+        }
+        if let Ok(mut writer) = TableWriter::<i16>::create(&copy, table.column_count(), None) {
+            let _ = black_box(writer.copy_rows(&reader, ..));
+            let shape = writer.shape();
+            check_file(writer.finish(), &copy, shape, |path| load_any(path));
         }
     }
 
@@ -467,6 +493,7 @@ calls! {
             for count in [0, 1, 3, 4096] {
                 let _ = black_box(writer.append(&vec![T::default(); count]));
             }
+            let _ = black_box(writer.append_table(table));
             let shape = writer.shape();
             check_file(writer.finish(), &path, shape, |path| load_any(path));
         }

@@ -1,0 +1,453 @@
+//! Rows that go from one table file to another.
+//!
+//! If the target's element type is the source's and rows are contiguous in both files, their bytes are the same. The
+//! system copies them from file to file if their checksums are known: if the target has none, or if its chunks are
+//! chunks of the source, whose checksums are taken over, so that damage to one is damage to the other. Everything else
+//! is read and written: parts of chunks at the ends, chunks that begin elsewhere, what the system does not copy, and
+//! values that are converted.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::ops::{Range, RangeBounds};
+
+use super::file::TableFile;
+use super::reader::TableReader;
+use super::writer::{Draft, TableWriter};
+use crate::array::Array;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::{self, Origin};
+use crate::files::checksum::RunSums;
+use crate::files::output::PayloadWriter;
+use crate::files::position::copy_in_system;
+use crate::files::stored::Stored;
+use crate::files::{PIECE_BYTES, run_length, zeroed};
+use crate::table::{DataLayout, TableView};
+use crate::window::{AnySlice, AnyWindow};
+
+/// Least number of bytes that are converted at a time, if there are as many: enough for several threads.
+const BLOCK_BYTES: usize = parallel::LEAST_BYTES;
+
+/// Largest number of bytes that the system is asked to copy at a time: it takes no signal meanwhile.
+const SYSTEM_BYTES: u64 = 1 << 30;
+
+/// Copies bytes between positions of two files inside the system; see [`copy_in_system`].
+type SystemCopy<'a> = dyn Fn(&File, u64, &File, u64, usize) -> io::Result<usize> + Sync + 'a;
+
+impl<T: Element> TableWriter<T> {
+    /// Appends consecutive rows of another file: all of them, or none. Values of another type are converted under
+    /// [`ConversionPolicy::Checked`], a block of some MiB at a time.
+    ///
+    /// If the types are the same and the source is row-major, no value is looked at, and NaN keep their bits. On Linux,
+    /// whole chunks of such rows are copied by the system (`copy_file_range`), which does not pass this program's
+    /// memory, and on some file systems takes no time or space: if the target has no checksums, or if both files have
+    /// the same [chunk size](crate::SaveOptions::checksums) and the rows begin at the same place of a chunk in both, as at the
+    /// beginning of both. Rows that go anywhere else are read and written, in parallel.
+    ///
+    /// The checksums of the target are those of the source, or are computed while the bytes are read. Those of the
+    /// source are compared where its bytes are read, if at least one chunk is copied. So damage to the source is found:
+    /// it is an error now, or the target is as damaged as the source, which [`verify`](crate::verify) and loading find
+    /// out. That does not hold for fewer bytes, for converted values, and for files without checksums.
+    ///
+    /// Names and meanings of the columns are in the dictionary that this file was created with; the reader's are not
+    /// compared with it. Progress is reported when all rows are there.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::ValueNotRepresentable`] with the row in this
+    /// file; [`Error::SizeOverflow`]; [`Error::Io`], also if the rows would be read from the file that is overwritten
+    /// [in place](crate::SaveOptions::in_place); [`Error::Format`] if the source is damaged or has become shorter;
+    /// [`Error::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{TableReader, TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let [monday, tuesday, both] = ["1.ntb", "2.ntb", "12.ntb"].map(|name| folder.path().join(name));
+    /// HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.0, 4.0]])?.save(&monday)?;
+    /// HomogenNumericTable::from_rows(&[[5_i64, 6], [7, 8], [9, 10]])?.save(&tuesday)?;
+    ///
+    /// let (monday, tuesday) = (TableReader::open(&monday)?, TableReader::open(&tuesday)?);
+    /// let mut writer = TableWriter::<f32>::create(&both, 2, monday.dictionary().clone())?;
+    /// writer.copy_rows(&monday, ..)?; // as it is
+    /// writer.copy_rows(&tuesday, 1..)?; // converted
+    /// assert!(matches!(writer.copy_rows(&tuesday, 1..4), Err(Error::RowsOutOfRange { row_count: 3, .. })));
+    /// writer.finish()?;
+    /// assert_eq!(HomogenNumericTable::<f32>::load(&both)?.as_slice()?, [1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 9.0, 10.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copy_rows(&mut self, reader: &TableReader, rows: impl RangeBounds<usize>) -> Result<()> {
+        self.copy_rows_by(reader, rows, &copy_in_system)
+    }
+
+    fn copy_rows_by(
+        &mut self,
+        reader: &TableReader,
+        rows: impl RangeBounds<usize>,
+        system: &SystemCopy<'_>,
+    ) -> Result<()> {
+        let (rows, file) = (reader.checked_rows(rows)?, &reader.file);
+        self.check_columns(file.shape.columns)?;
+        self.size_with(rows.len())?;
+        if self.new.overwrites(file.parts.file(), file.parts.path()) {
+            let reason = "the rows are in the file that is overwritten in place";
+            let source = io::Error::new(ErrorKind::InvalidInput, reason);
+            return Err(Error::Io { path: self.new.path().to_owned(), source });
+        }
+        if !file.has_rows_of(T::TYPE) {
+            let first = self.rows;
+            return match_element!(file.element_type, S => self.append_by(rows.len(), &|payload, to| {
+                convert::<S, T>(reader, rows.clone(), first, payload, to)
+            }));
+        }
+        let bytes = match file.shape.is_empty() {
+            true => 0..0,
+            false => file.size_of_rows(rows.start)..file.size_of_rows(rows.end),
+        };
+        self.append_by(rows.len(), &|payload, to| {
+            let transfer = Transfer { source: &file.parts, bytes: bytes.clone(), payload, to, system };
+            Ok(vec![transfer.run()?])
+        })
+    }
+}
+
+/// Reads rows, converts them, and writes them, of which the first one is to be row `first` of the file.
+fn convert<S: Element, T: Element>(
+    reader: &TableReader,
+    rows: Range<usize>,
+    first: usize,
+    payload: &PayloadWriter<'_, Draft<'_>>,
+    to: u64,
+) -> Result<Vec<RunSums>> {
+    let columns = reader.shape().columns;
+    let height = BLOCK_BYTES.div_ceil(columns * size_of::<S>().max(size_of::<T>())).min(rows.len());
+    let mut sums = RunSums::new(payload.chunk_size, to, rows.len() * columns * size_of::<T>())?;
+    let mut values = Array::<S>::zeros(Shape { rows: height, columns }.element_count_of(S::TYPE)?)?;
+    let mut stored = Stored::new(S::TYPE);
+    for start in rows.clone().step_by(height.max(1)) {
+        let block = start..rows.end.min(start + height);
+        let (shape, done) = (Shape { rows: block.len(), columns }, start - rows.start);
+        let values = &mut values.mutable_data()?[..block.len() * columns];
+        reader.read_into(block, values, &mut stored, None)?;
+        if S::TYPE != T::TYPE {
+            let window = AnyWindow::of_rows(AnySlice::new(values), shape.rows, columns);
+            let origin = Origin { row: first + done, column: 0 };
+            kernel::check(window, T::TYPE, ConversionPolicy::Checked, origin)?;
+        }
+        let lines = TableView::<S>::new(values, shape, DataLayout::RowMajor)?;
+        let written = payload.write::<T>(&lines, to + (done * columns * size_of::<T>()) as u64)?;
+        written.into_iter().for_each(|run| sums.extend(run));
+    }
+    Ok(vec![sums])
+}
+
+/// Bytes of the values of one file that become bytes of the values of another.
+struct Transfer<'a> {
+    source: &'a TableFile,
+    /// Where they are among the source's values.
+    bytes: Range<u64>,
+    payload: &'a PayloadWriter<'a, Draft<'a>>,
+    /// Where they begin among the target's values.
+    to: u64,
+    system: &'a SystemCopy<'a>,
+}
+
+impl Transfer<'_> {
+    fn run(&self) -> Result<RunSums> {
+        let mut sums = RunSums::new(self.payload.chunk_size, self.to, size(&self.bytes))?;
+        let known = self.known();
+        self.read_through(self.bytes.start..known.start, &mut sums)?;
+        let end = self.copy_in_system(known.clone());
+        self.take_over(known.start..end, &mut sums)?;
+        self.read_through(end..self.bytes.end, &mut sums)?;
+        Ok(sums)
+    }
+
+    /// Returns the bytes whose checksums are known or not needed: whole chunks of both files, if there are checksums.
+    fn known(&self) -> Range<u64> {
+        let (Range { start, end }, chunk) = (self.bytes.clone(), u64::from(self.payload.chunk_size));
+        if chunk == 0 {
+            return start..end;
+        }
+        let (first, last) = (start.next_multiple_of(chunk), end - end % chunk);
+        let are_chunks = self.source.chunk_size() == self.payload.chunk_size && start % chunk == self.to % chunk;
+        if are_chunks && first < last { first..last } else { start..start }
+    }
+
+    /// Returns where a byte of the source goes among the target's values.
+    fn place(&self, at: u64) -> u64 {
+        self.to + (at - self.bytes.start)
+    }
+
+    /// Has the system copy bytes. Returns where it stopped, at a chunk of the target.
+    fn copy_in_system(&self, bytes: Range<u64>) -> u64 {
+        let Some(new) = self.payload.output.sink.new else { return bytes.end }; // it is only tried
+        let mut at = bytes.start;
+        while at < bytes.end
+            && let Ok(target) = new.begun()
+        {
+            let count = (bytes.end - at).min(SYSTEM_BYTES);
+            let (from, to) = (self.source.payload().start + at, self.payload.offset + self.place(at));
+            match (self.system)(self.source.file(), from, target, to, count as usize) {
+                Ok(copied @ 1..) => at += count.min(copied as u64),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => break, // reading and writing the rest will tell why
+            }
+        }
+        match u64::from(self.payload.chunk_size) {
+            0 => at,
+            chunk => at - (at - bytes.start) % chunk, // they begin with a chunk
+        }
+    }
+
+    /// Takes over the checksums of whole chunks.
+    fn take_over(&self, bytes: Range<u64>, sums: &mut RunSums) -> Result<()> {
+        if self.payload.chunk_size == 0 || bytes.is_empty() {
+            return Ok(());
+        }
+        let chunk = u64::from(self.payload.chunk_size);
+        let chunks = bytes.start / chunk..bytes.end / chunk;
+        let mut stored = self.source.stored_sums(chunks.start)?;
+        for _ in chunks {
+            sums.push_known(u32::from_le_bytes(stored.next()?));
+        }
+        Ok(())
+    }
+
+    /// Reads bytes and writes them, in parallel if there are many, and appends their checksums.
+    fn read_through(&self, bytes: Range<u64>, sums: &mut RunSums) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let chunk = u64::from(self.source.chunk_size());
+        let is_compared = chunk > 0 && self.bytes.end - self.bytes.start >= chunk;
+        let read = match is_compared {
+            true => {
+                bytes.start - bytes.start % chunk..bytes.end.next_multiple_of(chunk).min(self.source.payload_length())
+            }
+            false => bytes.clone(),
+        };
+        let step = run_length(size(&read)).max(1) as u64;
+        let starts = (0..(read.end - read.start).div_ceil(step)).map(|run| read.start + run * step).collect();
+        let runs = parallel::map(starts, |start| self.read_run(start..read.end.min(start + step), is_compared, &bytes));
+        let mut found = Vec::new();
+        for run in runs {
+            let (source, target) = run?;
+            found.push(source);
+            sums.extend(target);
+        }
+        if is_compared { self.source.check_sums_from(read.start / chunk, found) } else { Ok(()) }
+    }
+
+    /// Reads a run of the source, and writes those of its bytes that are `wanted`. Returns the checksums of both.
+    fn read_run(&self, run: Range<u64>, is_compared: bool, wanted: &Range<u64>) -> Result<(RunSums, RunSums)> {
+        let within = |at: u64| at.clamp(wanted.start, wanted.end);
+        let target = within(run.start)..within(run.end);
+        let mut sums = RunSums::new(self.payload.chunk_size, self.place(target.start), size(&target))?;
+        let mut source = self.source.run(run.clone(), is_compared)?;
+        let mut buffer = zeroed(size(&run).min(PIECE_BYTES))?;
+        for start in run.clone().step_by(PIECE_BYTES) {
+            let end = run.end.min(start + PIECE_BYTES as u64);
+            let bytes = &mut buffer[..size(&(start..end))];
+            source.read(bytes)?;
+            let kept = within(start)..within(end);
+            if !kept.is_empty() {
+                let bytes = &bytes[size(&(start..kept.start))..size(&(start..kept.end))];
+                sums.update(bytes);
+                self.payload.output.write(bytes, self.payload.offset + self.place(kept.start))?;
+            }
+        }
+        Ok((source.into_sums(), sums))
+    }
+}
+
+/// Returns the number of bytes of a range of a file, no larger than half of what can be counted: positions in a file
+/// that this machine cannot count are never reached, since its table would be refused.
+fn size(bytes: &Range<u64>) -> usize {
+    usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::files::position::{Sink, read_at};
+    use crate::{HomogenNumericTable, SaveOptions, verify};
+
+    /// 300 rows of 6 bytes; a chunk ends with every 32nd row.
+    const CHUNK: u32 = 64;
+    const ROWS: usize = 300;
+
+    fn options(chunk_size: Option<u32>) -> SaveOptions {
+        SaveOptions::new().durable(false).checksums(chunk_size)
+    }
+
+    fn values() -> Vec<u16> {
+        (0..ROWS as u16 * 3).map(|i| i.wrapping_mul(40_503)).collect()
+    }
+
+    fn source(folder: &Path, chunk_size: Option<u32>) -> (PathBuf, TableReader) {
+        let path = folder.join("source.ntb");
+        let table = HomogenNumericTable::from_array(values(), Shape { rows: ROWS, columns: 3 }).unwrap();
+        table.save_with(&path, options(chunk_size)).unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        (path, reader)
+    }
+
+    fn by_hand(source: &File, from: u64, target: &File, to: u64, count: usize) -> io::Result<usize> {
+        let mut bytes = vec![0; count];
+        read_at(source, &mut bytes, from)?;
+        target.write_at(&bytes, to)?;
+        Ok(count)
+    }
+
+    /// Copies parts of a file behind what is there already, and compares the file with one that is saved.
+    fn check_copies(system: &SystemCopy<'_>) {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, saved] = ["copy.ntb", "saved.ntb"].map(|name| folder.path().join(name));
+        for source_chunks in [Some(CHUNK), None] {
+            let (_, reader) = source(folder.path(), source_chunks);
+            for chunk_size in [Some(CHUNK), None, Some(48), Some(1 << 20)] {
+                for (before, rows) in
+                    [(0, 0..300), (0, 32..300), (32, 0..300), (5, 37..299), (1, 0..300), (3, 250..251)]
+                {
+                    let mut writer = TableWriter::<u16>::create_with(&path, 3, None, options(chunk_size)).unwrap();
+                    let mut expected = values()[..before * 3].to_vec();
+                    writer.append(&expected).unwrap();
+                    for rows in [rows.clone(), 300..300, 7..140] {
+                        writer.copy_rows_by(&reader, rows.clone(), system).unwrap();
+                        expected.extend(&values()[rows.start * 3..rows.end * 3]);
+                    }
+                    writer.append(&[1_u16, 2, 3]).unwrap();
+                    expected.extend([1, 2, 3]);
+                    writer.finish().unwrap();
+                    let shape = Shape { rows: expected.len() / 3, columns: 3 };
+                    let table = HomogenNumericTable::from_array(expected, shape).unwrap();
+                    table.save_with(&saved, options(chunk_size)).unwrap();
+                    assert!(fs::read(&path).unwrap() == fs::read(&saved).unwrap(), "{chunk_size:?} {before} {rows:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn however_much_the_system_copies_the_file_is_the_one_that_is_saved() {
+        check_copies(&copy_in_system);
+        check_copies(&by_hand);
+        for most in [1, 63, 64, 100] {
+            check_copies(&|source, from, target, to, count| by_hand(source, from, target, to, count.min(most)));
+        }
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_read_and_written() {
+        for kind in [ErrorKind::Unsupported, ErrorKind::CrossesDevices, ErrorKind::InvalidInput, ErrorKind::Other] {
+            check_copies(&|_, _, _, _, _| Err(kind.into())); // ENOSYS, EXDEV ...
+            let calls = AtomicUsize::new(0);
+            check_copies(&|source, from, target, to, count| match calls.fetch_add(1, Ordering::Relaxed) % 3 {
+                2 => Err(kind.into()),
+                _ => by_hand(source, from, target, to, count.min(100)),
+            });
+        }
+        check_copies(&|_, _, _, _, _| Ok(0));
+        let calls = AtomicUsize::new(0);
+        check_copies(&|source, from, target, to, count| match calls.fetch_add(1, Ordering::Relaxed) % 3 {
+            0 => by_hand(source, from, target, to, count.min(70)),
+            1 => Err(ErrorKind::Interrupted.into()), // which is tried again
+            _ => by_hand(source, from, target, to, count),
+        });
+    }
+
+    #[test]
+    fn whole_chunks_at_the_same_place_pass_the_system_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("copy.ntb");
+        let (_, reader) = source(folder.path(), Some(CHUNK));
+        let copied = |chunk_size, before: usize, rows: Range<usize>| {
+            let copied = AtomicUsize::new(0);
+            let mut writer = TableWriter::<u16>::create_with(&path, 3, None, options(chunk_size)).unwrap();
+            writer.append(&values()[..before * 3]).unwrap();
+            let count = |source: &File, from, target: &File, to, count| {
+                copied.fetch_add(count, Ordering::Relaxed);
+                by_hand(source, from, target, to, count)
+            };
+            writer.copy_rows_by(&reader, rows, &count).unwrap();
+            copied.into_inner()
+        };
+        assert_eq!(copied(Some(CHUNK), 0, 0..300), 28 * 64); // of 1800 bytes
+        assert_eq!(copied(Some(CHUNK), 32, 64..300), 22 * 64); // of 1416 bytes
+        assert_eq!(copied(Some(CHUNK), 1, 33..300), 24 * 64); // from row 33, which is within chunk 3
+        assert_eq!(copied(Some(CHUNK), 1, 0..300), 0);
+        assert_eq!(copied(Some(32), 0, 0..300), 0);
+        assert_eq!(copied(None, 1, 0..300), 1800);
+        assert_eq!(copied(None, 0, 7..8), 6);
+    }
+
+    #[test]
+    fn damage_to_the_source_is_an_error_or_damage_to_the_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.ntb");
+        for (chunk_size, damaged, is_refused) in [
+            (Some(CHUNK), 130, false), // in chunk 2, which the system copies
+            (Some(CHUNK), 1799, true), // in the last one, a part
+            (Some(48), 130, true),
+            (Some(1 << 20), 0, true),
+        ] {
+            let (path, reader) = source(folder.path(), Some(CHUNK));
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[4096 + damaged] ^= 4;
+            fs::write(&path, bytes).unwrap();
+            let mut writer = TableWriter::<u16>::create_with(&copy, 3, None, options(chunk_size)).unwrap();
+            let outcome = writer.copy_rows_by(&reader, .., &by_hand);
+            let start = 4096 + damaged as u64 / 64 * 64;
+            if is_refused {
+                assert!(
+                    matches!(&outcome, Err(Error::Format { path: Some(p), offset, .. }) if (p, *offset) == (&path, start)),
+                    "{outcome:?}"
+                );
+                assert_eq!(writer.shape().rows, 0);
+                writer.append(&[1_u16, 2, 3]).unwrap();
+                writer.finish().unwrap();
+                assert_eq!(HomogenNumericTable::<u16>::load(&copy).unwrap().as_slice().unwrap(), [1, 2, 3]);
+            } else {
+                outcome.unwrap();
+                writer.finish().unwrap();
+                assert!(matches!(verify(&copy), Err(Error::Format { offset, .. }) if offset == start));
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_that_becomes_shorter_while_the_system_copies_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.ntb");
+        for most in [0, 64, 1000] {
+            for chunk_size in [Some(CHUNK), None] {
+                let (path, reader) = source(folder.path(), Some(CHUNK));
+                let mut writer = TableWriter::<u16>::create_with(&copy, 3, None, options(chunk_size)).unwrap();
+                writer.append(&values()[..96]).unwrap(); // three chunks
+                let calls = AtomicUsize::new(0);
+                let cut = |source: &File, from, target: &File, to, count: usize| {
+                    if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+                        OpenOptions::new().write(true).open(&path)?.set_len(from + most)?;
+                    }
+                    by_hand(source, from, target, to, count.min(most as usize))
+                };
+                let outcome = writer.copy_rows_by(&reader, 32.., &cut);
+                assert!(
+                    matches!(&outcome, Err(Error::Format { reason, .. }) if reason.contains("shorter")),
+                    "{outcome:?}"
+                );
+                assert_eq!(writer.shape().rows, 32);
+                writer.finish().unwrap();
+                assert_eq!(verify(&copy).unwrap(), chunk_size.is_some());
+                assert_eq!(HomogenNumericTable::<u16>::load(&copy).unwrap().as_slice().unwrap(), &values()[..96]);
+            }
+        }
+    }
+}
