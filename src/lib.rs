@@ -41,7 +41,7 @@
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
 //! | a table as bytes | [`to_bytes`](HomogenNumericTable::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`] |
-//! | files larger than memory | [`TableReader`], [`TableWriter`] |
+//! | files larger than memory | [`TableReader`], [`TableWriter`]; changed in one loop: [`FileBlocks`] |
 #![cfg_attr(
     feature = "mmap",
     doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
@@ -111,13 +111,14 @@
 #![cfg_attr(
     feature = "rayon",
     doc = "| several threads | [`par_row_blocks`](BlockAccess::par_row_blocks), \
-        [`par_update_row_blocks`](BlockUpdate::par_update_row_blocks) ... (feature `rayon`) |"
+        [`par_update_row_blocks`](BlockUpdate::par_update_row_blocks), of a file \
+        [`par_row_blocks`](TableReader::par_row_blocks) ... (feature `rayon`) |"
 )]
 #![cfg_attr(
     not(feature = "rayon"),
     doc = "| several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |"
 )]
-//! | minimum, mean, variance ... of each column | [`BasicStatistics`] |
+//! | minimum, mean, variance ... of each column, of a table or a file | [`BasicStatistics`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
 //!

@@ -90,7 +90,8 @@ impl SaveOptions {
     /// before rows are appended. The first bytes are written last: an interrupted save leaves a file that no reader
     /// takes for a table, and one that fails after it began to write leaves an empty file, or none if there was none. A
     /// table that is mapped from the file must not be saved to it in place: see the rules of
-    /// [`map`](HomogenNumericTable#method.map).
+    /// [`map`](HomogenNumericTable#method.map). Nor can the rows of a [`TableReader`](crate::TableReader) be written to
+    /// its own file in place: those that have not been read yet are lost.
     ///
     /// # Examples
     /// ```
