@@ -73,10 +73,14 @@
 )]
 #![cfg_attr(
     feature = "npz",
-    doc = "| SciPy's sparse matrices | [`load_npz`](CsrNumericTable::load_npz), \
-        [`save_npz`](CsrNumericTable::save_npz) (feature `npz`) |"
+    doc = "| NumPy's files of several arrays, SciPy's sparse matrices | [`NpzReader`], [`NpzWriter`], [`save_npz`] ...; \
+        [`load_npz`](CsrNumericTable::load_npz), [`save_npz`](CsrNumericTable::save_npz) (feature `npz`) |"
 )]
-#![cfg_attr(not(feature = "npz"), doc = "| SciPy's sparse matrices | `load_npz`, `save_npz` (feature `npz`) |")]
+#![cfg_attr(
+    not(feature = "npz"),
+    doc = "| NumPy's files of several arrays, SciPy's sparse matrices | `NpzReader`, `NpzWriter`, `save_npz` ...; \
+        `load_npz`, `save_npz` (feature `npz`) |"
+)]
 #![cfg_attr(
     feature = "sprs",
     doc = "| `sprs` matrices | `try_from` in both directions, [`SprsIndex`] (feature `sprs`) |"
@@ -146,7 +150,7 @@
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
-//! * `npz`: SciPy's `.npz` files of sparse matrices are read and written.
+//! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
 //! * `arrow`: Arrow record batches and fixed-size lists from tables, and tables from them. Arrow's versions change more often
 //!   than ours: which one this is may change with any release.
@@ -205,9 +209,6 @@ pub use crate::interop::csv::{
     CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
     CustomKind,
 };
-#[cfg(feature = "npz")]
-#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-pub use crate::interop::sparse::NpzOptions;
 #[cfg(feature = "sprs")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
 pub use crate::interop::sparse::SprsIndex;
@@ -217,6 +218,11 @@ pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices,
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub use crate::interop::{ArrowOptions, from_record_batches_any};
+#[cfg(feature = "npz")]
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub use crate::interop::{
+    NpzArray, NpzOptions, NpzReader, NpzWriter, load_npz_columns, save_npz, save_npz_columns, save_npz_with,
+};
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};

@@ -205,6 +205,28 @@ pub enum Error {
         /// Its larger index.
         second: usize,
     },
+    /// No array of an `.npz` file has the name.
+    #[cfg(feature = "npz")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    #[error("{}no array has the name {name:?}{near}", prefix(path.as_deref()))]
+    UnknownArray {
+        /// The file, as the caller named it; `None` if the bytes do not come from one.
+        path: Option<PathBuf>,
+        /// The name, shortened if it is long.
+        name: String,
+        /// Names that are similar, in words; empty if there are none.
+        near: String,
+    },
+    /// An array cannot have this name in an `.npz` file: NumPy would not find it again, or another array has it.
+    #[cfg(feature = "npz")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    #[error("no array of an .npz file can have the name {name:?}: {reason}")]
+    UnsupportedArrayName {
+        /// The name, shortened if it is long.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// Tables are joined, and there are none.
     #[error("there are no tables to join")]
     NoTables,

@@ -13,6 +13,9 @@ pub(crate) mod csv;
 mod ndarray;
 #[cfg(feature = "npy")]
 mod npy; // forbids unsafe code in all of its files but one
+#[cfg(feature = "npz")]
+#[forbid(unsafe_code)]
+mod npz;
 #[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
 #[forbid(unsafe_code)]
 pub(crate) mod sparse;
@@ -26,3 +29,7 @@ pub use arrow::{ArrowOptions, from_record_batches_any};
 pub use ndarray::NdarraySource;
 #[cfg(feature = "npy")]
 pub use npy::{load_npy_any, read_npy_any};
+#[cfg(feature = "npz")]
+pub use npz::{
+    NpzArray, NpzOptions, NpzReader, NpzWriter, load_npz_columns, save_npz, save_npz_columns, save_npz_with,
+};

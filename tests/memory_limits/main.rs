@@ -6,6 +6,8 @@
 mod counting;
 #[cfg(feature = "npy")]
 mod damaged_npy_files;
+#[cfg(feature = "npz")]
+mod damaged_npz_files;
 #[cfg(all(feature = "sparse-files", feature = "npz"))]
 mod damaged_sparse_files;
 mod damaged_table_files;

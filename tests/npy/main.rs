@@ -8,6 +8,8 @@ mod copies;
 mod golden_files;
 #[cfg(feature = "mmap")]
 mod maps;
+#[cfg(feature = "npz")]
+mod npz;
 mod numpy;
 mod round_trips;
 mod structured;

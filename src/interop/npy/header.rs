@@ -28,7 +28,7 @@ const DIGITS: usize = 21;
 pub(in crate::interop) struct NpyHeader {
     pub(in crate::interop) element_type: ElementType,
     pub(super) is_big_endian: bool,
-    pub(super) layout: DataLayout,
+    pub(in crate::interop) layout: DataLayout,
     pub(in crate::interop) shape: Shape,
     /// Number of bytes before the values.
     pub(super) length: usize,
@@ -66,7 +66,7 @@ impl NpyHeader {
     }
 
     /// Checks that the values have the expected type; `converter` is the name of the call that accepts other types.
-    pub(super) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
+    pub(in crate::interop) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
             found => Err(Error::ElementTypeMismatch { expected, found, path: None, converter }),
@@ -87,7 +87,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`.
-    pub(super) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
+    pub(in crate::interop) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
         let descr = code(element_type)?;
         let Shape { rows, columns } = shape;
         // One row, one column and no values at all have both orders: NumPy calls that C order.
@@ -100,7 +100,7 @@ impl NpyHeader {
 
 /// The description of one array: of numbers, or of structures.
 #[derive(Debug)]
-pub(super) enum AnyHeader {
+pub(in crate::interop) enum AnyHeader {
     Numbers(NpyHeader),
     Records(RecordHeader),
 }
@@ -117,7 +117,7 @@ impl AnyHeader {
     ///
     /// # Errors
     /// [`Error::Format`] with what is wrong, and where; `failed` of an error of `source`.
-    pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
+    pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let Dictionary { text, start, is_utf8 } = Dictionary::read(source, failed)?;
         Self::parse(&text, start, is_utf8)
     }
@@ -303,7 +303,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
             return Err(Error::format(start.len() as u64, reason));
         }
         [0x89, b'N', b'T', b'B', ..] => "this is a table file of this library: `load` reads it",
-        [b'P', b'K', 3, 4, ..] => "this is a zip file, perhaps .npz: unpack its .npy files",
+        [b'P', b'K', 3, 4, ..] => "this is a zip file, perhaps .npz: `NpzReader` reads those",
         [0x1f, 0x8b, ..] => "this is compressed with gzip: decompress it first",
         [0x80, 2..=5, ..] => "this is a Python pickle, which would run code: it is never loaded",
         _ => "this is not a .npy file",

@@ -33,12 +33,12 @@ pub(super) mod parts;
 #[forbid(unsafe_code)]
 mod read;
 #[forbid(unsafe_code)]
-mod records;
+pub(super) mod records;
 #[forbid(unsafe_code)]
 pub(super) mod values;
 #[forbid(unsafe_code)]
 mod write;
 #[forbid(unsafe_code)]
-mod write_records;
+pub(super) mod write_records;
 
 pub use read::{load_npy_any, read_npy_any};

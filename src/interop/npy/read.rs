@@ -82,7 +82,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn read_npy(mut source: impl Read) -> Result<Self> {
         let header = NpyHeader::read(&mut source, &in_stream)?;
         header.check_type(T::TYPE, None)?;
-        read_stream(&header, &mut source)
+        read_stream(&header, &mut source, 0)
     }
 
     /// Creates a table from the bytes of a NumPy file in memory, without copying the values if they are aligned for `T`
@@ -157,9 +157,9 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
     match AnyHeader::read(&mut source, &in_stream)? {
         AnyHeader::Numbers(header) => {
-            match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source)?)))
+            match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source, 0)?)))
         }
-        AnyHeader::Records(header) => Ok(Box::new(read_records(&header, &mut source)?)),
+        AnyHeader::Records(header) => Ok(Box::new(read_records(&header, &mut source, 0)?)),
     }
 }
 

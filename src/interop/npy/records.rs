@@ -41,9 +41,9 @@ pub(super) struct RecordFields {
 
 /// The description of an array of structures.
 #[derive(Debug)]
-pub(super) struct RecordHeader {
+pub(in crate::interop) struct RecordHeader {
     pub(super) fields: RecordFields,
-    pub(super) rows: usize,
+    pub(in crate::interop) rows: usize,
     /// Number of bytes before the records.
     pub(super) length: usize,
     /// Where the file describes the fields.
@@ -130,11 +130,12 @@ impl RecordHeader {
     ///
     /// # Errors
     /// [`Error::Format`].
-    pub(super) fn check_file_length(&self, real_length: u64) -> Result<()> {
+    pub(in crate::interop) fn check_file_length(&self, real_length: u64) -> Result<()> {
         check_length(self.length, self.payload_length(), &self.described(), real_length)
     }
 
-    fn layout(&self) -> Result<RecordLayout> {
+    /// Returns the layout of the records in the file.
+    pub(in crate::interop) fn layout(&self) -> Result<RecordLayout> {
         let start = RecordLayout::new(self.fields.size);
         self.fields.fields.iter().try_fold(start, |layout, field| match field.is_array {
             true => layout.array(&field.name, field.element, field.offset, field.count),
@@ -213,11 +214,15 @@ fn load(header: &RecordHeader, payload: &impl NpyPayload) -> Result<AosNumericTa
     AosNumericTable::of_own(array, &plan.layout, None)
 }
 
-/// Reads all records from a stream, which may end too early: allocates at most twice the number of bytes read until
-/// then, plus 1 MiB.
-pub(super) fn read_records(header: &RecordHeader, source: &mut impl Read) -> Result<AosNumericTable> {
-    let plan = Plan::new(header)?;
-    let mut bytes = read_parts::<u8>(header.length, header.payload_length(), &header.described(), source, |_| {})?;
+/// Reads all records from a stream, which may end too early: allocates at most `known` bytes, the number of those that
+/// are there for certain, or twice the number of bytes read until then, plus 1 MiB.
+pub(in crate::interop) fn read_records(
+    header: &RecordHeader,
+    source: &mut impl Read,
+    known: usize,
+) -> Result<AosNumericTable> {
+    let (plan, length) = (Plan::new(header)?, header.payload_length());
+    let mut bytes = read_parts::<u8>(header.length, length, &header.described(), source, known, |_| {})?;
     if let Some(repacking) = &plan.repacking {
         let mut copy = Array::zeros(Shape { rows: header.rows, columns: plan.layout.size() }.element_count()?)?;
         repacking.par_copy(&bytes, copy.mutable_data()?);
@@ -308,7 +313,7 @@ impl AosNumericTable {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn read_npy(mut source: impl Read) -> Result<Self> {
         let header = records_only(AnyHeader::read(&mut source, &|source| Error::Stream { source }))?;
-        read_records(&header, &mut source)
+        read_records(&header, &mut source, 0)
     }
 }
 

@@ -156,35 +156,38 @@ fn turn(bytes: &mut [u8], header: &NpyHeader) {
     }
 }
 
-/// Reads all values from a stream, which may end too early: allocates at most twice the number of bytes read, plus 1
-/// MiB.
+/// Reads all values from a stream, which may end too early: allocates at most `known` bytes, the number of those that
+/// are there for certain, or twice the number of bytes read, plus 1 MiB.
 pub(in crate::interop) fn read_stream<T: Element>(
     header: &NpyHeader,
     source: &mut impl Read,
+    known: usize,
 ) -> Result<HomogenNumericTable<T>> {
     let described = format!("{} {} values", header.shape, header.element_type);
     let count = header.shape.element_count_of(T::TYPE)?;
-    let array = read_parts::<T>(header.length, count, &described, source, |bytes| {
+    let array = read_parts::<T>(header.length, count, &described, source, known, |bytes| {
         turn(bytes, header);
         swap_if_big_endian(bytes, size_of::<T>());
     })?;
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 
-/// Reads so many values from a stream, part by part, each no longer than all before it. `turn` is called with the bytes
-/// of each part. `start` is the number of bytes before the first value.
+/// Reads so many values from a stream, part by part, each no longer than all before it, or than the number of bytes that
+/// are there for certain. `turn` is called with the bytes of each part. `start` is the number of bytes before the first
+/// value.
 pub(super) fn read_parts<T: Element>(
     start: usize,
     count: usize,
     described: &str,
     source: &mut impl Read,
+    known: usize,
     turn: impl Fn(&mut [u8]),
 ) -> Result<Array<T>> {
     let size = size_of::<T>();
     let mut parts: Vec<Array<T>> = Vec::new();
     let mut have = 0;
     while have < count {
-        let mut part = Array::<T>::zeros((count - have).min(have.max(FIRST_BYTES / size)))?;
+        let mut part = Array::<T>::zeros((count - have).min(have.max(known.max(FIRST_BYTES) / size)))?;
         let bytes = bytemuck::cast_slice_mut(part.mutable_data()?);
         source.read_exact(bytes).map_err(|source| match source.kind() {
             ErrorKind::UnexpectedEof => {

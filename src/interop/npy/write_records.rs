@@ -110,7 +110,7 @@ impl AosNumericTable {
 }
 
 /// Returns the layout of the records in a file: that of the table, if its columns are in the order of their offsets.
-fn file_layout(table: &AosNumericTable) -> Result<RecordLayout> {
+pub(in crate::interop) fn file_layout(table: &AosNumericTable) -> Result<RecordLayout> {
     let layout = table.layout();
     let mut end = 0;
     let is_ordered = layout.fields().all(|(feature, offset)| {
@@ -133,7 +133,10 @@ fn file_layout(table: &AosNumericTable) -> Result<RecordLayout> {
 }
 
 /// Returns the header of a file.
-fn encode(layout: &RecordLayout, rows: usize) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// [`Error::UnsupportedElementType`], [`Error::UnsupportedName`], [`Error::HeaderTooLong`].
+pub(in crate::interop) fn encode(layout: &RecordLayout, rows: usize) -> Result<Vec<u8>> {
     let fields = layout.fields().collect::<Vec<_>>();
     let (mut items, mut names, mut end, mut column) = (Vec::new(), HashSet::new(), 0, 0);
     let gap = |items: &mut Vec<String>, length: usize| {
@@ -195,7 +198,7 @@ fn quote(name: &str) -> Result<String, &'static str> {
 }
 
 /// Calls `take` with the bytes of the records, as they are in files, piece by piece.
-fn for_each_piece(
+pub(in crate::interop) fn for_each_piece(
     table: &AosNumericTable,
     layout: &RecordLayout,
     mut take: impl FnMut(&[u8]) -> Result<()>,

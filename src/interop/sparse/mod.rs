@@ -27,7 +27,5 @@ mod svmlight;
 pub use self::sprs::SprsIndex;
 #[cfg(feature = "sparse-files")]
 pub use matrix_market::MatrixMarketOptions;
-#[cfg(feature = "npz")]
-pub use npz::NpzOptions;
 #[cfg(feature = "sparse-files")]
 pub use svmlight::{Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};

@@ -8,16 +8,12 @@
 //!
 //! Other members, such as `_is_array.npy`, are skipped. Pickles are never loaded.
 //!
-//! * `zip`: members of a zip file; `archive`: writing them; `read`, `write`: the public interface; `options`: options.
+//! `read`, `write`: the public interface. The zip file itself, and the options, are in [`crate::interop::npz`].
 //!
-//! Invariant: no memory is allocated for a size that a member claims: at most twice the number of bytes that have been
-//! read from it. Those may be a thousand times as many as the file has, of which [`NpzOptions::max_bytes`] decides.
 //! What is transposed takes memory for each row as well, of which [`NpzOptions::max_rows`] decides.
 
-mod archive;
-mod options;
 mod read;
 mod write;
-mod zip;
 
-pub use options::NpzOptions;
+#[cfg(doc)]
+use crate::NpzOptions;

@@ -1,11 +1,9 @@
 //! Tables from `.npz` files.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek};
+use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::NpzOptions;
-use super::zip::{Entry, Zip};
 use crate::array::AnyArray;
 use crate::base::element::match_element;
 use crate::base::error::{Error, Result};
@@ -15,6 +13,10 @@ use crate::files::open::open_regular;
 use crate::interop::npy::header::NpyHeader;
 use crate::interop::npy::parts::read_name;
 use crate::interop::npy::values::read_stream;
+use crate::interop::npz::NpzOptions;
+use crate::interop::npz::failure::{failed, within};
+use crate::interop::npz::zip::{Entry, Zip};
+use crate::interop::sparse::row_limit::RowLimit;
 use crate::table::Refused;
 use crate::table::csr::CsrNumericTable;
 
@@ -91,16 +93,6 @@ impl CsrNumericTable {
     }
 }
 
-/// Makes an error of the zip file's source.
-fn failed(source: std::io::Error) -> Error {
-    match source.kind() {
-        ErrorKind::UnexpectedEof => Error::format(0, "it is cut off, or became shorter while it was read"),
-        // What the decompressor reports.
-        ErrorKind::InvalidInput | ErrorKind::InvalidData => Error::format(0, "its compressed bytes are damaged"),
-        _ => Error::Stream { source },
-    }
-}
-
 fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTable> {
     let mut file = Npz { zip: Zip::open(source, failed)?, left: options.max_bytes };
     let format = file.text("format")?;
@@ -114,9 +106,10 @@ fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTab
     };
     let [rows, columns] = file.shape()?;
     // Of `csr`, there is an offset for each row in the file; of `csc`, there is nothing.
+    let row_limit = options.max_rows.map(RowLimit::new).unwrap_or_default();
     let limit = match is_transposed {
-        true => Some(options.row_limit.of(file.zip.length())),
-        false => options.row_limit.set(),
+        true => Some(row_limit.of(file.zip.length())),
+        false => row_limit.set(),
     };
     if let Some(limit) = limit.filter(|&limit| rows as u64 > limit) {
         let reason = format!("{rows} rows are more than {limit}: `NpzOptions::max_rows` allows more");
@@ -193,30 +186,12 @@ impl<R: Read + Seek> Npz<R> {
             }
             header.check_file_length(entry.size)?;
             let array = match_element!(header.element_type, T => {
-                AnyArray::new(read_stream::<T>(&header, &mut member).map_err(unwrapped)?.into_array()?)
+                AnyArray::new(read_stream::<T>(&header, &mut member, 0)?.into_array()?)
             });
             member.finish()?;
             Ok(array)
         })();
         array.map_err(|error| within(error, name))
-    }
-}
-
-/// Names an error of the source.
-fn unwrapped(error: Error) -> Error {
-    match error {
-        Error::Stream { source } => failed(source),
-        error => error,
-    }
-}
-
-/// Names the member that an error is about.
-fn within(error: Error, name: &str) -> Error {
-    match error {
-        Error::Format { path, offset, reason } => {
-            Error::Format { path, offset, reason: format!("in \"{name}.npy\": {reason}") }
-        }
-        error => error,
     }
 }
 

@@ -1,10 +1,7 @@
 //! `.npz` files from tables.
 
-use std::io::{self, Write};
 use std::path::Path;
 
-use super::NpzOptions;
-use super::archive::Archive;
 use crate::array::Array;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
@@ -14,8 +11,11 @@ use crate::files::PIECE_BYTES;
 use crate::files::byte_order::swap_if_big_endian;
 use crate::files::output::Output;
 use crate::files::position::Sink;
+use crate::files::progress::Meter;
 use crate::files::replace::replace;
 use crate::interop::npy::parts::{encode_name, encode_vector};
+use crate::interop::npz::NpzOptions;
+use crate::interop::npz::archive::{Archive, Member};
 use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::index::Indices;
@@ -84,17 +84,21 @@ impl CsrNumericTable {
         let is_compressed = options.is_compressed;
         replace(path, &options.save, |sink| {
             let output = Output { sink, path };
-            let mut archive = Archive::new(&output);
+            let (indices, offsets) = (numbers::<I>(self.indices())?, numbers::<I>(self.offsets())?);
+            let bytes = size_of_val(&indices[..]) + size_of_val(&offsets[..]) + size_of_val(shape);
+            let bytes = bytes + values.len() * values.element_type().size_in_bytes();
+            let mut archive = Archive::new(Meter::start(options.save.hook(), bytes as u64));
             // In the order of SciPy.
-            write_array(&mut archive, "indices.npy", &numbers::<I>(self.indices())?, is_compressed)?;
-            write_array(&mut archive, "indptr.npy", &numbers::<I>(self.offsets())?, is_compressed)?;
+            write_array(&mut archive, &output, "indices.npy", &indices, is_compressed)?;
+            write_array(&mut archive, &output, "indptr.npy", &offsets, is_compressed)?;
             let format = encode_name("csr")?;
-            archive.member("format.npy", format.len() as u64, is_compressed, |body| body.write_all(&format))?;
-            write_array(&mut archive, "shape.npy", shape, is_compressed)?;
+            let size = format.len() as u64;
+            archive.member(&output, "format.npy", size, is_compressed, |member| member.write(&format))?;
+            write_array(&mut archive, &output, "shape.npy", shape, is_compressed)?;
             match_element!(values.element_type(), T => {
-                write_array(&mut archive, "data.npy", self.values_as::<T>()?, is_compressed)?;
+                write_array(&mut archive, &output, "data.npy", self.values_as::<T>()?, is_compressed)?;
             });
-            archive.finish()
+            archive.finish(&output).map(drop)
         })
     }
 }
@@ -125,28 +129,29 @@ fn numbers<I: Element>(indices: Indices<'_>) -> Result<Numbers<'_, I>> {
 
 /// Writes an array of one dimension.
 fn write_array<T: Element>(
-    archive: &mut Archive<'_, impl Sink>,
+    archive: &mut Archive,
+    output: &Output<'_, impl Sink>,
     name: &str,
     values: &[T],
     is_compressed: bool,
 ) -> Result<()> {
     let header = encode_vector(T::TYPE, values.len())?;
     let size = (header.len() + size_of_val(values)) as u64;
-    archive.member(name, size, is_compressed, |body| {
-        body.write_all(&header)?;
-        write_values(body, values)
+    archive.member(output, name, size, is_compressed, |member| {
+        member.write(&header)?;
+        write_values(member, values)
     })
 }
 
 /// Writes values as they are in files, piece by piece.
-fn write_values<T: Element>(body: &mut dyn Write, values: &[T]) -> io::Result<()> {
+fn write_values<T: Element>(member: &mut Member<'_>, values: &[T]) -> Result<()> {
     for piece in values.chunks(PIECE_BYTES / size_of::<T>()) {
         if cfg!(target_endian = "little") {
-            body.write_all(bytemuck::cast_slice(piece))?;
+            member.write_values(bytemuck::cast_slice(piece))?;
         } else {
             let mut bytes = bytemuck::cast_slice::<T, u8>(piece).to_vec();
             swap_if_big_endian(&mut bytes, size_of::<T>());
-            body.write_all(&bytes)?;
+            member.write_values(&bytes)?;
         }
     }
     Ok(())

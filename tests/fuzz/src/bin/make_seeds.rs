@@ -80,6 +80,15 @@ fn sparse_files(root: &Path) -> Result {
         let file = root.join(format!("corpus/sparse_text/{name}.seed"));
         fs::write(file, [&options, &fs::read(&path)?[..]].concat())?;
     }
+    // Files of several arrays, those that are not longer than inputs may be.
+    for entry in fs::read_dir(root.join("../../data/golden/npz"))? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let bytes = fs::read(&path)?;
+        if path.extension().is_some_and(|extension| extension == "npz") && bytes.len() < 4096 {
+            fs::write(root.join(format!("corpus/npz/arrays_{name}.seed")), [&[1], &bytes[..]].concat())?;
+        }
+    }
     Ok(())
 }
 

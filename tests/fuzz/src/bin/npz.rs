@@ -1,5 +1,5 @@
-//! SciPy's files of sparse matrices: whatever is in them is read or refused within the limits; what is read can be
-//! written, compressed or not, and is read again.
+//! Files of several arrays, and SciPy's of sparse matrices: whatever is in them is read or refused within the limits;
+//! what is read can be written, compressed or not, and is read again.
 //!
 //! The first byte of an input chooses whether checksums are made right, the rest is the file.
 
@@ -8,7 +8,10 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::{CsrNumericTable, Element, ElementType, Error, NpzOptions, NumericTable, SaveOptions};
+use numeric_table::{
+    BlockAccess, CsrNumericTable, Element, ElementType, Error, NpzOptions, NpzReader, NpzWriter, NumericTable,
+    SaveOptions,
+};
 use numeric_table_fuzz::with_element;
 
 /// What the arrays of a file may have together, and rows that it may have: what a request for memory is allowed.
@@ -25,7 +28,63 @@ fuzz_target!(|data: &[u8]| {
         Ok(table) => with_element!(table.values().element_type(), T => check_accepted::<T>(&table)),
         Err(error) => check_refused(&error),
     }
+    check_arrays(file);
 });
+
+/// Lists, describes and loads all arrays; writes those that were read, which are read again.
+fn check_arrays(file: Vec<u8>) {
+    let length = file.len();
+    let mut reader = match NpzReader::new(Cursor::new(file), options()) {
+        Ok(reader) => reader,
+        Err(error) => return check_refused(&error),
+    };
+    let names: Vec<String> = reader.names().map(str::to_owned).collect();
+    assert!(names.len() == reader.len() && names.len() <= length / 46);
+    let mut tables = Vec::new();
+    for name in names.iter().take(16) {
+        let described = reader.describe(name);
+        match reader.load_any(name) {
+            Ok(table) => {
+                let described = described.unwrap();
+                assert!(described.size <= BYTES && described.shape == table.shape());
+                assert_eq!(&described.dictionary, table.dictionary());
+                tables.push((name, table));
+            }
+            Err(error) => check_refused(&error),
+        }
+    }
+    match reader.load_all_columns() {
+        Ok(table) => assert!(table.column_count() == names.len()),
+        Err(error) => check_refused(&error),
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrays.npz");
+    for is_compressed in [false, true] {
+        let mut writer = NpzWriter::create_with(&path, options().compressed(is_compressed)).unwrap();
+        let mut written = Vec::new();
+        for (name, table) in &tables {
+            match writer.add(name, &**table) {
+                Ok(_) => written.push((name, table)),
+                // Names that NumPy has, and no longer permits; names of fields that contain both quotation marks.
+                Err(error) => check_refused(&error),
+            }
+        }
+        writer.finish().unwrap();
+        let mut reader = NpzReader::open(&path).unwrap();
+        assert_eq!(reader.len(), written.len());
+        for (name, table) in written {
+            let found = reader.load_any(name).unwrap();
+            assert_eq!((found.shape(), found.uniform_type()), (table.shape(), table.uniform_type()));
+            assert_eq!(bytes_of(&*found), bytes_of(&**table));
+        }
+    }
+}
+
+/// The bytes of all values, as `f64`, NaN as one of them.
+fn bytes_of(table: &dyn NumericTable) -> Vec<u64> {
+    let values = if table.shape().is_empty() { Vec::new() } else { table.rows::<f64>(..).unwrap().to_vec() };
+    values.into_iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect()
+}
 
 fn options() -> NpzOptions {
     NpzOptions::new().max_bytes(BYTES).max_rows(ROWS).save(SaveOptions::new().durable(false))

@@ -1,7 +1,6 @@
 //! Options for reading and writing `.npz` files.
 
 use crate::files::options::SaveOptions;
-use crate::interop::sparse::row_limit::RowLimit;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error};
 
@@ -20,15 +19,16 @@ use crate::{CsrNumericTable, Error};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct NpzOptions {
-    pub(super) max_bytes: u64,
-    pub(super) row_limit: RowLimit,
-    pub(super) is_compressed: bool,
-    pub(super) save: SaveOptions,
+    pub(in crate::interop) max_bytes: u64,
+    /// `None` if it depends on the length of the file.
+    pub(in crate::interop) max_rows: Option<usize>,
+    pub(in crate::interop) is_compressed: bool,
+    pub(in crate::interop) save: SaveOptions,
 }
 
 impl NpzOptions {
     /// Creates the default options: when a file is read, any number of bytes, and a number of rows that a file of this
-    /// length may have; when one is written, compressed, as SciPy does, and durable.
+    /// length may have; when one is written, compressed, as SciPy does (not `numpy.savez`), and durable.
     ///
     /// # Examples
     /// ```
@@ -40,11 +40,12 @@ impl NpzOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new() -> Self {
-        Self { max_bytes: u64::MAX, row_limit: RowLimit::default(), is_compressed: true, save: SaveOptions::new() }
+        Self { max_bytes: u64::MAX, max_rows: None, is_compressed: true, save: SaveOptions::new() }
     }
 
-    /// Sets the largest number of bytes that the arrays of a file may have together, once they are decompressed. What
-    /// is compressed may become a thousand times as large as the file: set a limit for files that you do not trust.
+    /// Sets the largest number of bytes that the arrays may have together that one call reads, once they are
+    /// decompressed. What is compressed may become a thousand times as large as the file: set a limit for files that you
+    /// do not trust.
     ///
     /// # Examples
     /// ```
@@ -61,7 +62,7 @@ impl NpzOptions {
         Self { max_bytes: bytes, ..self }
     }
 
-    /// Sets the largest number of rows of a matrix. Without it, one in the format `csr` may have as many as the file
+    /// Sets the largest number of rows of a sparse matrix. Without it, one in the format `csr` may have as many as the file
     /// has offsets of. One in the format `csc` has nothing for each row, but memory is allocated even for empty ones,
     /// since it is transposed: it may have 2^20 rows, and 8 more for each byte of the file.
     ///
@@ -78,7 +79,7 @@ impl NpzOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn max_rows(self, rows: usize) -> Self {
-        Self { row_limit: RowLimit::new(rows), ..self }
+        Self { max_rows: Some(rows), ..self }
     }
 
     /// Sets whether a file is compressed when it is written: smaller, and several times as slow.
@@ -100,7 +101,8 @@ impl NpzOptions {
         Self { is_compressed, ..self }
     }
 
-    /// Sets how a file is saved. The options for progress and checksums have no effect.
+    /// Sets how a file is saved, and a callback for its progress, which is counted in bytes of values before they are
+    /// compressed. The option for checksums has no effect: the format has its own, which are always written and verified.
     ///
     /// # Examples
     /// ```

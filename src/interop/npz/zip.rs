@@ -3,14 +3,20 @@
 //! Source: PKWARE's APPNOTE 6.3.10, sections 4.3 and 4.5.3. Encrypted files and files in several parts are refused.
 //!
 //! Everything in a file is untrusted: positions are checked by the reads at them, the directory is at most as long as
-//! the file, a member has exactly the bytes that the directory says, and their checksum is verified. Nothing depends on
-//! the local headers but where the bytes of a member begin.
+//! the file, a member has exactly the bytes that the directory says, and their checksum is verified. No two members
+//! have a name or a byte of the file in common, and none is larger than its compressed bytes can become. Nothing depends
+//! on the local headers but where the bytes of a member begin.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
 
 use flate2::bufread::DeflateDecoder;
 
+use super::names::decode;
 use crate::base::error::{Error, Result};
+use crate::base::text::excerpt;
+use crate::files::PIECE_BYTES;
 
 const END_MARK: [u8; 4] = *b"PK\x05\x06";
 const END_BYTES: usize = 22;
@@ -27,26 +33,31 @@ const WIDE_EXTRA: u16 = 1;
 /// The longest comment at the end of a file.
 const COMMENT_BYTES: u64 = u16::MAX as u64;
 /// The longest directory that is read: enough for a hundred thousand members.
-const DIRECTORY_LIMIT: u64 = 16 << 20;
+pub(super) const DIRECTORY_LIMIT: u64 = 16 << 20;
+/// The largest number of bytes that one byte can become: a deflated copy of 258 bytes takes at least two bits.
+const GROWTH: u64 = 1032;
 /// Number of bytes that are read from the file at a time.
 const BUFFER: usize = 64 << 10;
 
 /// A member, as the directory describes it.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(in crate::interop) struct Entry {
     name: Vec<u8>,
+    is_utf8: bool,
     is_encrypted: bool,
     method: u16,
     checksum: u32,
-    compressed: u64,
+    /// Number of bytes in the file.
+    pub(super) compressed: u64,
     /// Number of bytes when decompressed.
-    pub(super) size: u64,
+    pub(in crate::interop) size: u64,
     /// Where the local header begins.
     start: u64,
 }
 
 /// An open zip file.
-pub(super) struct Zip<R> {
+#[derive(Debug)]
+pub(in crate::interop) struct Zip<R> {
     source: R,
     length: u64,
     entries: Vec<Entry>,
@@ -58,7 +69,7 @@ impl<R: Read + Seek> Zip<R> {
     ///
     /// # Errors
     /// [`Error::Format`]; those of `failed`; [`Error::OutOfMemory`].
-    pub(super) fn open(mut source: R, failed: fn(std::io::Error) -> Error) -> Result<Self> {
+    pub(in crate::interop) fn open(mut source: R, failed: fn(std::io::Error) -> Error) -> Result<Self> {
         let length = source.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut new = Self { source, length, entries: Vec::new(), failed };
         let (start, size, count) = new.find_directory()?;
@@ -72,9 +83,36 @@ impl<R: Read + Seek> Zip<R> {
             let at = start + (directory.len() - rest.len()) as u64;
             let (entry, length) = Entry::parse(rest).map_err(|reason| Error::format(at, reason))?;
             rest = &rest[length..];
+            new.entries.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<Entry>() })?;
             new.entries.push(entry);
         }
+        if !rest.is_empty() {
+            let at = start + (directory.len() - rest.len()) as u64;
+            return Err(Error::format(at, format!("{} bytes follow the last entry of the directory", rest.len())));
+        }
+        new.check_entries(start)?;
         Ok(new)
+    }
+
+    /// Checks that no two members have the same name or the same bytes, and that all end before the directory, which
+    /// begins at `end`.
+    fn check_entries(&self, end: u64) -> Result<()> {
+        let mut names = HashSet::new();
+        if let Some(entry) = self.entries.iter().find(|entry| !names.insert(&entry.name)) {
+            return Err(Error::format(entry.start, format!("two members have the name {}", entry.described())));
+        }
+        let mut order: Vec<&Entry> = self.entries.iter().collect();
+        order.sort_unstable_by_key(|entry| entry.start);
+        let ends = order.iter().skip(1).map(|next| next.start).chain([end]);
+        for (entry, end) in order.iter().zip(ends) {
+            let least = (LOCAL_BYTES + entry.name.len() as u64).checked_add(entry.compressed);
+            if least.and_then(|least| least.checked_add(entry.start)).is_none_or(|least| least > end) {
+                let reason =
+                    format!("the member {} goes past byte {end}, where another part begins", entry.described());
+                return Err(Error::format(entry.start, reason));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the position, the size and the number of entries of the directory.
@@ -120,17 +158,22 @@ impl<R: Read + Seek> Zip<R> {
         Ok(bytes)
     }
 
+    /// Returns the members, in the order of the directory.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Returns the number of bytes of the file.
-    pub(super) fn length(&self) -> u64 {
+    pub(in crate::interop) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns the entry of a member; the last one, if there are several of that name.
+    /// Returns the entry of a member.
     ///
     /// # Errors
     /// [`Error::Format`] if there is none.
-    pub(super) fn entry(&self, name: &str) -> Result<Entry> {
-        let found = self.entries.iter().rev().find(|entry| entry.name == name.as_bytes());
+    pub(in crate::interop) fn entry(&self, name: &str) -> Result<Entry> {
+        let found = self.entries.iter().find(|entry| entry.name == name.as_bytes());
         found.cloned().ok_or_else(|| Error::format(0, format!("the member {name:?} is missing")))
     }
 
@@ -138,13 +181,13 @@ impl<R: Read + Seek> Zip<R> {
     ///
     /// # Errors
     /// [`Error::Format`]; those of the source.
-    pub(super) fn member(&mut self, entry: &Entry) -> Result<Member<'_, R>> {
+    pub(in crate::interop) fn member(&mut self, entry: &Entry) -> Result<Member<'_, R>> {
         let local = self.read_at(entry.start, LOCAL_BYTES, "a member")?;
         let refuse = |reason: String| Err(Error::format(entry.start, reason));
         if !local.starts_with(&LOCAL_MARK) {
             return refuse("the mark of a member is missing".to_owned());
         }
-        let name = entry.name.escape_ascii();
+        let name = entry.described();
         if entry.is_encrypted {
             return refuse(format!("the member {name} is encrypted"));
         }
@@ -157,6 +200,11 @@ impl<R: Read + Seek> Zip<R> {
         let bytes = match entry.method {
             0 if entry.compressed == entry.size => Bytes::Stored(bytes),
             0 => return refuse(format!("the member {name} is stored, and has two sizes")),
+            8 if entry.size > entry.compressed.saturating_add(1).saturating_mul(GROWTH) => {
+                let Entry { compressed, size, .. } = entry;
+                let reason = format!("the member {name} has {compressed} bytes, which cannot become {size}");
+                return refuse(reason);
+            }
             8 => Bytes::Deflated(DeflateDecoder::new(bytes)),
             method => return refuse(format!("the member {name} is compressed by method {method}, not 0 or 8")),
         };
@@ -166,6 +214,20 @@ impl<R: Read + Seek> Zip<R> {
 }
 
 impl Entry {
+    /// Returns the name, decoded as Python decodes it.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is said to be UTF-8, and is not.
+    pub(super) fn name(&self) -> Result<Cow<'_, str>> {
+        let refused = || Error::format(self.start, format!("the name {} is not UTF-8", self.described()));
+        decode(&self.name, self.is_utf8).ok_or_else(refused)
+    }
+
+    /// Returns the name for messages.
+    fn described(&self) -> String {
+        format!("{:?}", excerpt(&self.name))
+    }
+
     /// Parses the first entry of a directory; returns its length, too.
     fn parse(bytes: &[u8]) -> Result<(Self, usize), &'static str> {
         const CUT_OFF: &str = "the directory is cut off";
@@ -186,6 +248,7 @@ impl Entry {
         let (decompressed, compressed, start) = (size(24), size(20), size(42));
         let entry = Self {
             name: variable[..name].to_vec(),
+            is_utf8: fixed[9] & 8 != 0,
             is_encrypted: fixed[8] & 1 == 1,
             method: number(&fixed[10..12]) as u16,
             checksum: number(&fixed[16..20]) as u32,
@@ -215,7 +278,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// The bytes of a member, decompressed while they are read. Never more than the directory says.
-pub(super) struct Member<'a, R> {
+pub(in crate::interop) struct Member<'a, R> {
     bytes: Bytes<'a, R>,
     left: u64,
     hasher: crc32fast::Hasher,
@@ -232,11 +295,16 @@ enum Bytes<'a, R> {
 }
 
 impl<R: Read> Member<'_, R> {
+    /// Returns whether all bytes that the directory says have been read.
+    pub(super) fn is_read(&self) -> bool {
+        self.left == 0
+    }
+
     /// Checks that nothing is left, and that the bytes are those that were written.
     ///
     /// # Errors
     /// [`Error::Format`].
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(in crate::interop) fn finish(mut self) -> Result<()> {
         if self.left > 0 {
             let reason = format!("{} bytes of a member follow its array", self.left);
             return Err(Error::format(self.start, reason));
@@ -258,7 +326,7 @@ impl<R: Read> Member<'_, R> {
 impl<R: Read> Read for Member<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let limit = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let buffer = &mut buffer[..limit];
+        let buffer = &mut buffer[..limit.min(PIECE_BYTES)]; // the checksum is computed of bytes in the cache
         let count = match &mut self.bytes {
             Bytes::Stored(bytes) => bytes.read(buffer)?,
             Bytes::Deflated(bytes) => bytes.read(buffer)?,

@@ -1,0 +1,56 @@
+//! Tables of named columns as files of arrays of one dimension, and back.
+
+use std::path::Path;
+
+use super::NpzOptions;
+use super::reader::NpzReader;
+use super::source::Source;
+#[cfg(doc)]
+use super::writer::NpzWriter;
+use super::writer::save_sources;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::table::{NumericTable, SoaNumericTable};
+
+/// Saves a table of any kind as a file with an array of one dimension for each column, named as the column is,
+/// compressed, as [`NpzWriter::add_columns`] adds them. The file replaces an old one whole or not at all.
+///
+/// # Errors
+/// Those of [`NpzWriter::add_columns`] and [`NpzWriter::finish`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{AnyArray, SoaNumericTable, load_npz_columns, prelude::*, save_npz_columns};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("flows.npz");
+/// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
+/// save_npz_columns(&path, &SoaNumericTable::from_columns(columns)?)?; // numpy.load("flows.npz")["port"]
+/// assert_eq!(load_npz_columns(&path)?.column_as::<f64>(1)?, [0.5, 1.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub fn save_npz_columns(path: impl AsRef<Path>, table: &dyn NumericTable) -> Result<()> {
+    save_sources(path.as_ref(), &Source::columns(table)?, &NpzOptions::new())
+}
+
+/// Loads all arrays of a file as the columns of one table, with their names and types, in the order of the file, as
+/// [`NpzReader::load_columns`] loads some.
+///
+/// # Errors
+/// Those of [`NpzReader::open`] and [`NpzReader::load_columns`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{SoaNumericTable, load_npz_columns, prelude::*, save_npz_columns};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("columns.npz");
+/// save_npz_columns(&path, &SoaNumericTable::from_columns([("a", vec![1_i16, 2]), ("b", vec![3, 4])])?)?;
+/// let table = load_npz_columns(&path)?;
+/// assert!(table.dictionary().names().eq([Some("a"), Some("b")]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub fn load_npz_columns(path: impl AsRef<Path>) -> Result<SoaNumericTable> {
+    NpzReader::open(path)?.load_all_columns()
+}

@@ -1,0 +1,495 @@
+//! Reading files of several arrays.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+use super::NpzOptions;
+use super::failure::{failed, within};
+use super::names::ENDING;
+use super::zip::{Entry, Member, Zip};
+use crate::array::AnyArray;
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::near::near;
+use crate::base::shape::Shape;
+use crate::base::text::excerpt;
+use crate::dictionary::{DataDictionary, Feature};
+use crate::files::open::open_regular;
+use crate::interop::npy::header::{AnyHeader, NpyHeader};
+use crate::interop::npy::records::read_records;
+use crate::interop::npy::values::read_stream;
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Refused, SoaNumericTable};
+
+/// Reads named arrays from a file that `numpy.savez` or `numpy.savez_compressed` has written, or [`NpzWriter`]: opens it,
+/// lists what is there, and loads what is asked for.
+///
+/// Arrays are those members whose names end in `.npy`; others are left out. What an array may be is what
+/// [`load_npy_any`](crate::load_npy_any) loads. The reader holds the directory of the file, never an array. Bytes that
+/// are compressed are decompressed while they are read, on the calling thread, and each array's checksum is verified.
+///
+/// Safe with untrusted files: two arrays of one name, arrays that share bytes, and sizes that the file cannot have are
+/// refused, and so are encrypted members and methods of compression other than those of NumPy. A load that fails has
+/// allocated at most twice the number of bytes that it has read, plus 1 MiB; of a compressed array, that may be 2,000
+/// times the size of the file, unless [`NpzOptions::max_bytes`] says less.
+///
+/// [`NpzWriter`]: crate::NpzWriter
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("training.npz");
+/// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
+/// save_npz(&path, &[("x", &x), ("labels", &HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?)])?;
+///
+/// let mut file = NpzReader::open(&path)?; // or what numpy.savez("training.npz", x=x, labels=labels) has written
+/// assert!(file.names().eq(["x", "labels"]));
+/// assert_eq!(file.describe("x")?.shape, Shape { rows: 3, columns: 2 });
+/// assert_eq!(file.load::<f32>("x")?, x);
+/// let error = file.load::<u8>("lables").unwrap_err();
+/// assert!(error.to_string().ends_with(r#"no array has the name "lables"; near it are "labels""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct NpzReader<R = File> {
+    zip: Zip<R>,
+    /// The names of the arrays, and which members they are.
+    arrays: Vec<(String, usize)>,
+    /// Where each name is in `arrays`.
+    places: HashMap<String, usize>,
+    max_bytes: u64,
+    /// Of the file, for errors.
+    path: Option<PathBuf>,
+}
+
+/// What an array of a file is, as [`NpzReader::describe`] finds it without reading values.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// save_npz(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
+/// let x = NpzReader::open(&path)?.describe("x")?;
+/// assert_eq!((x.shape.to_string().as_str(), x.dictionary.uniform_type()), ("1000 x 3", Some(ElementType::F64)));
+/// assert!(x.size > 24_000 && x.compressed_size < 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NpzArray {
+    /// The name.
+    pub name: String,
+    /// The shape of the table that it is loaded as: an array of one dimension is one column.
+    pub shape: Shape,
+    /// The types of the columns, and their names if it is an array of structures.
+    pub dictionary: DataDictionary,
+    /// The order of the values: column-major if it is in Fortran order.
+    pub layout: DataLayout,
+    /// Whether it is an array of structures.
+    pub is_structured: bool,
+    /// The number of bytes of the array and its header when they are decompressed.
+    pub size: u64,
+    /// The number of bytes that they take in the file.
+    pub compressed_size: u64,
+}
+
+impl NpzReader {
+    /// Opens a file and reads its directory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// assert_eq!(NpzReader::open(&path)?.load::<u8>("x")?.as_slice()?, [1, 2]);
+    /// std::fs::write(&path, "x")?;
+    /// assert!(matches!(NpzReader::open(&path), Err(Error::Format { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, NpzOptions::new())
+    }
+
+    /// Opens a file as [`open`](Self::open) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
+    /// let mut file = NpzReader::open_with(&path, NpzOptions::new().max_bytes(1000))?;
+    /// assert!(file.load::<f64>("x").unwrap_err().to_string().contains("NpzOptions::max_bytes"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn open_with(path: impl AsRef<Path>, options: NpzOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let (file, _) = open_regular(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Self::of(file, &options, Some(path.to_owned()))
+    }
+}
+
+impl<R: Read + Seek> NpzReader<R> {
+    /// Reads the directory of a file from bytes in memory ([`Cursor`](std::io::Cursor)) or any reader that can be
+    /// positioned.
+    ///
+    /// # Errors
+    /// Those of [`open`](NpzReader::open), with [`Error::Stream`] for errors of the reader.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Cursor;
+    /// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// let mut reader = NpzReader::new(Cursor::new(std::fs::read(&path)?), NpzOptions::new())?;
+    /// assert_eq!(reader.load::<u8>("x")?.as_slice()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn new(reader: R, options: NpzOptions) -> Result<Self> {
+        Self::of(reader, &options, None)
+    }
+
+    fn of(reader: R, options: &NpzOptions, path: Option<PathBuf>) -> Result<Self> {
+        let found = Zip::open(reader, failed).and_then(|zip| {
+            let (mut arrays, mut places) = (Vec::new(), HashMap::new());
+            for (index, entry) in zip.entries().iter().enumerate() {
+                let member = entry.name()?;
+                let Some(name) = member.strip_suffix(ENDING) else { continue };
+                if places.insert(name.to_owned(), arrays.len()).is_some() {
+                    let reason = format!("two arrays have the name {:?}", excerpt(name.as_bytes()));
+                    return Err(Error::format(0, reason));
+                }
+                arrays.push((name.to_owned(), index));
+            }
+            Ok((zip, arrays, places))
+        });
+        match found {
+            Ok((zip, arrays, places)) => Ok(Self { zip, arrays, places, max_bytes: options.max_bytes, path }),
+            Err(error) => Err(placed(error, path.as_deref())),
+        }
+    }
+
+    /// Returns the names of the arrays, in the order of the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("columns.npz");
+    /// save_npz_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
+    /// assert!(NpzReader::open(&path)?.names().eq(["z", "a"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.arrays.iter().map(|(name, _)| &**name)
+    }
+
+    /// Returns the number of arrays.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// assert_eq!(NpzReader::open(&path)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn len(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// Returns whether there are no arrays.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[])?;
+    /// assert!(NpzReader::open(&path)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty()
+    }
+
+    /// Returns shape, types and sizes of an array: reads its header, and no values.
+    ///
+    /// # Errors
+    /// [`Error::UnknownArray`]; [`Error::Format`] if the array is none of a table, or its header is damaged;
+    /// [`Error::Io`], [`Error::Stream`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
+    /// let mut file = NpzReader::open(&path)?;
+    /// let x = file.describe("x")?;
+    /// assert_eq!((x.shape, x.layout, x.is_structured), (Shape { rows: 2, columns: 3 }, DataLayout::RowMajor, false));
+    /// assert!(matches!(file.describe("y"), Err(Error::UnknownArray { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn describe(&mut self, name: &str) -> Result<NpzArray> {
+        let mut left = u64::MAX; // no values are read
+        let (header, Entry { size, compressed, .. }) =
+            self.with_array(name, &mut left, |array| Ok((array.header, array.entry)))?;
+        let (shape, dictionary, layout, is_structured) = match header {
+            AnyHeader::Numbers(NpyHeader { element_type, shape, layout, .. }) => {
+                (shape, DataDictionary::uniform(Feature::new(element_type), shape.columns), layout, false)
+            }
+            AnyHeader::Records(header) => {
+                let layout = header.layout()?;
+                let shape = Shape { rows: header.rows, columns: layout.len() };
+                (shape, layout.dictionary()?, DataLayout::RowMajor, true)
+            }
+        };
+        let name = name.to_owned();
+        Ok(NpzArray { name, shape, dictionary, layout, is_structured, size, compressed_size: compressed })
+    }
+
+    /// Loads an array of numbers, which must be `T`, into the library's own memory. Fortran order becomes column-major,
+    /// one dimension becomes one column.
+    ///
+    /// # Errors
+    /// [`Error::UnknownArray`]; [`Error::ElementTypeMismatch`]; [`Error::Format`] with what is wrong, and where, or what
+    /// a table cannot hold, or if the array is larger than the options allow; [`Error::Io`], [`Error::Stream`];
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
+    /// let mut file = NpzReader::open(&path)?;
+    /// assert_eq!(file.load::<i16>("x")?.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// assert!(matches!(file.load::<f32>("x"), Err(Error::ElementTypeMismatch { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
+        let mut left = self.max_bytes;
+        self.with_array(name, &mut left, |array| {
+            array.numbers()?.check_type(T::TYPE, Some("load_as"))?;
+            array.read()
+        })
+    }
+
+    /// Loads an array of numbers of any type, converted as by [`convert`](HomogenNumericTable::convert). If it has
+    /// another type, the array is in memory as it was until it is converted.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), except that any element type is accepted; [`Error::SizeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1.9_f64, -7.0, 300.0]])?)])?;
+    /// assert_eq!(NpzReader::open(&path)?.load_as::<u8>("x")?.as_slice()?, [1, 0, 255]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_as<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
+        let mut left = self.max_bytes;
+        self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
+            element if element == T::TYPE => array.read(),
+            element => match_element!(element, S => array.read::<S>()?.convert()),
+        })
+    }
+
+    /// Loads an array of any type, in that type: a homogeneous table, or of an array of structures an
+    /// [`AosNumericTable`](crate::AosNumericTable).
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), except that any element type is accepted, and structures are.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?)])?;
+    /// assert_eq!(NpzReader::open(&path)?.load_any("x")?.uniform_type(), Some(ElementType::I16));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_any(&mut self, name: &str) -> Result<Box<dyn NumericTable>> {
+        let mut left = self.max_bytes;
+        self.with_array(name, &mut left, |array| match &array.header {
+            AnyHeader::Records(header) => Ok(Box::new(read_records(header, array.member, array.known)?) as _),
+            AnyHeader::Numbers(header) => {
+                match_element!(header.element_type, T => Ok(Box::new(array.read::<T>()?) as _))
+            }
+        })
+    }
+
+    /// Loads arrays of one dimension, or of one column, as the columns of a table, with their names and types.
+    ///
+    /// # Errors
+    /// Those of [`load_any`](Self::load_any); [`Error::Format`] if an array has several columns, or not as many values
+    /// as the first, which is found before any values are read, or if all together are larger than the options allow.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("flows.npz");
+    /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
+    /// save_npz_columns(&path, &SoaNumericTable::from_columns(columns)?)?;
+    /// let table = NpzReader::open(&path)?.load_columns(["start"])?;
+    /// assert_eq!((table.shape(), table.column_as::<f64>(0)?), (Shape { rows: 2, columns: 1 }, &[0.5, 1.5][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_columns<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) -> Result<SoaNumericTable> {
+        let names: Vec<N> = names.into_iter().collect();
+        let (mut left, mut first) = (self.max_bytes, None);
+        for name in &names {
+            let name = name.as_ref();
+            let rows = self.with_array(name, &mut left, |array| match array.numbers()?.shape {
+                Shape { rows, columns: 1 } => Ok(rows),
+                Shape { columns, .. } => {
+                    let reason = format!("an array of {columns} columns is not one column: `load` reads it");
+                    Err(Error::format(0, reason))
+                }
+            })?;
+            match *first.get_or_insert((name, rows)) {
+                (_, expected) if rows == expected => {}
+                (other, expected) => {
+                    let other = excerpt(other.as_bytes());
+                    let reason = format!("it has {rows} values, and the array {other:?} has {expected}");
+                    return Err(placed(within(Error::format(0, reason), name), self.path.as_deref()));
+                }
+            }
+        }
+        let (mut left, mut table) = (self.max_bytes, SoaNumericTable::new());
+        for name in &names {
+            let array = self.with_array(name.as_ref(), &mut left, |array| {
+                let element = array.numbers()?.element_type;
+                match_element!(element, T => Ok(AnyArray::new(array.read::<T>()?.into_array()?)))
+            })?;
+            table.push_column(name.as_ref(), array).map_err(Refused::into_error)?;
+        }
+        Ok(table)
+    }
+
+    /// Loads all arrays as the columns of a table, as [`load_columns`](Self::load_columns) does, in the order of the
+    /// file.
+    ///
+    /// # Errors
+    /// Those of [`load_columns`](Self::load_columns).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("columns.npz");
+    /// save_npz_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
+    /// let table = NpzReader::open(&path)?.load_all_columns()?;
+    /// assert_eq!(table.rows::<i16>(..)?[..], [1, 3, 2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn load_all_columns(&mut self) -> Result<SoaNumericTable> {
+        let names: Vec<String> = self.names().map(str::to_owned).collect();
+        self.load_columns(names)
+    }
+
+    /// Opens an array, whose header is read and compared with the size of the member. What `read` has read to the end is
+    /// compared with its checksum. `left` is the number of bytes that may be read.
+    fn with_array<V>(
+        &mut self,
+        name: &str,
+        left: &mut u64,
+        read: impl FnOnce(OpenArray<'_, '_, R>) -> Result<V>,
+    ) -> Result<V> {
+        let path = self.path.as_deref();
+        let Some(&place) = self.places.get(name) else {
+            let names = self.arrays.iter().map(|(name, _)| &**name);
+            let (name, near, path) = (excerpt(name.as_bytes()), near(name, names), self.path.clone());
+            return Err(Error::UnknownArray { path, name, near });
+        };
+        let entry = self.zip.entries()[self.arrays[place].1].clone();
+        let named = |error| placed(within(error, name), path);
+        *left = left.checked_sub(entry.size).ok_or_else(|| {
+            let size = entry.size;
+            let reason = format!("{size} bytes are more than are allowed: `NpzOptions::max_bytes` sets the limit");
+            named(Error::format(0, reason))
+        })?;
+        let mut member = self.zip.member(&entry).map_err(|error| placed(error, path))?; // names the member itself
+        let found = (|| {
+            let header = AnyHeader::read(&mut member, &failed)?;
+            match &header {
+                AnyHeader::Numbers(header) => header.check_file_length(entry.size)?,
+                AnyHeader::Records(header) => header.check_file_length(entry.size)?,
+            }
+            let known = usize::try_from(entry.compressed).unwrap_or(usize::MAX);
+            let value = read(OpenArray { header, entry, member: &mut member, known })?;
+            if member.is_read() {
+                member.finish()?;
+            }
+            Ok(value)
+        })();
+        found.map_err(named)
+    }
+}
+
+/// An array whose header has been read.
+struct OpenArray<'m, 'z, R> {
+    header: AnyHeader,
+    entry: Entry,
+    member: &'m mut Member<'z, R>,
+    /// The number of bytes that are there for certain.
+    known: usize,
+}
+
+impl<R: Read> OpenArray<'_, '_, R> {
+    /// Returns the header of an array of numbers.
+    fn numbers(&self) -> Result<NpyHeader> {
+        match &self.header {
+            AnyHeader::Numbers(header) => Ok(*header),
+            AnyHeader::Records(_) => {
+                let reason = "a structured array has values of several types in one row: `load_any` reads it";
+                Err(Error::format(0, reason))
+            }
+        }
+    }
+
+    /// Reads the values, which have this type.
+    fn read<T: Element>(self) -> Result<HomogenNumericTable<T>> {
+        read_stream(&self.numbers()?, self.member, self.known)
+    }
+}
+
+/// Adds the file to an error.
+fn placed(error: Error, path: Option<&Path>) -> Error {
+    match (error, path) {
+        (Error::Stream { source }, Some(path)) => Error::Io { path: path.to_owned(), source },
+        (error, Some(path)) => error.in_file(path),
+        (error, None) => error,
+    }
+}

@@ -1,0 +1,213 @@
+//! What the array of a member is written from: a table of one type, a column of a table, or records.
+//!
+//! Everything that can be refused is refused when a source is made, before anything is written.
+
+use super::archive::{Archive, Member};
+use super::names::{self, ENDING};
+use crate::array::Array;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::base::text::excerpt;
+use crate::convert::ConversionPolicy;
+use crate::files::byte_order::swap_if_big_endian;
+use crate::files::output::{Lines, Output, for_each_piece};
+use crate::files::position::Sink;
+use crate::files::{PIECE_BYTES, zeroed};
+use crate::interop::npy::header::NpyHeader;
+use crate::interop::npy::parts::encode_vector;
+use crate::interop::npy::write_records;
+use crate::lines::AnyLines;
+use crate::table::aos::{AosNumericTable, RecordLayout};
+use crate::table::content::{Column, Values};
+use crate::table::{NumericTable, Region, Target};
+use crate::window::AnySliceMut;
+
+/// The largest number of columns that become fields, or arrays of their own.
+const COLUMN_LIMIT: usize = 1 << 16;
+
+/// An array to be written: its name, its header, and where its values are.
+pub(super) struct Source<'t> {
+    pub(super) name: String,
+    header: Vec<u8>,
+    /// The number of bytes of the values.
+    pub(super) bytes: u64,
+    values: SourceValues<'t>,
+}
+
+enum SourceValues<'t> {
+    Numbers(ElementType, AnyLines<'t>),
+    Column(Values<'t>),
+    Records(&'t AosNumericTable, RecordLayout),
+    Fields(&'t (dyn NumericTable + 't), RecordLayout),
+}
+
+impl<'t> Source<'t> {
+    /// Creates the source of an array of numbers; of an array of structures if the columns differ in type.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`]; those of a table that cannot be read; those of
+    /// [`records`](Self::records) and [`Error::UnsupportedElementType`].
+    pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+        let element = match table.one_type() {
+            Ok(element) => element,
+            Err(Error::MixedElementTypes { .. }) => return Self::records(name, table),
+            Err(error) => return Err(error),
+        };
+        let lines = AnyLines::in_order(table)?;
+        let (layout, shape) = (lines.layout(), lines.table_shape());
+        let header = NpyHeader::encode(element, layout, shape)?;
+        let bytes = (shape.element_count_of(element)? * element.size_in_bytes()) as u64;
+        Self::new(name, header, bytes, SourceValues::Numbers(element, lines))
+    }
+
+    /// Creates the source of an array of structures.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`]; [`Error::EmptyRecords`] of a table without columns; [`Error::TooManyColumns`];
+    /// [`Error::UnsupportedElementType`], [`Error::UnsupportedName`], [`Error::HeaderTooLong`].
+    pub(super) fn records(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+        let (rows, values) = match table.downcast_ref::<AosNumericTable>() {
+            Some(records) => {
+                (records.row_count(), SourceValues::Records(records, write_records::file_layout(records)?))
+            }
+            None => (table.shape().rows, SourceValues::Fields(table, aligned_layout(table)?)),
+        };
+        let (SourceValues::Records(_, layout) | SourceValues::Fields(_, layout)) = &values else {
+            return Err(Error::EmptyRecords); // never: it is one of both
+        };
+        if layout.is_empty() {
+            return Err(Error::EmptyRecords);
+        }
+        let header = write_records::encode(layout, rows)?;
+        let bytes = Shape { rows, columns: layout.size() }.element_count()? as u64;
+        Self::new(name, header, bytes, values)
+    }
+
+    /// Creates the sources of one array for each column, named as the columns are; `f` and the index if they have no
+    /// name.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`], [`Error::TooManyColumns`], [`Error::UnsupportedElementType`].
+    pub(super) fn columns(table: &'t (dyn NumericTable + 't)) -> Result<Vec<Self>> {
+        let (Shape { rows, columns }, dictionary) = (table.shape(), table.dictionary());
+        dictionary.check_count(columns, None)?;
+        check_column_count(columns)?;
+        let mut sources = Vec::new();
+        for (column, feature) in dictionary.iter().enumerate() {
+            let element = feature.element_type;
+            let numbered = || format!("f{column}");
+            let name = feature.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(numbered);
+            let values = Values::Column(Column { table, column, element, rows });
+            let bytes = (Shape { rows, columns: 1 }.element_count_of(element)? * element.size_in_bytes()) as u64;
+            let header = encode_vector(element, rows)?;
+            sources.push(Self::new(&name, header, bytes, SourceValues::Column(values))?);
+        }
+        Ok(sources)
+    }
+
+    fn new(name: &str, header: Vec<u8>, bytes: u64, values: SourceValues<'t>) -> Result<Self> {
+        names::check(name).map_err(|reason| refused(name, reason))?;
+        Ok(Self { name: name.to_owned(), header, bytes, values })
+    }
+
+    /// Writes the member.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; those of a table that cannot be read, or has become another.
+    pub(super) fn write(&self, archive: &mut Archive, output: &Output<'_, impl Sink>, compressed: bool) -> Result<()> {
+        let size = self.header.len() as u64 + self.bytes;
+        archive.member(output, &format!("{}{ENDING}", self.name), size, compressed, |member| {
+            member.write(&self.header)?;
+            match &self.values {
+                SourceValues::Numbers(element, lines) => match_element!(*element, T => write_lines::<T>(member, lines)),
+                SourceValues::Column(values) => {
+                    match_element!(values.element_type(), T => write_lines::<T>(member, values))
+                }
+                SourceValues::Records(table, layout) => {
+                    write_records::for_each_piece(table, layout, |bytes| member.write_values(bytes))
+                }
+                SourceValues::Fields(table, layout) => write_fields(member, *table, layout, self.bytes),
+            }
+        })
+    }
+}
+
+/// Returns the error for a name that an array cannot have.
+pub(super) fn refused(name: &str, reason: &'static str) -> Error {
+    Error::UnsupportedArrayName { name: excerpt(name.as_bytes()), reason }
+}
+
+fn check_column_count(columns: usize) -> Result<()> {
+    match columns > COLUMN_LIMIT {
+        true => Err(Error::TooManyColumns { columns, limit: COLUMN_LIMIT }),
+        false => Ok(()),
+    }
+}
+
+/// Returns a layout with a field for each column, in their order, aligned as in C.
+fn aligned_layout(table: &dyn NumericTable) -> Result<RecordLayout> {
+    let (columns, dictionary) = (table.shape().columns, table.dictionary());
+    dictionary.check_count(columns, None)?;
+    check_column_count(columns)?;
+    let (mut offsets, mut end, mut alignment) = (Vec::new(), 0_usize, 1);
+    for feature in dictionary.iter() {
+        let size = feature.element_type.size_in_bytes();
+        let offset = end.next_multiple_of(size);
+        offsets.push(offset);
+        (end, alignment) = (offset + size, alignment.max(size));
+    }
+    let start = RecordLayout::new(end.next_multiple_of(alignment));
+    dictionary.iter().zip(offsets).try_fold(start, |layout, (feature, offset)| layout.feature(feature.clone(), offset))
+}
+
+fn write_lines<T: Element>(member: &mut Member<'_>, lines: &dyn Lines<T>) -> Result<()> {
+    let count = lines.shape().element_count_of(T::TYPE)?;
+    for_each_piece(lines, 0..count, |bytes| member.write_values(bytes))?;
+    lines.check_unchanged()
+}
+
+/// Writes the rows of a table as records, piece by piece: each column is read, and put where its field is. What lies
+/// between the fields is zero.
+fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &RecordLayout, bytes: u64) -> Result<()> {
+    let size = layout.size();
+    let rows = usize::try_from(bytes).unwrap_or(usize::MAX) / size;
+    let in_piece = (PIECE_BYTES / size).max(1);
+    let mut room = zeroed(in_piece.min(rows).saturating_mul(size))?;
+    for first in (0..rows).step_by(in_piece) {
+        let piece = first..rows.min(first.saturating_add(in_piece));
+        let records = &mut room[..piece.len() * size];
+        for (column, (feature, offset)) in layout.fields().enumerate() {
+            let region = Region { rows: piece.clone(), columns: column..column + 1 };
+            match_element!(feature.element_type, T => put_column::<T>(table, &region, records, size, offset)?);
+        }
+        member.write_values(records)?;
+    }
+    let dictionary = table.dictionary();
+    let is_unchanged = table.shape() == Shape { rows, columns: layout.len() }
+        && layout.fields().zip(dictionary.iter()).all(|((field, _), now)| field.element_type == now.element_type);
+    match is_unchanged {
+        true => Ok(()),
+        false => Err(Error::ShapeMismatch { expected: Shape { rows, columns: layout.len() }, found: table.shape() }),
+    }
+}
+
+/// Copies the values of a column into records of `size` bytes, from byte `offset` of each on, in little-endian order.
+fn put_column<T: Element>(
+    table: &dyn NumericTable,
+    region: &Region,
+    records: &mut [u8],
+    size: usize,
+    offset: usize,
+) -> Result<()> {
+    let mut values = Array::<T>::zeros(region.rows.len())?;
+    let values = values.mutable_data()?;
+    let target = Target::new(AnySliceMut::new(values), region.shape(), ConversionPolicy::Saturate)?;
+    table.read_region(region, target.over())?;
+    let bytes = bytemuck::cast_slice_mut::<T, u8>(values);
+    swap_if_big_endian(bytes, size_of::<T>());
+    for (record, value) in records.chunks_exact_mut(size).zip(bytes.chunks_exact(size_of::<T>())) {
+        record[offset..offset + size_of::<T>()].copy_from_slice(value);
+    }
+    Ok(())
+}

@@ -1,0 +1,300 @@
+//! Writing files of several arrays.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::NpzOptions;
+use super::archive::Archive;
+use super::source::{Source, refused};
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::files::output::Output;
+use crate::files::progress::Meter;
+use crate::files::replace::Replacement;
+use crate::table::NumericTable;
+
+/// Writes a file of named arrays that `numpy.load` opens, one array after another.
+///
+/// **There is no file until [`finish`](Self::finish) has returned.** A writer that is dropped before that discards what
+/// was added, without an error; the old file stays, if there was one. ([In place](crate::SaveOptions::in_place), the old
+/// file stays if nothing was added, and is empty otherwise.)
+///
+/// Names are those that NumPy finds again: not empty, at most 65,531 bytes, without control characters and backslashes,
+/// not ending in `.npy`, and each once. Parts between slashes must not be empty, `.` or `..`, so that whoever unpacks the
+/// file stays in the folder.
+///
+/// A writer allocates half a megabyte for values that have to be gathered, and the directory of the file. Compression
+/// runs on the calling thread. Source: `numpy.savez`, `numpy.savez_compressed`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("training.npz");
+/// let features = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
+/// let labels = SoaNumericTable::from_columns([("species", vec![0_u8, 2, 1])])?;
+/// let mut writer = NpzWriter::create(&path)?;
+/// writer.add("x", &features)?.add_columns(&labels)?;
+/// assert!(!path.exists());
+/// writer.finish()?; // numpy.load("training.npz")["species"]
+/// let mut reader = NpzReader::open(&path)?;
+/// assert!(reader.names().eq(["x", "species"]));
+/// assert_eq!(reader.load::<f32>("x")?, features);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "there is no file before `finish`"]
+pub struct NpzWriter {
+    new: Replacement,
+    archive: Archive,
+    names: HashSet<String>,
+    is_compressed: bool,
+}
+
+impl NpzWriter {
+    /// Creates a file without arrays, compressed, which replaces an old one when it is finished.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, NpzWriter};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// NpzWriter::create(&path)?.finish()?;
+    /// assert!(NpzReader::open(&path)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_with(path, NpzOptions::new())
+    }
+
+    /// Creates a file as [`create`](Self::create) does, with options. Progress has no total: nobody knows how much will
+    /// be added.
+    ///
+    /// # Errors
+    /// Those of [`create`](Self::create).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzOptions, NpzReader, NpzWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// let mut writer = NpzWriter::create_with(&path, NpzOptions::new().compressed(false))?; // as `numpy.savez`
+    /// writer.add("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)?;
+    /// writer.finish()?;
+    /// assert_eq!(NpzReader::open(&path)?.load::<u8>("x")?.as_slice()?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn create_with(path: impl AsRef<Path>, options: NpzOptions) -> Result<Self> {
+        Self::with_total(path.as_ref(), &options, None)
+    }
+
+    fn with_total(path: &Path, options: &NpzOptions, total: Option<u64>) -> Result<Self> {
+        Ok(Self {
+            new: Replacement::create(path, &options.save)?,
+            archive: Archive::new(Meter::start(options.save.hook(), total)),
+            names: HashSet::new(),
+            is_compressed: options.is_compressed,
+        })
+    }
+
+    /// Adds a table of any kind as an array: of two dimensions if all columns have one type, in Fortran order if the
+    /// table is column-major; of structures, as [`add_records`](Self::add_records) does, if they differ. Of one type,
+    /// names of columns are lost. A sparse table is written with its zeros.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`]; [`Error::UnsupportedElementType`] for `bf16`; those of
+    /// [`add_records`](Self::add_records) if the types differ; [`Error::Io`]; [`Error::HeaderTooLong`] if the names of
+    /// all arrays take more than 16 MiB; [`Error::OutOfMemory`]. Nothing is added then, and the writer can still be used.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, NpzWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// let (mut writer, table) = (NpzWriter::create(&path)?, HomogenNumericTable::from_rows(&[[1_u8, 2]])?);
+    /// writer.add("weights/0", &table)?;
+    /// let error = writer.add("weights/0", &table).map(drop).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "no array of an .npz file can have the name \"weights/0\": another array has the same"
+    /// );
+    /// assert!(writer.add("../weights", &table).is_err());
+    /// writer.finish()?;
+    /// assert_eq!(NpzReader::open(&path)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn add(&mut self, name: &str, table: &dyn NumericTable) -> Result<&mut Self> {
+        self.add_sources(&[Source::of(name, table)?])
+    }
+
+    /// Adds a table of any kind as one array of structures, with a field for each column, as
+    /// [`AosNumericTable::save_npy`](crate::AosNumericTable::save_npy) writes them: one without a name is `f` and its
+    /// index. Records of an [`AosNumericTable`](crate::AosNumericTable) are written as they are; of others, the fields
+    /// are aligned as in C.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`]; [`Error::EmptyRecords`] of a table without columns;
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a column whose name NumPy cannot
+    /// read, or which another column has; [`Error::TooManyColumns`] for more than 65,536; [`Error::HeaderTooLong`];
+    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is added then, and the writer can still be used.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("flows.npz");
+    /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
+    /// let mut writer = NpzWriter::create(&path)?;
+    /// writer.add_records("flows", &SoaNumericTable::from_columns(columns)?)?;
+    /// writer.finish()?; // numpy.load("flows.npz")["flows"]["port"]
+    /// let table = NpzReader::open(&path)?.load_any("flows")?;
+    /// assert_eq!(table.dictionary().index_of("start"), Some(1));
+    /// assert_eq!(table.column::<u16>(0, ..)?[..], [80, 443]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn add_records(&mut self, name: &str, table: &dyn NumericTable) -> Result<&mut Self> {
+        self.add_sources(&[Source::records(name, table)?])
+    }
+
+    /// Adds each column of a table of any kind as an array of one dimension, named as the column is: one without a name
+    /// is `f` and its index. [`NpzReader::load_columns`](crate::NpzReader::load_columns) makes a table of them again.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedArrayName`] if an array cannot have the name of a column, or another array has it;
+    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::TooManyColumns`] for more than 65,536;
+    /// [`Error::HeaderTooLong`]; [`Error::Io`]; [`Error::OutOfMemory`]. No column is added then, and the writer can still
+    /// be used.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("flows.npz");
+    /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
+    /// let mut writer = NpzWriter::create(&path)?;
+    /// writer.add_columns(&SoaNumericTable::from_columns(columns)?)?;
+    /// writer.finish()?; // numpy.load("flows.npz")["port"]
+    /// let table = NpzReader::open(&path)?.load_columns(["start", "port"])?;
+    /// assert_eq!(table.column_as::<u16>(1)?, [80, 443]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn add_columns(&mut self, table: &dyn NumericTable) -> Result<&mut Self> {
+        self.add_sources(&Source::columns(table)?)
+    }
+
+    /// Writes all arrays, or none.
+    fn add_sources(&mut self, sources: &[Source<'_>]) -> Result<&mut Self> {
+        check_names(&self.names, sources)?;
+        let mark = self.archive.mark();
+        let output = Output { sink: &self.new, path: self.new.path() };
+        let written = sources.iter().try_for_each(|one| one.write(&mut self.archive, &output, self.is_compressed));
+        match written {
+            Ok(()) => {
+                self.names.extend(sources.iter().map(|source| source.name.clone()));
+                Ok(self)
+            }
+            Err(error) => {
+                self.archive.go_back(mark);
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes the directory, and puts the file in the place of the old one, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path; [`Error::RenameUnsupported`]. The old file is unchanged then, unless the options say
+    /// that it is written in place.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{NpzReader, NpzWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("arrays.npz");
+    /// let mut writer = NpzWriter::create(&path)?;
+    /// writer.add("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)?;
+    /// writer.finish()?;
+    /// assert!(path.exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+    pub fn finish(self) -> Result<()> {
+        let Self { new, archive, .. } = self;
+        let output = Output { sink: &new, path: new.path() };
+        let length = archive.finish(&output)?;
+        // What is left of an array that was refused while it was written.
+        let cut = new.set_written(length);
+        cut.map_err(|source| crate::base::error::Error::Io { path: new.path().to_owned(), source })?;
+        new.commit()
+    }
+}
+
+/// Checks that no two arrays have the same name.
+fn check_names(names: &HashSet<String>, sources: &[Source<'_>]) -> Result<()> {
+    let mut new = HashSet::new();
+    match sources.iter().find(|source| names.contains(&source.name) || !new.insert(&source.name)) {
+        Some(source) => Err(refused(&source.name, "another array has the same")),
+        None => Ok(()),
+    }
+}
+
+/// Saves tables of any kind as a file of named arrays, compressed, as [`NpzWriter::add`] adds them. The file replaces an
+/// old one whole or not at all.
+///
+/// # Errors
+/// Those of [`NpzWriter::add`] and [`NpzWriter::finish`]. What can be refused without writing is refused before there is
+/// a new file.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("training.npz");
+/// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
+/// let y = HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?;
+/// save_npz(&path, &[("x", &x), ("y", &y)])?; // numpy.load("training.npz")["x"]
+/// assert_eq!(NpzReader::open(&path)?.load::<u8>("y")?, y);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub fn save_npz(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)]) -> Result<()> {
+    save_npz_with(path, arrays, NpzOptions::new())
+}
+
+/// Saves tables as [`save_npz`] does, with options.
+///
+/// # Errors
+/// Those of [`save_npz`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz_with};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
+/// save_npz_with(&path, &[("x", &x)], NpzOptions::new().compressed(false))?;
+/// assert_eq!(NpzReader::open(&path)?.load::<f32>("x")?, x);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
+pub fn save_npz_with(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)], options: NpzOptions) -> Result<()> {
+    let sources = arrays.iter().map(|&(name, table)| Source::of(name, table)).collect::<Result<Vec<_>>>()?;
+    save_sources(path.as_ref(), &sources, &options)
+}
+
+pub(super) fn save_sources(path: &Path, sources: &[Source<'_>], options: &NpzOptions) -> Result<()> {
+    check_names(&HashSet::new(), sources)?;
+    let total = sources.iter().map(|source| source.bytes).fold(0, u64::saturating_add);
+    let mut writer = NpzWriter::with_total(path, options, Some(total))?;
+    writer.add_sources(sources)?;
+    writer.finish()
+}
