@@ -126,7 +126,7 @@ fn a_refused_array_leaves_the_writer_and_the_file_as_they_were() {
 
     let mut writer = NpzWriter::create_with(&path, options()).unwrap();
     writer.add("first", &table).unwrap();
-    for name in ["", "first", "a.npy", "/a", "../a", "a/../b", "a\\b", "a\0", "a//b", "c:a"] {
+    for name in ["", "first", "a.npy", "/a", "../a", "a/../b", "a\\b", "a\0", "a//b", "c:/a"] {
         assert_error!(writer.add(name, &table), Error::UnsupportedArrayName { .. });
     }
     assert_error!(writer.add("brain", &brain), Error::UnsupportedElementType { .. });
