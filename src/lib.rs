@@ -206,8 +206,8 @@ pub use crate::interop::NdarraySource;
 #[cfg(feature = "csv")]
 #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
 pub use crate::interop::csv::{
-    CsvBlocks, CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
-    CustomKind,
+    CsvBlocks, CsvColumnDescription, CsvColumns, CsvDescription, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample,
+    CsvSource, CsvTimeUnit, CsvTrailing, CsvWriteOptions, CustomKind,
 };
 #[cfg(feature = "sprs")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]

@@ -1,16 +1,16 @@
 //! Columns of several element types, and what their fields say about the types that suit them.
 
-use super::CsvMissing;
 use super::evidence::{Evidence, Seen};
-use super::failure::Reason;
+use super::failure::{Failure, Reason};
 use super::parse::{Sink, Taken, ends_field};
 use super::roles::{Action, Gap, Roles, gap};
 use super::rows::{Cell, convert, missing, refused};
 use super::syntax::Field;
 use super::whole::{EXACT, Whole, glance_at_whole};
+use super::{CsvMissing, CsvTimeUnit};
 use crate::base::element::{Element, ElementType, match_element, with_elements};
 use crate::base::error::Result as LibraryResult;
-use crate::base::number::{Exact, Number};
+use crate::base::number::{Exact, Loss, Number};
 use crate::convert::ConversionPolicy;
 use crate::interop::text::number::{NumberRefusal, glance, is_number, value, value_of};
 use crate::window::AnySliceMut;
@@ -171,9 +171,52 @@ impl<'r> ColumnPlan<'r> {
         self
     }
 
+    /// Returns [`element`](Self::element) for all columns of the file.
+    pub(super) fn elements(&self, evidence: &[Evidence], is_all: bool) -> Vec<ElementType> {
+        evidence.iter().enumerate().map(|(column, evidence)| self.element(column, evidence, is_all)).collect()
+    }
+
+    /// Returns the first failure: `failure`, or that of a number that its column does not hold. `is_decided`: some of
+    /// the rows have decided the types.
+    pub(super) fn first_failure(
+        &self,
+        evidence: &[Evidence],
+        failure: Option<Failure>,
+        is_decided: bool,
+    ) -> Option<Failure> {
+        let rounded = evidence.iter().enumerate().filter(|(column, _)| self.examines(*column));
+        let is_number =
+            |column: usize| matches!(self.columns[column].action, Action::Number { .. } | Action::Numeral { .. });
+        let rounded =
+            rounded.filter_map(|(column, evidence)| evidence.failure(column, is_decided && is_number(column)));
+        rounded.chain(failure).min_by_key(|failure| failure.place)
+    }
+
+    /// Fixes the types of columns that some of their rows have decided. Columns of `f64` are still examined for whole
+    /// numbers that it does not hold.
+    pub(super) fn fix(mut self, elements: &[ElementType]) -> Self {
+        for (column, &element) in self.columns.iter_mut().zip(elements) {
+            if column.usage == Use::Examine && element != ElementType::F64 {
+                column.usage = Use::Convert;
+                column.short = if let Short::Guessed = column.short { Short::Stated } else { Short::Never };
+            }
+        }
+        self
+    }
+
     /// Returns whether the type of a column depends on its fields.
     pub(super) fn examines(&self, column: usize) -> bool {
         self.columns[column].usage == Use::Examine
+    }
+
+    /// Returns whether the fields of a column have no effect.
+    pub(super) fn ignores(&self, column: usize) -> bool {
+        self.columns[column].usage == Use::Ignore
+    }
+
+    /// Returns what becomes of the fields of a column.
+    pub(super) fn action(&self, column: usize) -> &Action {
+        &self.columns[column].action
     }
 
     /// Returns the columns of the table that a column of the file becomes.
@@ -227,11 +270,16 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
     fn examine(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
         let plan = self.plan;
         let Planned { action, missing: policy, .. } = &plan.columns[column];
-        let is_number = matches!(action, Action::Number { .. });
+        let is_number = matches!(action, Action::Number { .. } | Action::Numeral { .. });
         if !plan.roles.is_missing(field.text) {
-            return match is_number {
-                true => self.examine_number(column, field.number_text(), field, place),
-                false => self.convert(column, field),
+            let numerals = &plan.roles.numerals;
+            return match action {
+                Action::Number { .. } => self.examine_number(column, field.number_text(), field, place),
+                Action::Numeral { .. } => numerals
+                    .read(field.number_text(), |plain| self.examine_number(column, plain, field, place))
+                    .unwrap_or_else(|| Err(refused::<f64>(NumberRefusal::NotANumber, field, numerals))),
+                Action::Time { unit, .. } => self.examine_time(column, *unit, field, place),
+                _ => self.convert(column, field),
             };
         }
         match *policy {
@@ -241,6 +289,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
                 let text = value.to_string();
                 return self.examine_number(column, text.as_bytes(), field, place);
             }
+            CsvMissing::Value(value) if is_held_by_times(action, value) => {}
             CsvMissing::Nan | CsvMissing::Value(_) => self.see(column, Seen::Gap, place, field.text),
         }
         let value = if let CsvMissing::Value(value) = *policy { value } else { f64::NAN };
@@ -256,8 +305,9 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
 
     /// Stores a number, as far as the type that is guessed holds it.
     fn examine_number(&mut self, column: usize, text: &[u8], field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let numerals = &self.plan.roles.numerals;
         let number =
-            value::<f64>(text, self.plan.policy).map_err(|refusal: NumberRefusal| refused::<f64>(refusal, field))?;
+            value::<f64>(text, self.plan.policy).map_err(|refusal| refused::<f64>(refusal, field, numerals))?;
         let whole = Whole::of(text);
         let row = self.row;
         for cells in &mut self.cells[self.plan.targets(column)] {
@@ -268,7 +318,27 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
                 _ => {}
             }
         }
-        self.see(column, whole.map_or(Seen::Real, Seen::Whole), place, text);
+        let shown =
+            if numerals.is_plain() || self.plan.roles.is_missing(field.text) { text } else { field.number_text() };
+        self.see(column, whole.map_or(Seen::Real, Seen::Whole), place, shown);
+        Ok(true)
+    }
+
+    /// Stores a time, as far as the type that is guessed holds it.
+    fn examine_time(&mut self, column: usize, unit: CsvTimeUnit, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let count = unit.read(field.number_text())?;
+        let row = self.row;
+        for cells in &mut self.cells[self.plan.targets(column)] {
+            match cells {
+                Cells::I32(values) => put(values, row, i32::try_from(count).unwrap_or_default()), // days are in range
+                Cells::I64(values) => put(values, row, count),
+                Cells::F64(values) => put(values, row, count as f64),
+                _ => {}
+            }
+        }
+        if <f64 as Number>::loss(Exact::Integer(i128::from(count))) != Loss::None {
+            self.see(column, Seen::Inexact, place, field.number_text());
+        }
         Ok(true)
     }
 
@@ -340,6 +410,12 @@ impl Sink for ColumnSink<'_, '_> {
         }
         self.row += usize::from(is_kept);
     }
+}
+
+/// Returns whether the type of a column of times holds a number that stands for missing ones.
+fn is_held_by_times(action: &Action, value: f64) -> bool {
+    let Action::Time { unit, .. } = action else { return false };
+    match_element!(unit.element_type(), T => T::loss(Exact::Float(value)) == Loss::None)
 }
 
 /// Stores a number of a guessed type, if it adds nothing to the evidence.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
 
-use super::bad_option;
+use super::{CsvTimeUnit, bad_option};
 use crate::base::error::Result;
 use crate::base::near::near;
 use crate::base::text::excerpt;
@@ -40,6 +40,17 @@ pub enum CsvColumns {
 }
 
 impl CsvColumns {
+    /// Returns whether a column is among them, as far as that does not depend on names.
+    pub(super) fn has_index(&self, column: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Names(_) => false,
+            Self::Indices(indices) => indices.contains(&column),
+            Self::Range(range) => range.contains(&column),
+            Self::From(start) => column >= *start,
+        }
+    }
+
     /// Looks the columns up in a file.
     pub(super) fn resolve(&self, names: &Names<'_>) -> Result<Vec<usize>> {
         let count = names.names.len();
@@ -209,6 +220,15 @@ pub enum CsvKind {
     /// Words as under `Categorical`: the column becomes one column for each category, with 1 in the rows that have this
     /// category and 0 in the others.
     OneHot,
+    /// Dates, or dates and times, of ISO 8601, which become whole numbers of units since 1970-01-01T00:00:00 UTC:
+    /// `2024-02-29`, `2024-02-29T12:34:56.789Z`, `2024-02-29 12:34+01:00`. Without an offset they are in UTC, and
+    /// without a time they are midnight. The calendar is the Gregorian one, also before it was introduced; years have
+    /// four digits, or a sign and six.
+    ///
+    /// A number is never rounded, whatever the [policy](super::CsvOptions::policy): a time that is not a whole number
+    /// of units is an error, and so is one that the element type of the table does not hold exactly. So is a leap
+    /// second. In tables of [`load_typed`](super::CsvSource::load_typed), days are `i32` and all else `i64`.
+    Time(CsvTimeUnit),
     /// Numbers that a function computes from each field: see [`custom`](Self::custom).
     Custom(CustomKind),
 }
@@ -245,6 +265,7 @@ impl CsvKind {
 impl fmt::Debug for CsvKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Time(unit) => return f.debug_tuple("Time").field(unit).finish(),
             Self::Automatic => "Automatic",
             Self::Continuous => "Continuous",
             Self::Ordinal => "Ordinal",

@@ -36,6 +36,8 @@ struct Finding {
     /// Used if the words of the column are needed: in order of first appearance, with the positions of these.
     words: Categories,
     places: Vec<u64>,
+    /// The first number in a column of which some rows have decided that it is one of words.
+    stray: Option<(u64, String)>,
 }
 
 impl Finding {
@@ -113,7 +115,10 @@ impl Findings {
             let (finding, place) = (self.columns.entry(index).or_default(), place + start as u64);
             if is_open {
                 let bare = syntax.bare_start(bytes, start).filter(|_| ends.len() == 1).map(|bare| &bytes[bare..end]);
-                finding.signs.add(&field, place, bare);
+                finding.signs.add(&field, place, bare, &roles.numerals);
+            }
+            if column.is_sampled && finding.stray.is_none() && roles.numerals.is_meant(field.number_text()) {
+                finding.stray = Some((place, excerpt(field.text)));
             }
             if wants_words && finding.add_word(field.text, place, column.most_categories()) {
                 self.end.get_or_insert(place);
@@ -130,6 +135,7 @@ impl Findings {
         for (index, more) in later.columns {
             let (finding, most) = (self.columns.entry(index).or_default(), roles.columns[index].most_categories());
             finding.signs.append(more.signs);
+            finding.stray = finding.stray.take().or(more.stray);
             let mut words = more.words.names.iter().zip(more.places);
             words.find(|(word, place)| finding.add_word(word.as_bytes(), *place, most));
         }
@@ -146,6 +152,26 @@ impl Findings {
             Some(Failure { place, column: Some(index), text: excerpt(word.as_bytes()), reason })
         });
         failures.min_by_key(|failure| failure.place)
+    }
+
+    /// Returns the first number in a column of which some rows have decided that it is one of words.
+    fn stray(&self) -> Option<Failure> {
+        let failures = self.columns.iter().filter_map(|(&index, finding)| {
+            let (place, text) = finding.stray.clone()?;
+            let reason =
+                "is a number, and CsvOptions::sample has decided that the column has words: CsvOptions::kind can \
+                          take all of the column for words"
+                    .into();
+            Some(Failure { place, column: Some(index), text, reason })
+        });
+        failures.min_by_key(|failure| failure.place)
+    }
+
+    /// Decides the kinds of open columns by these records alone.
+    pub(super) fn decide_by_sample(&mut self, roles: &mut Roles) {
+        let open: Vec<usize> = (0..roles.columns.len()).filter(|&index| roles.columns[index].is_open()).collect();
+        self.decide(roles, true);
+        open.into_iter().for_each(|index| roles.columns[index].is_sampled = true);
     }
 
     /// Decides the kinds of open columns, as far as these records permit. `is_all`: there are no other records.
@@ -172,6 +198,10 @@ pub(super) fn settle(
         findings.decide(&mut roles, true);
         let are_complete = findings.too_many(&roles, |_| true).is_none();
         let too_many = findings.too_many(&roles, ColumnRole::is_words);
+        if let Some(stray) = findings.stray() {
+            let first = [Some(stray.clone()), too_many].into_iter().flatten().min_by_key(|failure| failure.place);
+            return Ok(Err(first.unwrap_or(stray)));
+        }
         let mut are_all_wanted = true;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.wants_words()) {
             if wanted[index] && are_complete {

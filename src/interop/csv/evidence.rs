@@ -41,6 +41,20 @@ pub(super) enum Seen<'a> {
     Whole(Whole<'a>),
     Real,
     Gap,
+    /// A time, as a whole number that `f64` does not hold.
+    Inexact,
+}
+
+/// What decides the type of a column of numbers.
+pub(super) enum Ground<'a> {
+    Gap(&'a Sight),
+    Real(&'a Sight),
+    /// No integer type holds all of its numbers.
+    Range,
+    /// Only `u64` does.
+    Unsigned,
+    Whole,
+    Nothing,
 }
 
 impl Evidence {
@@ -64,6 +78,7 @@ impl Evidence {
             }
             Seen::Real => first(&mut self.real),
             Seen::Gap => first(&mut self.gap),
+            Seen::Inexact => first(&mut self.inexact),
         }
     }
 
@@ -93,10 +108,36 @@ impl Evidence {
         match action {
             Action::Category { categories, .. } => self.index_type(categories.names.len().saturating_sub(1), missing),
             Action::OneHot { .. } => self.index_type(1, missing),
-            Action::Number { .. } if self.needs_float() || !self.has_whole => ElementType::F64,
-            Action::Number { .. } if self.exceeds_signed => ElementType::U64,
-            Action::Number { .. } => ElementType::I64,
+            Action::Time { .. } if self.gap.is_some() => ElementType::F64,
+            Action::Time { unit, .. } => unit.element_type(),
+            Action::Number { .. } | Action::Numeral { .. } => match () {
+                () if self.needs_float() || !self.has_whole => ElementType::F64,
+                () if self.exceeds_signed => ElementType::U64,
+                () => ElementType::I64,
+            },
             Action::Custom { .. } | Action::Ignore => ElementType::F64,
+        }
+    }
+
+    /// Returns what decides the type of a column of numbers: the first field that needs a float, or what all have in
+    /// common.
+    pub(super) fn ground(&self) -> Ground<'_> {
+        match (&self.gap, &self.real) {
+            (Some(gap), Some(real)) if real.place < gap.place => Ground::Real(real),
+            (Some(gap), _) => Ground::Gap(gap),
+            (None, Some(real)) => Ground::Real(real),
+            (None, None) if self.needs_float() => Ground::Range,
+            (None, None) if self.exceeds_signed => Ground::Unsigned,
+            (None, None) if self.has_whole => Ground::Whole,
+            (None, None) => Ground::Nothing,
+        }
+    }
+
+    /// Returns the position of the field that [`ground`](Self::ground) names.
+    pub(super) fn place(&self) -> Option<u64> {
+        match self.ground() {
+            Ground::Gap(sight) | Ground::Real(sight) => Some(sight.place),
+            _ => None,
         }
     }
 
@@ -104,7 +145,9 @@ impl Evidence {
     /// [`suited`](Self::suited) can still tell what these say.
     pub(super) fn guess(&self, action: &Action, missing: CsvMissing) -> ElementType {
         match action {
-            Action::Number { .. } if !self.has_whole && !self.needs_float() => ElementType::I64,
+            Action::Number { .. } | Action::Numeral { .. } if !self.has_whole && !self.needs_float() => {
+                ElementType::I64
+            }
             _ => self.suited(action, missing),
         }
     }
@@ -126,12 +169,14 @@ impl Evidence {
         TYPES.into_iter().find(is_held).unwrap_or(ElementType::F64)
     }
 
-    /// Returns the failure of the first whole number that would be rounded, if the column is one of floats.
-    pub(super) fn failure(&self, column: usize) -> Option<Failure> {
-        let inexact = self.inexact.as_ref().filter(|_| self.needs_float())?;
+    /// Returns the failure of the first whole number that would be rounded, if the column is one of floats: because of
+    /// its fields, or because some of its rows have decided so (`is_decided`).
+    pub(super) fn failure(&self, column: usize, is_decided: bool) -> Option<Failure> {
+        let inexact = self.inexact.as_ref().filter(|_| is_decided || self.needs_float())?;
         let cause = match (&self.gap, &self.real) {
             (Some(gap), _) => Cause::Gap(gap.place),
             (None, Some(real)) => Cause::Real(*real.clone()),
+            (None, None) if is_decided => Cause::Sample,
             (None, None) => Cause::Range,
         };
         let Sight { place, text } = *inexact.clone();
@@ -185,7 +230,7 @@ mod tests {
                 }
                 whole.append(later);
                 assert_eq!(whole.suited(&NUMBER, CsvMissing::Nan), element, "{texts:?}");
-                assert_eq!(whole.failure(7).map(|failure| failure.place), failure, "{texts:?}");
+                assert_eq!(whole.failure(7, false).map(|failure| failure.place), failure, "{texts:?}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Errors in a CSV file.
 
+use super::CsvKind;
 use super::evidence::Sight;
 use super::input::Input;
 use super::roles::{ColumnRole, Shown};
@@ -7,6 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::text::excerpt;
 use crate::base::text::label;
 use crate::interop::text::number::separator_in_numbers;
+use crate::interop::text::numerals::Numerals;
 
 /// An error at a position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(super) enum Cause {
     Gap(u64),
     /// No integer type holds all of its numbers.
     Range,
+    /// Some of its rows have decided that it is.
+    Sample,
 }
 
 impl From<String> for Reason {
@@ -55,15 +59,26 @@ impl From<&str> for Reason {
 impl Reason {
     /// Returns what is wrong with a text that should be a number.
     #[cold]
-    pub(super) fn not_a_number(text: &[u8]) -> Self {
+    pub(super) fn not_a_number(text: &[u8], numerals: &Numerals) -> Self {
+        let is_own = |separator: u8| separator == b',' || numerals.thousands == Some(char::from(separator));
         match separator_in_numbers(text) {
-            None => Self::Word,
-            Some(b',') => {
-                "is not a number, which would have a point and no commas: CsvOptions::delimiter says what separates \
-                           fields, CsvOptions::kind can take it for a word or have a function read it"
+            None if numerals.is_plain() || !numerals.is_meant(text) => Self::Word,
+            Some(b',') if numerals.is_plain() => {
+                "is not a number, which would have a point and no commas: CsvOptions::decimal and CsvOptions::thousands \
+                 can give them a meaning, CsvOptions::delimiter says what separates fields, CsvOptions::kind can take it \
+                 for a word or have a function read it"
                     .into()
             }
-            Some(separator) => {
+            separator if separator.is_none_or(is_own) => {
+                let decimal = char::from(numerals.decimal);
+                let thousands = match numerals.thousands {
+                    Some(thousands) => format!("{thousands:?} between groups of three digits"),
+                    None => "nothing between its digits".to_owned(),
+                };
+                format!("is not a number, which would have {decimal:?} before its decimals and {thousands}").into()
+            }
+            separator => {
+                let separator = separator.unwrap_or(b',');
                 let separator = char::from(separator);
                 format!(
                     "is not a number, but several with {separator:?} between them: CsvOptions::delimiter(b{separator:?}) \
@@ -79,6 +94,11 @@ impl Reason {
         const STATE: &str = "CsvOptions::column_type can state a type, also f64, which rounds";
         let cause = match self {
             Self::Other(reason) => return Ok(reason),
+            Self::Rounded(Cause::Sample) => {
+                return Ok(format!(
+                    "is a whole number that f64 does not hold, and CsvOptions::sample has decided on f64: {STATE}"
+                ));
+            }
             Self::Rounded(Cause::Range) => {
                 return Ok(format!(
                     "is a whole number that f64 does not hold, and no integer type holds all of the column: {STATE}"
@@ -90,6 +110,13 @@ impl Reason {
         };
         if let Some((place, text)) = cause {
             let line = input.line_of(place)?;
+            if let Some(CsvKind::Time(unit)) = column.map(|column| &column.kind) {
+                let unit = unit.name();
+                return Ok(format!(
+                    "is a number of {unit} that f64 does not hold, and the column needs f64 for {text} on line {line}: \
+                     CsvOptions::missing_in can state a number for that"
+                ));
+            }
             return Ok(format!(
                 "is a whole number that f64 does not hold, and the column needs f64 for {text} on line {line}: {STATE}"
             ));

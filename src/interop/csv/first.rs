@@ -6,11 +6,13 @@ use super::describe::{Findings, RecordBytes};
 use super::failure::Failure;
 use super::input::Input;
 use super::roles::Roles;
+use super::sample;
+use super::survey::Survey;
 use super::syntax::Syntax;
-use super::{CsvOptions, SAMPLE};
+use super::{CsvKind, CsvOptions, CsvSample, SAMPLE};
 use crate::base::error::{Error, Result};
 use crate::base::text::excerpt;
-use crate::interop::text::number::{is_number, separator_in_numbers};
+use crate::interop::text::moment::Moment;
 
 /// Whether the first record of a CSV file holds the names of the columns.
 ///
@@ -27,7 +29,8 @@ use crate::interop::text::number::{is_number, separator_in_numbers};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsvHeader {
-    /// It does if none of its fields is a number, or meant to be one, like `1,5` between semicolons.
+    /// It does if none of its fields is a number, or meant to be one, like `1,5` between semicolons, or a date in a
+    /// column that is stated, by its index, to be of [dates](CsvKind::Time).
     #[default]
     Automatic,
     /// It does.
@@ -64,9 +67,19 @@ pub enum CsvTrailing {
     No,
 }
 
-/// Examines the first records. Returns the syntax, the position of the first row, and what is known or guessed about
-/// the columns.
-pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) -> Result<(Syntax, u64, Roles)> {
+/// What follows from the first records.
+pub(super) struct Beginning {
+    pub(super) syntax: Syntax,
+    /// Position of the first row.
+    pub(super) start: u64,
+    /// What is known or guessed about the columns.
+    pub(super) guess: Roles,
+    /// The positions where the file can be divided, if they were needed.
+    pub(super) survey: Option<Survey>,
+}
+
+/// Examines the first records, or the rows that the options say.
+pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) -> Result<Beginning> {
     let mut syntax = options.syntax()?;
     let mut start = skip_mark(input)?;
     let mut batches = Batches::new(start);
@@ -100,14 +113,26 @@ pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) ->
     syntax.skips_spaces = is_trailing || first.names.len() != 1;
 
     let mut guess = Roles::new(first.names, options)?;
+    let mut findings = Findings::default();
+    if options.sample != CsvSample::All {
+        let survey = match options.sample {
+            CsvSample::Spread(_) => Some(Survey::new(&syntax, input, start, step)?),
+            _ => None,
+        };
+        let rows = sample::Rows { sample: options.sample, syntax: &syntax, input, start, step };
+        rows.visit(survey.as_ref(), |bytes, place| {
+            findings.look_at(&RecordBytes { syntax: &syntax, bytes, place }, &guess, usize::MAX);
+        })?;
+        findings.decide_by_sample(&mut guess);
+        return Ok(Beginning { syntax, start, guess, survey });
+    }
     let mut batches = Batches::new(start);
     if batches.fill(&syntax, input, step)? {
-        let mut findings = Findings::default();
         let records = RecordBytes { syntax: &syntax, bytes: batches.bytes(input), place: batches.place() };
         findings.look_at(&records, &guess, SAMPLE);
         findings.decide(&mut guess, false);
     }
-    Ok((syntax, start, guess))
+    Ok(Beginning { syntax, start, guess, survey: None })
 }
 
 /// Returns the position of the text: after the UTF-8 byte order mark, if there is one.
@@ -137,7 +162,10 @@ impl First {
     /// Reads the record at the beginning of the bytes.
     fn read(syntax: &Syntax, bytes: &[u8], options: &CsvOptions) -> Result<Self, Failure> {
         let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), 0, Vec::new(), false);
-        let mut broken = None;
+        let (mut broken, numerals) = (None, options.numerals());
+        let are_times = |column: usize| {
+            options.kinds.iter().any(|(columns, kind)| matches!(kind, CsvKind::Time(_)) && columns.has_index(column))
+        };
         let is_trailing = loop {
             let field = syntax.field(bytes, at, &mut scratch);
             let fail = |reason: &str| {
@@ -148,7 +176,7 @@ impl First {
                 return Err(fail("begins with a quote that is not closed"));
             }
             let number = field.number_text();
-            has_numbers |= is_number(number) || separator_in_numbers(number).is_some();
+            has_numbers |= numerals.is_meant(number) || (are_times(names.len()) && Moment::read(number).is_ok());
             let name = match std::str::from_utf8(field.text) {
                 Ok(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
                 Err(_) => {

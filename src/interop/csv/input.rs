@@ -1,18 +1,23 @@
 //! The bytes of a CSV file, on disk or in memory.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::compressed::{Compression, MAGIC};
 use crate::array::Array;
 use crate::base::error::{Error, Result};
 use crate::files::position::read_at;
 
+/// The path of a caller's reader in errors.
+const READER: &str = "(reader)";
+
 /// Bytes that several threads can read at any position.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// Bytes in memory. With a path if they were read from a file that does not support reads at positions.
+    /// Bytes in memory. With a path if they were read from a file that does not support reads at positions, or
+    /// decompressed.
     Memory {
         bytes: Array<u8>,
         path: Option<PathBuf>,
@@ -25,8 +30,9 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one that
+    /// is compressed, up to a number of decompressed bytes.
+    pub(super) fn open(path: &Path, most_decompressed: u64) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let found = fs::metadata(path).map_err(in_file)?;
         if found.is_dir() {
@@ -34,21 +40,32 @@ impl Input {
         }
         let file = File::open(path).map_err(in_file)?;
         if !found.is_file() {
-            let bytes = read_all(file, path)?;
+            let bytes = read_all(file, most_decompressed, Some(path))?;
             return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
         }
         let length = file.metadata().map_err(in_file)?.len();
+        let mut start = [0; MAGIC];
+        let start = &mut start[..(MAGIC as u64).min(length) as usize];
+        read_at(&file, start, 0).map_err(in_file)?;
+        if let Some(compression) = Compression::of(start) {
+            let bytes = compression.read(BufReader::new(file), most_decompressed, Some(path), READER)?;
+            return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
+        }
         Ok(Self::File { file, path: path.to_owned(), length })
     }
 
-    /// Creates an input of bytes in memory.
-    pub(super) fn memory(bytes: impl Into<Array<u8>>) -> Self {
-        Self::Memory { bytes: bytes.into(), path: None }
+    /// Creates an input of bytes in memory, decompressed if they are compressed.
+    pub(super) fn memory(bytes: impl Into<Array<u8>>, most_decompressed: u64) -> Result<Self> {
+        let mut bytes = bytes.into();
+        if let Some(compression) = Compression::of(&bytes) {
+            bytes = compression.read(&bytes[..], most_decompressed, None, "(bytes)")?;
+        }
+        Ok(Self::Memory { bytes, path: None })
     }
 
     /// Reads a reader to its end.
-    pub(super) fn from_reader(reader: impl Read) -> Result<Self> {
-        Ok(Self::memory(read_all(reader, Path::new("(reader)"))?))
+    pub(super) fn from_reader(reader: impl Read, most_decompressed: u64) -> Result<Self> {
+        Ok(Self::Memory { bytes: read_all(reader, most_decompressed, None)?, path: None })
     }
 
     /// Returns the caller's path of the file.
@@ -106,25 +123,52 @@ impl Input {
 
     /// Returns the number of the line, counted from 1, of a position.
     pub(super) fn line_of(&self, place: u64) -> Result<u64> {
-        const STEP: usize = 256 << 10;
-        let (mut lines, mut after_return, mut buffer) = (1, false, Vec::new());
-        for start in (0..place).step_by(STEP) {
-            let bytes = self.read(start..place.min(start + STEP as u64), &mut buffer)?;
-            for end in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-                let before = if end > 0 { bytes[end - 1] == b'\r' } else { after_return };
-                lines += u64::from(bytes[end] == b'\r' || !before);
-            }
-            after_return = bytes.last() == Some(&b'\r');
-        }
-        Ok(lines)
+        let mut lines = LineCount { place: 0, lines: 1, after_return: false };
+        lines.advance(self, place)?;
+        Ok(lines.lines)
+    }
+
+    /// Returns the numbers of the lines of positions in ascending order, in one pass.
+    pub(super) fn lines_of(&self, places: &[u64]) -> Result<Vec<u64>> {
+        let mut lines = LineCount { place: 0, lines: 1, after_return: false };
+        places.iter().map(|&place| lines.advance(self, place).map(|()| lines.lines)).collect()
     }
 }
 
-/// Reads a reader to its end. `name` is its name in errors.
-fn read_all(mut reader: impl Read, name: &Path) -> Result<Array<u8>> {
-    let mut bytes = Vec::new();
-    match reader.read_to_end(&mut bytes) {
-        Ok(_) => Ok(bytes.into()),
-        Err(source) => Err(Error::Io { path: name.to_owned(), source }),
+/// The number of the line of a position.
+struct LineCount {
+    place: u64,
+    lines: u64,
+    /// Whether the byte before the position is a CR.
+    after_return: bool,
+}
+
+impl LineCount {
+    fn advance(&mut self, input: &Input, place: u64) -> Result<()> {
+        const STEP: usize = 256 << 10;
+        let mut buffer = Vec::new();
+        for start in (self.place..place).step_by(STEP) {
+            let bytes = input.read(start..place.min(start + STEP as u64), &mut buffer)?;
+            for end in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+                let before = if end > 0 { bytes[end - 1] == b'\r' } else { self.after_return };
+                self.lines += u64::from(bytes[end] == b'\r' || !before);
+            }
+            self.after_return = bytes.last() == Some(&b'\r');
+        }
+        self.place = self.place.max(place);
+        Ok(())
     }
+}
+
+/// Reads a reader to its end, and decompresses what it reads if that is compressed. `path` is its path in errors.
+fn read_all(mut reader: impl Read, most_decompressed: u64, path: Option<&Path>) -> Result<Array<u8>> {
+    let failed = |source| Error::Io { path: path.unwrap_or(Path::new(READER)).to_owned(), source };
+    let mut bytes = Vec::new();
+    reader.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(failed)?;
+    if let Some(compression) = Compression::of(&bytes) {
+        let source = BufReader::new(Cursor::new(bytes).chain(reader));
+        return compression.read(source, most_decompressed, path, READER);
+    }
+    reader.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes.into())
 }

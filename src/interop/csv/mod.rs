@@ -5,15 +5,16 @@
 //! only, and read everything as `float`. Here each number becomes the nearest value of the requested type, and what
 //! cannot be converted is an error with file, line, column and text.
 //!
-//! * `options`, `columns`: options for reading; `near`: suggestions for misspelled names of columns;
-//! * `input`: bytes of a file or in memory; `syntax`: ends of fields and records; `survey`: positions where a file can
+//! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names of columns;
+//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `survey`: positions where a file can
 //!   be divided, and the number of rows between them; `batches`: sequential reading of records;
 //! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from
 //!   fields to rows of values; `first`: the header and the first records; `signs`: what fields reveal about their
-//!   column; `describe`: kinds and categories from the whole file; `failure`: errors and their positions;
+//!   column; `describe`: kinds and categories from the whole file; `sample`: from some rows; `failure`: errors and their positions;
 //! * `whole`: whole numbers; `evidence`: the element type that suits a column; `cells`: from fields to columns of
 //!   several types;
-//! * `source`, `load`, `typed`, `blocks`: the public interface for reading;
+//! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: what has been
+//!   decided for each column;
 //! * `write`, `write_options`: writing. Numbers are in [`crate::interop::text`].
 //!
 //! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
@@ -23,7 +24,10 @@ mod batches;
 mod blocks;
 mod cells;
 mod columns;
+mod compressed;
 mod describe;
+mod description;
+mod dialect;
 mod evidence;
 mod failure;
 mod first;
@@ -33,12 +37,15 @@ mod options;
 mod parse;
 mod roles;
 mod rows;
+mod sample;
 mod signs;
 mod source;
+mod summary;
 mod survey;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod times;
 mod typed;
 mod whole;
 mod write;
@@ -46,9 +53,12 @@ mod write_options;
 
 pub use blocks::CsvBlocks;
 pub use columns::{CsvColumns, CsvKind, CsvMissing, CustomKind};
+pub use description::{CsvColumnDescription, CsvDescription};
 pub use first::{CsvHeader, CsvTrailing};
 pub use options::CsvOptions;
+pub use sample::CsvSample;
 pub use source::CsvSource;
+pub use times::CsvTimeUnit;
 pub use write_options::CsvWriteOptions;
 
 use crate::base::error::Error;

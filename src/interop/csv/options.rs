@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::syntax::Syntax;
-use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvTrailing, RECORD_BYTES, bad_option};
+use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvSample, CsvTrailing, RECORD_BYTES};
 use crate::base::element::ElementType;
-use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 #[cfg(doc)]
 use crate::{CsvSource, FeatureType};
@@ -21,7 +19,8 @@ use crate::{CsvSource, FeatureType};
 ///
 /// A number is what Python's `float` accepts, including spaces around it, except for underscores and digits that are
 /// not ASCII: `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in upper or lower case. It becomes the nearest value of the
-/// requested type, rounded once, whatever the number of digits.
+/// requested type, rounded once, whatever the number of digits. [`decimal`](Self::decimal) and
+/// [`thousands`](Self::thousands) read other spellings.
 ///
 /// # Examples
 /// ```
@@ -40,9 +39,13 @@ use crate::{CsvSource, FeatureType};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct CsvOptions {
-    delimiter: u8,
-    quote: Option<u8>,
-    comment: Option<u8>,
+    pub(super) delimiter: u8,
+    pub(super) quote: Option<u8>,
+    pub(super) comment: Option<u8>,
+    pub(super) is_inline: bool,
+    pub(super) decimal: char,
+    pub(super) thousands: Option<char>,
+    pub(super) sample: CsvSample,
     pub(super) header: CsvHeader,
     pub(super) trailing: CsvTrailing,
     pub(super) kept: CsvColumns,
@@ -54,7 +57,8 @@ pub struct CsvOptions {
     pub(super) policy: ConversionPolicy,
     pub(super) element_type: ElementType,
     pub(super) column_types: Vec<(CsvColumns, ElementType)>,
-    max_record_bytes: usize,
+    pub(super) max_record_bytes: usize,
+    pub(super) most_decompressed: u64,
     pub(super) max_columns: usize,
     pub(super) max_categories: Option<usize>,
 }
@@ -63,7 +67,7 @@ impl CsvOptions {
     /// Creates the default options: fields separated by commas and quoted by `"`, no comments; a header if the first
     /// record looks like one; all columns, the kind of each decided by its fields; empty fields and `NA` are missing
     /// values, which are an error; records of at most 256 MiB, at most 1 Mi columns, and at most 1 Mi categories per
-    /// column, or 4096 if each becomes a column.
+    /// column, or 4096 if each becomes a column; at most 1 GiB of decompressed text.
     ///
     /// # Examples
     /// ```
@@ -77,6 +81,10 @@ impl CsvOptions {
             delimiter: b',',
             quote: Some(b'"'),
             comment: None,
+            is_inline: false,
+            decimal: '.',
+            thousands: None,
+            sample: CsvSample::All,
             header: CsvHeader::Automatic,
             trailing: CsvTrailing::Automatic,
             kept: CsvColumns::All,
@@ -89,6 +97,7 @@ impl CsvOptions {
             element_type: ElementType::F64,
             column_types: Vec::new(),
             max_record_bytes: RECORD_BYTES,
+            most_decompressed: 1 << 30,
             max_columns: 1 << 20,
             max_categories: None,
         }
@@ -121,7 +130,8 @@ impl CsvOptions {
         Self { quote, ..self }
     }
 
-    /// Sets the character that begins a comment: lines that begin with it are ignored.
+    /// Sets the character that begins a comment: lines that begin with it are ignored. Within a line it is an ordinary
+    /// character, unless [`inline_comment`](Self::inline_comment) sets it.
     ///
     /// # Examples
     /// ```
@@ -131,7 +141,7 @@ impl CsvOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn comment(self, comment: u8) -> Self {
-        Self { comment: Some(comment), ..self }
+        Self { comment: Some(comment), is_inline: false, ..self }
     }
 
     /// Sets whether the first record holds the names of the columns.
@@ -372,27 +382,6 @@ impl CsvOptions {
     /// ```
     pub fn max_categories(self, categories: usize) -> Self {
         Self { max_categories: Some(categories), ..self }
-    }
-
-    /// Checks that the special characters differ from one another, and do not occur in numbers.
-    pub(super) fn syntax(&self) -> Result<Syntax> {
-        let special = [("delimiter", Some(self.delimiter)), ("quote", self.quote), ("comment", self.comment)];
-        for (index, &(name, byte)) in special.iter().enumerate() {
-            let Some(byte) = byte else { continue };
-            let in_numbers = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-');
-            if !byte.is_ascii() || in_numbers || matches!(byte, b'\n' | b'\r') {
-                return Err(bad_option(format!("{:?} cannot be the {name}", char::from(byte))));
-            }
-            if let Some((other, _)) = special[..index].iter().find(|(_, other)| *other == Some(byte)) {
-                return Err(bad_option(format!("{:?} cannot be both {other} and {name}", char::from(byte))));
-            }
-            if name == "quote" && matches!(byte, b' ' | b'\t') {
-                return Err(bad_option("a space cannot be the quote"));
-            }
-        }
-        let mut syntax = Syntax::new(self.delimiter, self.quote, self.comment);
-        syntax.most_bytes = self.max_record_bytes;
-        Ok(syntax)
     }
 }
 

@@ -136,6 +136,10 @@ impl<'p> RecordParser<'p> {
             };
             at = end + 1;
         }
+        let end = at - 1;
+        if syntax.is_comment(bytes, end) {
+            return Ok(Record::Written(end)); // the comment is skipped like one at the beginning of a line
+        }
         Ok(Record::Written(at.min(bytes.len())))
     }
 

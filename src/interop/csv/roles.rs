@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::columns::{Custom, Names};
 use super::syntax::Syntax;
-use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
+use super::{CsvKind, CsvMissing, CsvOptions, CsvTimeUnit, bad_option};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
 use crate::base::number::Exact;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories as Words, DataDictionary, Feature};
 use crate::interop::text::number::{value, value_of};
+use crate::interop::text::numerals::Numerals;
 
 /// The categories of a column, and their indices.
 #[derive(Debug, Default)]
@@ -66,6 +67,10 @@ pub(super) struct ColumnRole {
     pub(super) is_kept: bool,
     /// The element type that the options state, for tables of columns of several types.
     pub(super) element: Option<ElementType>,
+    /// Whether the options state its kind.
+    pub(super) is_stated: bool,
+    /// Whether its kind was open, and some of the rows have decided it for all.
+    pub(super) is_sampled: bool,
     /// The limit of its categories, if the options set one.
     most_categories: Option<usize>,
 }
@@ -111,6 +116,7 @@ pub(super) struct Roles {
     /// The columns of the table, in its order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
+    pub(super) numerals: Numerals,
 }
 
 impl Roles {
@@ -164,15 +170,18 @@ impl Roles {
         let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept).zip(elements);
         let columns = parts.map(|(((((name, kind), missing), categories), is_kept), element)| ColumnRole {
             name,
+            is_stated: !matches!(kind, CsvKind::Automatic),
             kind,
             shown: Shown::Nothing,
             missing,
             categories,
             is_kept,
             element,
+            is_sampled: false,
             most_categories: options.max_categories,
         });
-        Ok(Self { columns: columns.collect(), kept, missing_texts: options.missing_texts.clone().into() })
+        let (missing_texts, numerals) = (options.missing_texts.clone().into(), options.numerals());
+        Ok(Self { columns: columns.collect(), kept, missing_texts, numerals })
     }
 
     /// Returns whether everything is known that depends on the fields of the file.
@@ -223,7 +232,9 @@ impl Roles {
                 (CsvKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
                 (CsvKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
                 (_, Some(categories)) => Action::Category { target, categories },
-                _ => Action::Number { target },
+                (CsvKind::Time(unit), None) => Action::Time { target, unit: *unit },
+                _ if self.numerals.is_plain() => Action::Number { target },
+                _ => Action::Numeral { target },
             };
             target = target.saturating_add(column.width());
         }
@@ -287,10 +298,29 @@ pub(super) enum Gap<T> {
 #[derive(Clone)]
 pub(super) enum Action {
     Ignore,
-    Number { target: usize },
-    Category { target: usize, categories: Arc<Categories> },
-    OneHot { target: usize, categories: Arc<Categories> },
-    Custom { target: usize, convert: Arc<Custom> },
+    Number {
+        target: usize,
+    },
+    /// A number that is not in the plain spelling.
+    Numeral {
+        target: usize,
+    },
+    Time {
+        target: usize,
+        unit: CsvTimeUnit,
+    },
+    Category {
+        target: usize,
+        categories: Arc<Categories>,
+    },
+    OneHot {
+        target: usize,
+        categories: Arc<Categories>,
+    },
+    Custom {
+        target: usize,
+        convert: Arc<Custom>,
+    },
 }
 
 impl Action {
@@ -298,9 +328,11 @@ impl Action {
     pub(super) fn targets(&self) -> Range<usize> {
         match self {
             Self::Ignore => 0..0,
-            Self::Number { target } | Self::Category { target, .. } | Self::Custom { target, .. } => {
-                *target..*target + 1
-            }
+            Self::Number { target }
+            | Self::Numeral { target }
+            | Self::Time { target, .. }
+            | Self::Category { target, .. }
+            | Self::Custom { target, .. } => *target..*target + 1,
             Self::OneHot { target, categories } => *target..*target + categories.names.len(),
         }
     }

@@ -5,9 +5,10 @@ use super::parse::{Sink, Taken, ends_field};
 use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
 use super::syntax::Field;
 use crate::base::element::Element;
-use crate::base::number::Exact;
+use crate::base::number::{Exact, Loss};
 use crate::convert::ConversionPolicy;
 use crate::interop::text::number::{NumberRefusal, glance, value, value_of};
+use crate::interop::text::numerals::Numerals;
 
 /// The values of a field, in the columns of the table that its column becomes.
 pub(super) enum Cell<T> {
@@ -50,15 +51,30 @@ pub(super) fn convert<T: Element>(
         Action::OneHot { categories, .. } => {
             categories.indices.get(field.text).map(|&index| Cell::Hot(index)).ok_or_else(|| unknown(field.text))
         }
-        _ => value(field.number_text(), policy).map(Cell::Value).map_err(|refusal| refused::<T>(refusal, field)),
+        Action::Time { unit, .. } => match Exact::Integer(i128::from(unit.read(field.number_text())?)) {
+            number if T::loss(number) == Loss::None => Ok(Cell::Value(T::nearest(number))),
+            number => Err(inexact::<T>(number)),
+        },
+        _ => {
+            let numerals = &roles.numerals;
+            let value = numerals.read(field.number_text(), |plain| value(plain, policy));
+            let value = value.unwrap_or(Err(NumberRefusal::NotANumber));
+            value.map(Cell::Value).map_err(|refusal| refused::<T>(refusal, field, numerals))
+        }
     }
+}
+
+#[cold]
+fn inexact<T: Element>(number: Exact) -> Reason {
+    let Exact::Integer(number) = number else { return Reason::Word };
+    format!("is {number} since 1970, which {} does not hold exactly", T::TYPE).into()
 }
 
 /// Returns the reason why a text is no number of a type.
 #[cold]
-pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>) -> Reason {
+pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>, numerals: &Numerals) -> Reason {
     match refusal {
-        NumberRefusal::NotANumber => Reason::not_a_number(field.number_text()),
+        NumberRefusal::NotANumber => Reason::not_a_number(field.number_text(), numerals),
         NumberRefusal::NotRepresentable => format!("is not representable as {}", T::TYPE).into(),
     }
 }

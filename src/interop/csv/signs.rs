@@ -8,7 +8,7 @@ use super::CsvKind;
 use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
 use crate::base::text::excerpt;
-use crate::interop::text::number::{is_number, separator_in_numbers};
+use crate::interop::text::numerals::Numerals;
 
 /// The usual delimiters.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'|', b','];
@@ -31,12 +31,11 @@ impl Default for Signs {
 
 impl Signs {
     /// Adds a field. `bare` is its unquoted part, if it is the only field of its record.
-    pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>) {
+    pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>, numerals: &Numerals) {
         if self.number.is_some() {
             return; // the kind is decided
         }
-        let text = field.number_text();
-        if is_number(text) || separator_in_numbers(text).is_some() {
+        if numerals.is_meant(field.number_text()) {
             self.number = Some((place, excerpt(field.text)));
             return;
         }

@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 
 use super::blocks::CsvBlocks;
 use super::describe::settle;
+use super::description::CsvDescription;
 use super::failure::Failure;
-use super::first::look_at_first;
+use super::first::{Beginning, look_at_first};
 use super::input::Input;
 use super::roles::Roles;
 use super::survey::Survey;
 use super::syntax::Syntax;
-use super::{CsvOptions, PIECE_BYTES, load, typed};
+use super::{CsvOptions, PIECE_BYTES, load, summary, typed};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -73,8 +74,13 @@ impl CsvSource {
     /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory
     /// until it ends.
     ///
+    /// A file that begins like gzip or zstd, whatever its name, is decompressed into memory by one thread, if the
+    /// feature `csv-compressed` is on: [`CsvOptions::max_decompressed_bytes`] limits how much.
+    ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Csv`] if the header is invalid; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`, also for damaged compressed data; [`Error::Csv`] if the header is invalid, or the file
+    /// is compressed and the feature is off; [`Error::CsvOption`] if it has too many bytes when decompressed;
+    /// [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -105,14 +111,15 @@ impl CsvSource {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::open(path.as_ref())?, options, PIECE_BYTES)
+        Self::new(Input::open(path.as_ref(), options.most_decompressed)?, options, PIECE_BYTES)
     }
 
     /// Creates a source of text in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or any
-    /// other owner of bytes, through [`Array::from_owner`].
+    /// other owner of bytes, through [`Array::from_owner`]. Compressed text is decompressed, as [`open`](Self::open)
+    /// does.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), except [`Error::Io`].
+    /// Those of [`open`](Self::open), with `(bytes)` as the path of [`Error::Io`], for damaged compressed data only.
     ///
     /// # Examples
     /// ```
@@ -127,7 +134,7 @@ impl CsvSource {
     /// Creates a source as [`from_bytes`](Self::from_bytes) does, with options.
     ///
     /// # Errors
-    /// Those of [`open_with`](Self::open_with), except [`Error::Io`].
+    /// Those of [`open_with`](Self::open_with) and [`from_bytes`](Self::from_bytes).
     ///
     /// # Examples
     /// ```
@@ -138,10 +145,11 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_bytes_with(bytes: impl Into<Array<u8>>, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::memory(bytes), options, PIECE_BYTES)
+        Self::new(Input::memory(bytes, options.most_decompressed)?, options, PIECE_BYTES)
     }
 
-    /// Reads a reader to its end, into memory. For a file, prefer [`open`](Self::open): it need not fit into memory.
+    /// Reads a reader to its end, into memory, and decompresses it on the way, as [`open`](Self::open) does. For a file,
+    /// prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
@@ -170,7 +178,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_reader_with(reader: impl Read, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::from_reader(reader)?, options, PIECE_BYTES)
+        Self::new(Input::from_reader(reader, options.most_decompressed)?, options, PIECE_BYTES)
     }
 
     /// Sets a callback for the progress of [`load`](Self::load), [`load_typed`](Self::load_typed) and
@@ -341,6 +349,36 @@ impl CsvSource {
         }
     }
 
+    /// Describes what has been decided for each column of the file, and why: its kind, the element type in tables of
+    /// [`load_typed`](Self::load_typed), the number of missing values, the range of the others, and the categories. The
+    /// description prints as a table.
+    ///
+    /// The file is read as by [`load_typed`](Self::load_typed), in parallel, but no table is made: memory is needed for
+    /// some strings for each column, and the categories. Cost: O(bytes of the file), more than to load it.
+    ///
+    /// # Errors
+    /// Those of [`load_typed`](Self::load_typed).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+    /// let text = b"city,founded,area\nOslo,1040,454\nQuito,1534,NA\nPerth,1829,6417.9\n";
+    /// let options = CsvOptions::new().missing(CsvMissing::Nan);
+    /// let description = CsvSource::from_bytes_with(&text[..], options)?.describe()?;
+    /// assert_eq!(description.columns[1].element_type, Some(ElementType::I64));
+    /// assert_eq!(description.to_string(), "\
+    /// 3 rows, 3 columns
+    ///    name     kind         type  gaps  values                   decided by
+    /// 0  city     Categorical  u8       0  3: Oslo, Quito, Perth    only words
+    /// 1  founded  Continuous   i64      0  1040 to 1829             \"1040\" on line 2; only whole numbers
+    /// 2  area     Continuous   f64      1  454 to 6417.9            \"454\" on line 2; \"NA\" on line 3 is missing
+    /// ");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn describe(&self) -> Result<CsvDescription> {
+        summary::describe(self)
+    }
+
     /// Returns the names of all columns of the file, in its order, including columns that are left out.
     ///
     /// # Examples
@@ -363,8 +401,10 @@ impl CsvSource {
 
     /// Creates a source, and examines the first records.
     pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
-        let (syntax, start, guess) = look_at_first(&input, &options, step).map_err(|error| input.name_in(error))?;
-        let (settled, ends, survey, hook) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), Hook::default());
+        let found = look_at_first(&input, &options, step).map_err(|error| input.name_in(error))?;
+        let Beginning { syntax, start, guess, survey } = found;
+        let (settled, ends, hook) = (OnceLock::new(), OnceLock::new(), Hook::default());
+        let survey = survey.map_or_else(OnceLock::new, OnceLock::from);
         Ok(Self { input, options, syntax, start, guess, settled, ends, survey, hook, step })
     }
 

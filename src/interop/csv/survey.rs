@@ -100,14 +100,17 @@ impl Survey {
         self.cuts.last().map_or(0, |&(_, rows)| rows)
     }
 
+    /// Returns the pieces, which are consecutive.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = RecordRange> {
+        self.cuts.windows(2).map(|pair| RecordRange { bytes: pair[0].0..pair[1].0, rows: pair[0].1..pair[1].1 })
+    }
+
     /// Returns the pieces in runs, one per task. Pieces are consecutive within a run, and from one run to the next.
     pub(super) fn runs(&self) -> Vec<Vec<RecordRange>> {
         let [(first, _), .., (end, _)] = self.cuts[..] else { return Vec::new() };
         let bytes = usize::try_from(end - first).unwrap_or(usize::MAX);
         let tasks = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
-        let pieces =
-            self.cuts.windows(2).map(|pair| RecordRange { bytes: pair[0].0..pair[1].0, rows: pair[0].1..pair[1].1 });
-        let pieces: Vec<RecordRange> = pieces.collect();
+        let pieces: Vec<RecordRange> = self.pieces().collect();
         pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[RecordRange]>::to_vec).collect()
     }
 }

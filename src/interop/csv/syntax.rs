@@ -15,6 +15,8 @@ pub(super) struct Syntax {
     pub(super) delimiter: u8,
     pub(super) quote: Option<u8>,
     pub(super) comment: Option<u8>,
+    /// Whether a comment may also follow a field.
+    is_inline: bool,
     /// The largest number of bytes of a record or comment.
     pub(super) most_bytes: usize,
     /// Whether a line of spaces and tabs is ignored, like a blank line, which is so if there are several columns.
@@ -30,7 +32,7 @@ pub(super) struct Syntax {
 pub(super) struct Field<'a> {
     pub(super) text: &'a [u8],
     pub(super) is_quoted: bool,
-    /// Its end: at a delimiter, a line end, or the end of the bytes.
+    /// Its end: at a delimiter, a line end, a comment after it, or the end of the bytes.
     pub(super) end: usize,
     /// Whether its quotes are closed.
     pub(super) is_closed: bool,
@@ -44,13 +46,14 @@ impl<'a> Field<'a> {
 }
 
 impl Syntax {
-    pub(super) fn new(delimiter: u8, quote: Option<u8>, comment: Option<u8>) -> Self {
+    /// `is_inline`: comments may also follow a field.
+    pub(super) fn new(delimiter: u8, quote: Option<u8>, comment: Option<u8>, is_inline: bool) -> Self {
         let mut is_end = [false; 256];
-        for byte in [delimiter, b'\n', b'\r'] {
+        for byte in [Some(delimiter), Some(b'\n'), Some(b'\r'), comment.filter(|_| is_inline)].into_iter().flatten() {
             is_end[usize::from(byte)] = true;
         }
         let (most_bytes, skips_spaces, is_trailing) = (usize::MAX, false, false);
-        Self { delimiter, quote, comment, most_bytes, skips_spaces, is_trailing, is_end }
+        Self { delimiter, quote, comment, is_inline, most_bytes, skips_spaces, is_trailing, is_end }
     }
 
     /// Returns the end of a field, outside of quotes.
@@ -58,6 +61,12 @@ impl Syntax {
     fn plain_end(&self, bytes: &[u8], start: usize) -> usize {
         let found = bytes[start..].iter().position(|&byte| self.is_end[usize::from(byte)]);
         found.map_or(bytes.len(), |length| start + length)
+    }
+
+    /// Returns whether a comment after a field begins at a position where a field ends.
+    #[inline]
+    pub(super) fn is_comment(&self, bytes: &[u8], end: usize) -> bool {
+        self.is_inline && bytes.get(end).is_some_and(|byte| self.comment == Some(*byte))
     }
 
     fn is_quoted(&self, bytes: &[u8], start: usize) -> bool {
@@ -142,7 +151,10 @@ impl Syntax {
     /// bytes. `is_all`: the bytes end with the file.
     pub(super) fn record_end(&self, bytes: &[u8], start: usize, is_all: bool) -> Option<usize> {
         let mut at = start;
-        while let Some(end) = self.field_end(bytes, at) {
+        while let Some(mut end) = self.field_end(bytes, at) {
+            if self.is_comment(bytes, end) {
+                end = memchr::memchr2(b'\n', b'\r', &bytes[end..]).map_or(bytes.len(), |length| end + length);
+            }
             match (bytes.get(end), bytes.get(end + 1)) {
                 (None, _) => break,
                 (Some(b'\n'), _) => return Some(end + 1),
@@ -167,7 +179,7 @@ impl Syntax {
                 at = length.map_or(bytes.len(), |length| at + length);
             } else if self.skips_spaces && self.is_space(byte) {
                 let end = at + bytes[at..].iter().take_while(|&&byte| self.is_space(byte)).count();
-                if !matches!(bytes.get(end), None | Some(b'\n' | b'\r')) {
+                if !matches!(bytes.get(end), None | Some(b'\n' | b'\r')) && !self.is_comment(bytes, end) {
                     break;
                 }
                 at = end;

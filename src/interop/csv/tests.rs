@@ -12,6 +12,12 @@ use crate::block::BlockAccess;
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
 
+mod dialect;
+
+fn memory(bytes: Vec<u8>) -> Input {
+    Input::memory(bytes, u64::MAX).unwrap()
+}
+
 /// Returns the records as the model reads them.
 fn model_records(text: &[u8], comment: Option<u8>) -> Vec<Vec<Vec<u8>>> {
     let mut reader = ::csv::ReaderBuilder::new();
@@ -46,7 +52,7 @@ fn texts(alphabet: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn check_records(text: &[u8], comment: Option<u8>) {
-    let syntax = Syntax::new(b',', Some(b'"'), comment);
+    let syntax = Syntax::new(b',', Some(b'"'), comment, false);
     let ours = our_records(&syntax, text);
     let model = model_records(text, comment);
     assert_eq!(ours.len(), model.len());
@@ -56,7 +62,7 @@ fn check_records(text: &[u8], comment: Option<u8>) {
             assert!(ours.as_ref().is_none_or(|ours| ours == model), "{ours:?} is not {model:?}");
         }
     }
-    let input = Input::memory(text.to_vec());
+    let input = memory(text.to_vec());
     for step in 1..text.len() + 3 {
         let survey = Survey::new(&syntax, &input, 0, step).unwrap();
         assert_eq!(survey.rows(), model.len(), "cut after {step} bytes");
@@ -192,7 +198,7 @@ fn typed_values(table: SoaNumericTable) -> Vec<f64> {
 fn check_values(text: &str, width: usize, missing: CsvMissing) {
     let model = model_values(text, width, missing);
     let options = CsvOptions::new().header(CsvHeader::Yes).missing(missing);
-    let source = |step| CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.clone(), step).unwrap();
+    let source = |step| CsvSource::new(memory(text.as_bytes().to_vec()), options.clone(), step).unwrap();
     let values = |table: HomogenNumericTable<f64>| table.as_slice().unwrap().to_vec();
     let expected = outcome(source(1 << 20).load::<f64>().map(values));
     match (&model, &expected) {
@@ -224,16 +230,16 @@ fn check_values(text: &str, width: usize, missing: CsvMissing) {
 #[test]
 fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
     let text = b"1\r\n#\r\n\n#2\r\n\r\n3\r\n#";
-    let syntax = Syntax::new(b',', Some(b'"'), Some(b'#'));
+    let syntax = Syntax::new(b',', Some(b'"'), Some(b'#'), false);
     for step in 1..text.len() {
-        let survey = Survey::new(&syntax, &Input::memory(text.to_vec()), 0, step).unwrap();
+        let survey = Survey::new(&syntax, &memory(text.to_vec()), 0, step).unwrap();
         assert_eq!(survey.rows(), 2, "cut after {step} bytes");
     }
 }
 
 /// Returns the result of reading a text in pieces of `step` bytes, which must be the same from all calls.
 fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, String> {
-    let open = || CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.clone(), step);
+    let open = || CsvSource::new(memory(text.as_bytes().to_vec()), options.clone(), step);
     let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
     let in_blocks = || -> Result<Vec<f64>> {
         let (source, mut values) = (open()?, Vec::new());
@@ -275,8 +281,7 @@ fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
     // 8 bits do not hold so many indices: the first category too many is the error.
     let words: String = (0..3 * SAMPLE).map(|row| format!("w{row}\n")).collect();
     for step in [64, 1000, 1 << 20] {
-        let source =
-            CsvSource::new(Input::memory(format!("a\n{words}").into_bytes()), CsvOptions::new(), step).unwrap();
+        let source = CsvSource::new(memory(format!("a\n{words}").into_bytes()), CsvOptions::new(), step).unwrap();
         let error = source.load::<u8>().unwrap_err();
         assert!(matches!(error, Error::Csv { line: 258, column: Some(0), .. }), "{error}");
     }
@@ -409,9 +414,8 @@ fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
         (format!("1\nx\n{long}\n"), 2, "x", "is not a number"), // an earlier error comes first
     ];
     let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).comment(b'#');
-    let open = |text: &str, step| {
-        CsvSource::new(Input::memory(text.as_bytes().to_vec()), options().max_record_bytes(20), step)
-    };
+    let open =
+        |text: &str, step| CsvSource::new(memory(text.as_bytes().to_vec()), options().max_record_bytes(20), step);
     let in_blocks = |source: CsvSource| -> Result<usize> {
         let (mut blocks, mut rows) = (source.row_blocks::<f64>(2)?, 0);
         while let Some(block) = blocks.next_block()? {
@@ -438,7 +442,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
     let text = "a,b\nx,k\ny,k\nx,l\nz,m\ny,n\nw,o\n";
     for step in 1..text.len() + 1 {
         let open = |options: CsvOptions| {
-            CsvSource::new(Input::memory(text.as_bytes().to_vec()), options.max_categories(3), step).unwrap()
+            CsvSource::new(memory(text.as_bytes().to_vec()), options.max_categories(3), step).unwrap()
         };
         for kind in [CsvKind::Automatic, CsvKind::Categorical, CsvKind::OneHot] {
             let source = open(CsvOptions::new().kind(.., kind));
@@ -449,7 +453,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
         }
         // One column has too many words from the first record, the other one a word among numbers at the end.
         let late = CsvSource::new(
-            Input::memory(b"0,p\n1,p\nx,q\n".to_vec()),
+            memory(b"0,p\n1,p\nx,q\n".to_vec()),
             CsvOptions::new().header(CsvHeader::No).max_categories(0),
             step,
         );

@@ -10,7 +10,8 @@ use super::failure::Failure;
 use super::load::{Written, close_gaps, first_failure, has_short_rows, load_by, read_runs};
 use super::parse::RecordParser;
 use super::roles::Roles;
-use super::{CsvSource, SAMPLE};
+use super::sample::Rows;
+use super::{CsvSample, CsvSource, SAMPLE};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
@@ -32,24 +33,22 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     let reader = Reader { source, roles, width, rows: survey.rows() };
     if has_short_rows(source, roles, reader.rows) {
         // It is found before memory is allocated.
-        let mut sink = reader.blind(&plan, unseen);
+        let mut sink = reader.blind(&plan, &plan.elements(&unseen, false), unseen);
         return first_failure(source, roles, &mut sink).map(Err);
     }
-    let seen = reader.look_at_first(&plan, unseen)?;
-    let elements = |evidence: &[Evidence], is_all| -> Vec<ElementType> {
-        evidence.iter().enumerate().map(|(column, evidence)| plan.element(column, evidence, is_all)).collect()
-    };
-    let guessed = elements(&seen, false);
+    let seen = reader.look_at_sample(&plan, unseen.clone())?;
+    let is_decided = source.options.sample != CsvSample::All;
+    let guessed = plan.elements(&seen, is_decided);
+    let plan = if is_decided { plan.fix(&guessed) } else { plan };
+    // A sample need not be the first rows, whose evidence comes before that of others.
+    let seen = if is_decided { unseen } else { seen };
     let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
     let (written, evidence, failure) = reader.read(&plan, &guessed, seen, &mut arrays)?;
     // A failure after the last record, or before it, or of a number that its column does not hold.
-    let rounded = evidence.iter().enumerate().filter(|(column, _)| plan.examines(*column));
-    let rounded = rounded.filter_map(|(column, evidence)| evidence.failure(column));
-    let failure = rounded.chain(failure.or_else(|| survey.failure.clone())).min_by_key(|failure| failure.place);
-    if let Some(failure) = failure {
+    if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
     }
-    let suited = elements(&evidence, true);
+    let suited = if is_decided { guessed.clone() } else { plan.elements(&evidence, true) };
     let is_other: Vec<bool> = guessed.iter().zip(&suited).map(|(one, other)| one != other).collect();
     if is_other.contains(&true) {
         for column in (0..is_other.len()).filter(|&column| is_other[column]) {
@@ -77,34 +76,45 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
 }
 
 /// Reads columns.
-struct Reader<'a> {
-    source: &'a CsvSource,
-    roles: &'a Roles,
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a CsvSource,
+    pub(super) roles: &'a Roles,
     /// Number of columns of the table.
-    width: usize,
+    pub(super) width: usize,
     /// Number of rows of the file.
-    rows: usize,
+    pub(super) rows: usize,
 }
 
 /// The rows that have been written, what has been seen in all columns, and the first failure.
 type Outcome = (Vec<Written>, Vec<Evidence>, Option<Failure>);
 
 impl Reader<'_> {
-    /// Returns a sink without memory.
-    fn blind<'p>(&self, plan: &'p ColumnPlan<'p>, evidence: Vec<Evidence>) -> ColumnSink<'static, 'p> {
+    /// Returns a sink without memory, for columns of the given types.
+    pub(super) fn blind<'p>(
+        &self,
+        plan: &'p ColumnPlan<'p>,
+        elements: &[ElementType],
+        evidence: Vec<Evidence>,
+    ) -> ColumnSink<'static, 'p> {
         let mut cells: Vec<Cells<'static>> = (0..self.width).map(|_| Cells::none(ElementType::I64)).collect();
-        for (column, seen) in evidence.iter().enumerate() {
-            let element = plan.element(column, seen, false);
+        for (column, &element) in elements.iter().enumerate() {
             plan.targets(column).for_each(|target| cells[target] = Cells::none(element));
         }
         ColumnSink::new(plan, cells, evidence)
     }
 
-    /// Returns what the first records show, up to the first one that fails.
-    fn look_at_first(&self, plan: &ColumnPlan<'_>, evidence: Vec<Evidence>) -> Result<Vec<Evidence>> {
-        let CsvSource { input, syntax, start, step, .. } = self.source;
-        let (mut sink, mut batches) = (self.blind(plan, evidence), Batches::new(*start));
-        if self.rows > 0 && batches.fill(syntax, input, *step)? {
+    /// Returns what the first records show, up to the first one that fails; or the records that the options say.
+    pub(super) fn look_at_sample(&self, plan: &ColumnPlan<'_>, evidence: Vec<Evidence>) -> Result<Vec<Evidence>> {
+        let CsvSource { input, syntax, start, step, options, .. } = self.source;
+        let mut sink = self.blind(plan, &plan.elements(&evidence, false), evidence);
+        let mut batches = Batches::new(*start);
+        if options.sample != CsvSample::All {
+            let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());
+            let rows = Rows { sample: options.sample, syntax, input, start: *start, step: *step };
+            rows.visit(Some(self.source.survey()?), |bytes, place| {
+                let _ = parser.parse(bytes, place, &mut sink, usize::MAX); // its failure is found again
+            })?;
+        } else if self.rows > 0 && batches.fill(syntax, input, *step)? {
             let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());
             let _ = parser.parse(batches.bytes(input), *start, &mut sink, SAMPLE); // its failure is found again
         }

@@ -244,6 +244,8 @@ struct Form {
     /// The line of names; empty if none is to be written.
     header: Vec<u8>,
     delimiter: u8,
+    /// The character before decimals, if it is not a point.
+    decimal: Option<u8>,
     missing: Vec<u8>,
     /// Columns, in ascending order, and the texts of their category indices.
     words: Vec<(usize, Words)>,
@@ -277,7 +279,8 @@ impl Form {
             false => Vec::new(),
         };
         let (missing, words) = (quote(&options.missing), words.into_iter().collect());
-        Ok(Self { shape, header, delimiter, missing, words })
+        let decimal = (options.decimal == ',').then_some(b',');
+        Ok(Self { shape, header, delimiter, decimal, missing, words })
     }
 
     /// Appends the text of a value. `words` are those of its column, if it has any.
@@ -292,9 +295,27 @@ impl Form {
         match words {
             _ if value.partial_cmp(&value).is_none() => text.extend_from_slice(&self.missing),
             Some(words) => text.extend_from_slice(word_of(words, value, row, column)?),
-            None => push(value, text),
+            None => match self.decimal {
+                None => push(value, text),
+                Some(decimal) => self.push_with(decimal, value, text),
+            },
         }
         Ok(())
+    }
+}
+
+impl Form {
+    /// Appends the text of a number with another character than the point, in quotes if that is the delimiter.
+    fn push_with<T: Element>(&self, decimal: u8, value: T, text: &mut Vec<u8>) {
+        let start = text.len();
+        push(value, text);
+        if let Some(point) = text[start..].iter().position(|&byte| byte == b'.') {
+            text[start + point] = decimal;
+            if decimal == self.delimiter {
+                text.insert(start, b'"');
+                text.push(b'"');
+            }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::files::options::SaveOptions;
 #[must_use]
 pub struct CsvWriteOptions {
     pub(super) delimiter: u8,
+    pub(super) decimal: char,
     pub(super) header: Option<bool>,
     pub(super) missing: String,
     pub(super) categories: Vec<(usize, Arc<[String]>)>,
@@ -44,6 +45,7 @@ impl CsvWriteOptions {
     pub fn new() -> Self {
         Self {
             delimiter: b',',
+            decimal: '.',
             header: None,
             missing: "NaN".to_owned(),
             categories: Vec::new(),
@@ -65,6 +67,22 @@ impl CsvWriteOptions {
     /// ```
     pub fn delimiter(self, delimiter: u8) -> Self {
         Self { delimiter, ..self }
+    }
+
+    /// Sets the character before the decimals of numbers: `'.'`, the default, or `','`. If it is the delimiter as well,
+    /// numbers with decimals are written in quotes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let (table, mut text) = (HomogenNumericTable::from_rows(&[[1.5, 2.0]])?, Vec::new());
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().delimiter(b';').decimal(','))?;
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().decimal(','))?;
+    /// assert_eq!(text, b"1,5;2\n\"1,5\",2\n");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn decimal(self, decimal: char) -> Self {
+        Self { decimal, ..self }
     }
 
     /// Sets whether the first line holds the names of the columns. Its fields are empty for columns without a name.
@@ -168,9 +186,11 @@ impl CsvWriteOptions {
         Self { save: self.save.in_place(is_in_place), ..self }
     }
 
-    /// Checks that the delimiter is valid.
+    /// Checks that the delimiter and the decimal separator are valid.
     pub(super) fn check(&self) -> Result<()> {
-        CsvOptions::new().delimiter(self.delimiter).syntax().map(drop)
+        let options = CsvOptions::new().delimiter(self.delimiter);
+        let may_be_quoted = self.decimal == ',' && self.delimiter == b',';
+        (if may_be_quoted { options } else { options.decimal(self.decimal) }).syntax().map(drop)
     }
 }
 

@@ -1,0 +1,154 @@
+//! Options for what people's files are like: comments after fields, decimal commas, compressed files, and whether all
+//! rows decide the kinds of columns. And the check that the special characters do not contradict each other.
+
+use super::syntax::Syntax;
+use super::{CsvOptions, CsvSample, bad_option};
+use crate::base::error::Result;
+use crate::interop::text::numerals::{Numerals, THOUSANDS};
+#[cfg(doc)]
+use crate::{CsvKind, CsvSource};
+
+impl CsvOptions {
+    /// Sets the character that begins a comment, at the beginning of a line or after a field, also right after it: the
+    /// rest of the line is ignored. In quotes it is an ordinary character. A line of spaces and a comment is treated
+    /// like one of spaces.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let text = b"# masses\n1,2 # of May\n3,4#, 5\n\"6\",7\n";
+    /// let source = CsvSource::from_bytes_with(&text[..], CsvOptions::new().inline_comment(b'#'))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0, 3.0, 4.0, 6.0, 7.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn inline_comment(self, comment: u8) -> Self {
+        Self { comment: Some(comment), is_inline: true, ..self }
+    }
+
+    /// Sets the character before the decimals of all numbers: `'.'`, the default, or `','`. Numbers with the other one
+    /// are errors then, unless it [separates thousands](Self::thousands). It must not be the delimiter.
+    ///
+    /// Numbers that the options state are not affected, nor are functions of [`CsvKind::custom`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().delimiter(b';').decimal(',').thousands('.');
+    /// let load = |text: &'static [u8]| CsvSource::from_bytes_with(text, options.clone())?.load::<f64>();
+    /// assert_eq!(load(b"1.234,5;-0,25\n")?.as_slice()?, [1234.5, -0.25]);
+    /// let error = load(b"1,5;2\n1.5;2\n").unwrap_err(); // neither 1.5 nor 15
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "line 2, column 0: \"1.5\" is not a number, which would have ',' before its decimals and '.' between groups of \
+    ///      three digits"
+    /// );
+    /// let error = CsvSource::from_bytes_with(&b"1,5\n"[..], CsvOptions::new().decimal(',')).unwrap_err();
+    /// assert!(error.to_string().contains("',' cannot be both delimiter and decimal separator"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn decimal(self, decimal: char) -> Self {
+        Self { decimal, ..self }
+    }
+
+    /// Sets the character that may separate groups of three digits before the decimals of all numbers: `'.'`, `','`, a
+    /// space, `'\''`, `'’'` (U+2019), or a no-break space (U+00A0 or U+202F). Groups of other lengths are errors. A
+    /// delimiter can separate thousands in quotes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let source = CsvSource::from_bytes_with(&b"\"1,234.5\",7\n"[..], CsvOptions::new().thousands(','))?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1234.5, 7.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn thousands(self, separator: char) -> Self {
+        Self { thousands: Some(separator), ..self }
+    }
+
+    /// Sets which rows decide the kinds of columns without a stated one, and the types that suit columns in tables of
+    /// [`CsvSource::load_typed`]; all by default. A later value that does not fit is an error, which names its line: a
+    /// word among numbers, a number among words, a fraction among whole numbers, a missing value that would become NaN
+    /// among whole numbers.
+    ///
+    /// Categories are those of the whole file in any case: columns of words need a scan of it, unless
+    /// [`categories`](Self::categories) states them.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSample, CsvSource};
+    /// let options = CsvOptions::new().sample(CsvSample::First(2));
+    /// let source = CsvSource::from_bytes_with(&b"code\nA\nB\n7\n"[..], options)?;
+    /// let error = source.load::<u8>().unwrap_err();
+    /// assert!(error.to_string().starts_with("line 4, column 0 (code): \"7\" is a number"));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn sample(self, sample: CsvSample) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// Limits the number of bytes of the text of a compressed file, which is decompressed into memory; 1 GiB by default.
+    /// More are an error before they are in memory: a file of a kilobyte may claim a terabyte.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::CsvOptions;
+    /// let options = CsvOptions::new().max_decompressed_bytes(16 << 30);
+    /// ```
+    pub fn max_decompressed_bytes(self, bytes: u64) -> Self {
+        Self { most_decompressed: bytes, ..self }
+    }
+
+    /// Returns the spelling of numbers. That its separators are valid is checked by [`syntax`](Self::syntax).
+    pub(super) fn numerals(&self) -> Numerals {
+        Numerals { decimal: if self.decimal == ',' { b',' } else { b'.' }, thousands: self.thousands }
+    }
+
+    /// Checks that the special characters differ from one another, and do not occur in numbers unless they belong
+    /// there.
+    pub(super) fn syntax(&self) -> Result<Syntax> {
+        let special = [("delimiter", Some(self.delimiter)), ("quote", self.quote), ("comment", self.comment)];
+        for (index, &(name, byte)) in special.iter().enumerate() {
+            let Some(byte) = byte else { continue };
+            let in_numbers = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-');
+            if !byte.is_ascii() || in_numbers || matches!(byte, b'\n' | b'\r') {
+                return Err(bad_option(format!("{:?} cannot be the {name}", char::from(byte))));
+            }
+            if let Some((other, _)) = special[..index].iter().find(|(_, other)| *other == Some(byte)) {
+                return Err(bad_option(format!("{:?} cannot be both {other} and {name}", char::from(byte))));
+            }
+            if name == "quote" && matches!(byte, b' ' | b'\t') {
+                return Err(bad_option("a space cannot be the quote"));
+            }
+        }
+        self.check_separators(&special)?;
+        if matches!(self.sample, CsvSample::First(0) | CsvSample::Spread(0)) {
+            return Err(bad_option("a sample has at least one row"));
+        }
+        let mut syntax = Syntax::new(self.delimiter, self.quote, self.comment, self.is_inline);
+        syntax.most_bytes = self.max_record_bytes;
+        Ok(syntax)
+    }
+
+    /// Checks the separators in numbers. Those of thousands may be the delimiter: in quotes, they are not.
+    fn check_separators(&self, special: &[(&str, Option<u8>)]) -> Result<()> {
+        let Self { decimal, thousands, .. } = *self;
+        if !matches!(decimal, '.' | ',') {
+            return Err(bad_option(format!("{decimal:?} cannot be the decimal separator: only '.' and ',' can")));
+        }
+        if let Some(thousands) = thousands.filter(|thousands| !THOUSANDS.contains(thousands)) {
+            return Err(bad_option(format!("{thousands:?} cannot be the thousands separator: only {THOUSANDS:?} can")));
+        }
+        if thousands == Some(decimal) {
+            return Err(bad_option(format!("{decimal:?} cannot be both decimal separator and thousands separator")));
+        }
+        for (name, separator) in [("decimal separator", Some(decimal)), ("thousands separator", thousands)] {
+            let is_same = |byte: &Option<u8>| byte.is_some() && byte.map(char::from) == separator;
+            let Some((other, _)) = special.iter().find(|(_, byte)| is_same(byte)) else { continue };
+            let may_be_quoted = name == "thousands separator" && *other == "delimiter" && self.quote.is_some();
+            if let Some(separator) = separator.filter(|_| !may_be_quoted) {
+                return Err(bad_option(format!("{separator:?} cannot be both {other} and {name}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Reading a file for what its columns are, without making a table.
+
+use std::cmp::Ordering;
+
+use super::cells::{ColumnPlan, ColumnSink};
+use super::description::{CsvColumnDescription, CsvDescription};
+use super::evidence::{Evidence, Ground, Sight};
+use super::failure::{Failure, Reason};
+use super::load::{first_failure, has_short_rows, load_by, read_runs};
+use super::parse::{Sink, Taken};
+use super::roles::{Action, ColumnRole, Roles};
+use super::syntax::Field;
+use super::typed::Reader;
+use super::whole::Whole;
+use super::{CsvKind, CsvSample, CsvSource};
+use crate::base::element::{ElementType, match_element};
+use crate::base::error::Result;
+use crate::base::number::{Exact, Number};
+use crate::base::shape::Shape;
+use crate::base::text::excerpt;
+use crate::base::value::AnyValue;
+use crate::convert::ConversionPolicy;
+use crate::interop::text::number::value;
+
+/// Describes all columns. Kinds and types are found as by [`load`](super::typed::load).
+pub(super) fn describe(source: &CsvSource) -> Result<CsvDescription> {
+    load_by(source, |roles| attempt(source, roles))
+}
+
+/// Describes columns that have the given roles, if the file fits them.
+fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<CsvDescription, Failure>> {
+    let plan = ColumnPlan::examine(roles, source.options.policy).map_err(|error| source.input.name_in(error))?;
+    let (survey, width) = (source.survey()?, roles.width());
+    Shape { rows: survey.rows(), columns: width }.element_count()?;
+    let unseen = vec![Evidence::default(); roles.columns.len()];
+    let reader = Reader { source, roles, width, rows: survey.rows() };
+    let is_decided = source.options.sample != CsvSample::All;
+    if has_short_rows(source, roles, reader.rows) {
+        let mut sink = reader.blind(&plan, &plan.elements(&unseen, false), unseen);
+        return first_failure(source, roles, &mut sink).map(Err);
+    }
+    let seen = reader.look_at_sample(&plan, unseen.clone())?;
+    let guessed = plan.elements(&seen, is_decided);
+    let plan = if is_decided { plan.fix(&guessed) } else { plan };
+    let seen = if is_decided { unseen } else { seen };
+    let sink = || SummarySink {
+        inner: reader.blind(&plan, &guessed, seen.clone()),
+        plan: &plan,
+        tallies: vec![Tally::default(); roles.columns.len()],
+        pending: Vec::new(),
+    };
+    let parts = survey.runs().into_iter().map(|run| (run, sink())).collect();
+    let (mut evidence, mut tallies) = (seen.clone(), vec![Tally::default(); roles.columns.len()]);
+    let (mut rows, mut failure) = (0, None);
+    for (sink, result) in read_runs(source, roles, parts) {
+        if failure.is_some() {
+            continue; // nothing after it counts
+        }
+        let result = result?;
+        evidence.iter_mut().zip(sink.inner.evidence).for_each(|(all, later)| all.append(later));
+        tallies.iter_mut().zip(sink.tallies).for_each(|(all, later)| all.append(later));
+        match result {
+            Ok(part) => rows += part.rows,
+            Err(found) => failure = Some(found),
+        }
+    }
+    if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
+        return Ok(Err(failure));
+    }
+    let elements = if is_decided { guessed } else { plan.elements(&evidence, true) };
+    let reasons = reasons(source, &plan, &evidence, &tallies)?;
+    let columns = roles.columns.iter().zip(tallies).zip(elements).zip(reasons);
+    let columns = columns.map(|(((role, tally), element), reason)| describe_column(role, tally, element, reason));
+    let left_out_rows = reader.rows.saturating_sub(rows);
+    Ok(Ok(CsvDescription { rows, left_out_rows, columns: columns.collect() }))
+}
+
+fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason: String) -> CsvColumnDescription {
+    let name = role.name.clone();
+    if !role.is_kept {
+        let reason = "the options".to_owned();
+        return CsvColumnDescription {
+            name,
+            kind: None,
+            element_type: None,
+            reason,
+            gaps: 0,
+            range: None,
+            categories: None,
+        };
+    }
+    let kind = match (&role.kind, &role.categories) {
+        (CsvKind::Automatic, None) => CsvKind::Continuous,
+        (CsvKind::Automatic, Some(_)) => CsvKind::Categorical,
+        (kind, _) => kind.clone(),
+    };
+    let of_type = |number: Exact| match_element!(element, T => AnyValue::from(T::nearest(number)));
+    CsvColumnDescription {
+        name,
+        kind: Some(kind),
+        element_type: Some(element),
+        reason,
+        gaps: tally.gaps,
+        range: tally.range.map(|(low, high)| (of_type(low), of_type(high))),
+        categories: role.categories.as_ref().map(|categories| categories.names.clone()),
+    }
+}
+
+/// Returns why each column is what it is.
+fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tallies: &[Tally]) -> Result<Vec<String>> {
+    let columns = || plan.roles.columns.iter().zip(evidence.iter().zip(tallies));
+    let place_of = |tally: &Tally| tally.first.as_ref().map(|first| first.place);
+    let places = columns().flat_map(|(_, (evidence, tally))| [place_of(tally), evidence.place()]);
+    let mut places: Vec<u64> = places.flatten().collect();
+    places.sort_unstable();
+    places.dedup();
+    let lines = source.input.lines_of(&places)?;
+    let line_of = |place: u64| places.binary_search(&place).map_or(0, |index| lines[index]); // all of them are there
+    let reason = |(column, (role, (evidence, tally))): (usize, (&ColumnRole, (&Evidence, &Tally)))| {
+        let kind = match &tally.first {
+            _ if role.is_stated => "stated kind".to_owned(),
+            Some(first) => format!("{:?} on line {}", first.text, line_of(first.place)),
+            None if role.is_words() => "only words".to_owned(),
+            None => "no values".to_owned(),
+        };
+        let missing = |sight: &Sight| format!("{:?} on line {} is missing", sight.text, line_of(sight.place));
+        let by_type = match (role.element, plan.action(column), evidence.ground()) {
+            (Some(_), ..) => "stated type".to_owned(),
+            _ if !plan.examines(column) && source.options.sample != CsvSample::All => String::new(),
+            (_, _, Ground::Gap(sight)) => missing(sight),
+            (_, Action::Number { .. } | Action::Numeral { .. }, ground) => match ground {
+                Ground::Real(sight) => format!("{:?} on line {} is not whole", sight.text, line_of(sight.place)),
+                Ground::Range => "whole numbers that no integer type holds".to_owned(),
+                Ground::Unsigned => "a whole number that i64 does not hold".to_owned(),
+                Ground::Whole => "only whole numbers".to_owned(),
+                _ => String::new(),
+            },
+            _ => String::new(),
+        };
+        let by_sample = if role.is_sampled { "the sample" } else { "" };
+        let parts = [by_sample.to_owned(), kind, by_type];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    Ok(columns().enumerate().map(reason).collect())
+}
+
+/// What has been counted in a column.
+#[derive(Clone, Default)]
+struct Tally {
+    gaps: usize,
+    range: Option<(Exact, Exact)>,
+    /// The first number.
+    first: Option<Box<Sight>>,
+}
+
+/// What a field is.
+enum Counted {
+    Gap,
+    /// A number, unless it is a NaN; and where it is, if it is the first.
+    Number(Option<Exact>, Option<Box<Sight>>),
+}
+
+impl Tally {
+    fn add(&mut self, counted: Counted) {
+        match counted {
+            Counted::Gap => self.gaps += 1,
+            Counted::Number(number, first) => {
+                self.first = self.first.take().or(first);
+                if let Some(number) = number {
+                    self.reach(number, number);
+                }
+            }
+        }
+    }
+
+    /// Extends the range.
+    fn reach(&mut self, low: Exact, high: Exact) {
+        let (least, most) = self.range.get_or_insert((low, high));
+        if compare(low, *least) == Ordering::Less {
+            *least = low;
+        }
+        if compare(high, *most) == Ordering::Greater {
+            *most = high;
+        }
+    }
+
+    /// Adds what has been counted in later rows.
+    fn append(&mut self, later: Self) {
+        self.gaps += later.gaps;
+        self.first = self.first.take().or(later.first);
+        if let Some((low, high)) = later.range {
+            self.reach(low, high);
+        }
+    }
+}
+
+/// Compares two numbers, neither of which is a NaN. In a column with floats, all numbers become floats.
+fn compare(one: Exact, other: Exact) -> Ordering {
+    let float = |number: Exact| match number {
+        Exact::Integer(number) => number as f64,
+        Exact::Float(number) => number,
+    };
+    match (one, other) {
+        (Exact::Integer(one), Exact::Integer(other)) => one.cmp(&other),
+        _ => float(one).total_cmp(&float(other)),
+    }
+}
+
+/// A sink that keeps no values. It refuses what a [`ColumnSink`] refuses.
+struct SummarySink<'p> {
+    inner: ColumnSink<'static, 'p>,
+    plan: &'p ColumnPlan<'p>,
+    tallies: Vec<Tally>,
+    /// What has been seen in the current row, which may be left out.
+    pending: Vec<(usize, Counted)>,
+}
+
+impl SummarySink<'_> {
+    fn count(&self, column: usize, field: &Field<'_>, place: u64) -> Option<Counted> {
+        let (roles, action) = (self.plan.roles, self.plan.action(column));
+        if let Action::Custom { convert, .. } = action {
+            let number = std::str::from_utf8(field.text).ok().and_then(|text| convert(text).ok());
+            let number = number.filter(|number| !number.is_nan());
+            return Some(Counted::Number(number.map(Exact::Float), None));
+        }
+        if roles.is_missing(field.text) {
+            return Some(Counted::Gap);
+        }
+        let number = match action {
+            Action::Time { unit, .. } => unit.read(field.number_text()).ok().map(|count| Exact::Integer(count.into())),
+            Action::Number { .. } | Action::Numeral { .. } => roles.numerals.read(field.number_text(), number_of)?,
+            _ => return None,
+        };
+        let is_first = self.tallies[column].first.is_none();
+        let first = is_first.then(|| Box::new(Sight { place, text: excerpt(field.text) }));
+        Some(Counted::Number(number, first))
+    }
+}
+
+/// Returns the number that a text in the plain spelling is, unless it is a NaN.
+fn number_of(plain: &[u8]) -> Option<Exact> {
+    let whole =
+        Whole::of(plain).and_then(|whole| whole.as_i64().map(i128::from).or_else(|| whole.as_u64().map(i128::from)));
+    if let Some(whole) = whole {
+        return Some(Exact::Integer(whole));
+    }
+    let number = value::<f64>(plain, ConversionPolicy::Saturate).ok()?;
+    (!number.is_nan()).then_some(Exact::Float(number))
+}
+
+impl Sink for SummarySink<'_> {
+    fn take(&mut self, column: usize, _: &[u8], _: u8) -> Taken {
+        if self.plan.ignores(column) { Taken::Ignored } else { Taken::Field }
+    }
+
+    fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let is_kept = self.inner.store(column, field, place)?;
+        if is_kept && let Some(counted) = self.count(column, &field, place) {
+            self.pending.push((column, counted));
+        }
+        Ok(is_kept)
+    }
+
+    fn end_row(&mut self, is_kept: bool) {
+        self.inner.end_row(is_kept);
+        for (column, counted) in self.pending.drain(..) {
+            if is_kept {
+                self.tallies[column].add(counted);
+            }
+        }
+    }
+}
