@@ -149,6 +149,7 @@
 //! * `mmap` (default): large blocks come from anonymous memory maps, lazily zero, with huge pages advised; table files can
 //!   be mapped.
 //! * `csv` (default): tables from CSV files, whole or block by block, and CSV files from tables.
+//! * `csv-compressed`: CSV files that are compressed with gzip or zstd are read. Both decoders are written in Rust.
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
 //! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.

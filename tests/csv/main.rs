@@ -2,10 +2,15 @@
 
 #![cfg(feature = "csv")]
 
+mod compressed;
+mod described;
+mod dialect;
 mod load;
 mod mistakes;
 mod odd_files;
 mod python;
+mod sample;
+mod times;
 mod typed;
 mod typed_errors;
 mod write;

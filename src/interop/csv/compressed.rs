@@ -1,8 +1,8 @@
 //! Compressed text: gzip and zstd, recognized by their first bytes, decompressed into memory.
 //!
 //! Members of gzip and frames of zstd may follow each other; zstd's skippable frames are skipped. Checksums are
-//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims; zstd needs
-//! its window besides, of at most 128 MiB.
+//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims; zstd fills
+//! its window, of at most 128 MiB, before the limit is compared.
 
 use std::path::Path;
 
@@ -130,8 +130,6 @@ mod zstd {
     const WINDOW: u64 = 128 << 20;
 
     pub(super) fn read(mut source: impl BufRead, text: &mut Text<'_>) -> Result<()> {
-        let mut decoder = FrameDecoder::new();
-        decoder.set_max_window_size(WINDOW);
         loop {
             match source.fill_buf() {
                 Ok([]) => return Ok(()),
@@ -139,6 +137,9 @@ mod zstd {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(text.damaged(error)),
             }
+            // One that is used again would take memory for the window that a header claims, before it is filled.
+            let mut decoder = FrameDecoder::new();
+            decoder.set_max_window_size(WINDOW);
             let mut frame = match StreamingDecoder::new_with_decoder(&mut source, &mut decoder) {
                 Ok(frame) => frame,
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {

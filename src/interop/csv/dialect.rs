@@ -39,8 +39,8 @@ impl CsvOptions {
     /// let error = load(b"1,5;2\n1.5;2\n").unwrap_err(); // neither 1.5 nor 15
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "line 2, column 0: \"1.5\" is not a number, which would have ',' before its decimals and '.' between groups of \
-    ///      three digits"
+    ///     "line 2, column 0: \"1.5\" is not a number, which would have ',' before its decimals and '.' between \
+    ///      groups of three digits"
     /// );
     /// let error = CsvSource::from_bytes_with(&b"1,5\n"[..], CsvOptions::new().decimal(',')).unwrap_err();
     /// assert!(error.to_string().contains("',' cannot be both delimiter and decimal separator"));
@@ -51,8 +51,8 @@ impl CsvOptions {
     }
 
     /// Sets the character that may separate groups of three digits before the decimals of all numbers: `'.'`, `','`, a
-    /// space, `'\''`, `'’'` (U+2019), or a no-break space (U+00A0 or U+202F). Groups of other lengths are errors. A
-    /// delimiter can separate thousands in quotes.
+    /// space, `'\''`, `'’'` (U+2019), or a no-break space (U+00A0 or U+202F). Groups of other lengths are errors, and so
+    /// is a first group that begins with 0, as in `0.123`. A delimiter can separate thousands in quotes.
     ///
     /// # Examples
     /// ```
@@ -86,8 +86,9 @@ impl CsvOptions {
         Self { sample, ..self }
     }
 
-    /// Limits the number of bytes of the text of a compressed file, which is decompressed into memory; 1 GiB by default.
-    /// More are an error before they are in memory: a file of a kilobyte may claim a terabyte.
+    /// Limits the number of bytes of the text of a compressed file, which is decompressed into memory; 1 GiB by
+    /// default. More are an error, and take no more memory than this, and for zstd its window of at most 128 MiB: a file of a
+    /// kilobyte may claim a terabyte.
     ///
     /// # Examples
     /// ```

@@ -64,9 +64,9 @@ impl Reason {
         match separator_in_numbers(text) {
             None if numerals.is_plain() || !numerals.is_meant(text) => Self::Word,
             Some(b',') if numerals.is_plain() => {
-                "is not a number, which would have a point and no commas: CsvOptions::decimal and CsvOptions::thousands \
-                 can give them a meaning, CsvOptions::delimiter says what separates fields, CsvOptions::kind can take it \
-                 for a word or have a function read it"
+                "is not a number, which would have a point and no commas: CsvOptions::decimal and \
+                 CsvOptions::thousands can give them a meaning, CsvOptions::delimiter says what separates fields, \
+                 CsvOptions::kind can take it for a word or have a function read it"
                     .into()
             }
             separator if separator.is_none_or(is_own) => {
@@ -81,8 +81,8 @@ impl Reason {
                 let separator = separator.unwrap_or(b',');
                 let separator = char::from(separator);
                 format!(
-                    "is not a number, but several with {separator:?} between them: CsvOptions::delimiter(b{separator:?}) \
-                     makes fields of them, CsvOptions::kind can take them for a word"
+                    "is not a number, but several with {separator:?} between them: \
+                     CsvOptions::delimiter(b{separator:?}) makes fields of them, CsvOptions::kind can take them for a word"
                 )
                 .into()
             }

@@ -30,8 +30,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one that
-    /// is compressed, up to a number of decompressed bytes.
+    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one
+    /// that is compressed, up to a number of decompressed bytes.
     pub(super) fn open(path: &Path, most_decompressed: u64) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let found = fs::metadata(path).map_err(in_file)?;

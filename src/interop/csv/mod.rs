@@ -5,17 +5,18 @@
 //! only, and read everything as `float`. Here each number becomes the nearest value of the requested type, and what
 //! cannot be converted is an error with file, line, column and text.
 //!
-//! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names of columns;
-//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `survey`: positions where a file can
-//!   be divided, and the number of rows between them; `batches`: sequential reading of records;
-//! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from
-//!   fields to rows of values; `first`: the header and the first records; `signs`: what fields reveal about their
-//!   column; `describe`: kinds and categories from the whole file; `sample`: from some rows; `failure`: errors and their positions;
+//! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
+//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `survey`:
+//!   positions where a file can be divided, and the number of rows between them; `batches`: sequential reading of
+//!   records;
+//! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from fields to rows of values; `first`:
+//!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
+//!   from the whole file; `sample`: rows that decide for all; `failure`: errors and their positions;
 //! * `whole`: whole numbers; `evidence`: the element type that suits a column; `cells`: from fields to columns of
 //!   several types;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: what has been
 //!   decided for each column;
-//! * `write`, `write_options`: writing. Numbers are in [`crate::interop::text`].
+//! * `write`, `write_options`: writing. Numbers, their spellings, and times are in [`crate::interop::text`].
 //!
 //! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
 //! on the size of blocks, or on the number of threads.

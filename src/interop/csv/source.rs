@@ -78,8 +78,8 @@ impl CsvSource {
     /// feature `csv-compressed` is on: [`CsvOptions::max_decompressed_bytes`] limits how much.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`, also for damaged compressed data; [`Error::Csv`] if the header is invalid, or the file
-    /// is compressed and the feature is off; [`Error::CsvOption`] if it has too many bytes when decompressed;
+    /// [`Error::Io`] with `path`, also for damaged compressed data; [`Error::Csv`] if the header is invalid, or the
+    /// file is compressed and the feature is off; [`Error::CsvOption`] if it has too many bytes when decompressed;
     /// [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -148,8 +148,8 @@ impl CsvSource {
         Self::new(Input::memory(bytes, options.most_decompressed)?, options, PIECE_BYTES)
     }
 
-    /// Reads a reader to its end, into memory, and decompresses it on the way, as [`open`](Self::open) does. For a file,
-    /// prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
+    /// Reads a reader to its end, into memory, and decompresses it on the way, as [`open`](Self::open) does. For a
+    /// file, prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
@@ -368,10 +368,10 @@ impl CsvSource {
     /// assert_eq!(description.columns[1].element_type, Some(ElementType::I64));
     /// assert_eq!(description.to_string(), "\
     /// 3 rows, 3 columns
-    ///    name     kind         type  gaps  values                   decided by
-    /// 0  city     Categorical  u8       0  3: Oslo, Quito, Perth    only words
-    /// 1  founded  Continuous   i64      0  1040 to 1829             \"1040\" on line 2; only whole numbers
-    /// 2  area     Continuous   f64      1  454 to 6417.9            \"454\" on line 2; \"NA\" on line 3 is missing
+    ///    name     kind         type  gaps  values                 decided by
+    /// 0  city     Categorical  u8       0  3: Oslo, Quito, Perth  only words
+    /// 1  founded  Continuous   i64      0  1040 to 1829           \"1040\" on line 2; only whole numbers
+    /// 2  area     Continuous   f64      1  454 to 6417.9          \"454\" on line 2; \"NA\" on line 3 is missing
     /// ");
     /// # Ok::<(), Error>(())
     /// ```

@@ -119,6 +119,7 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
     let reason = |(column, (role, (evidence, tally))): (usize, (&ColumnRole, (&Evidence, &Tally)))| {
         let kind = match &tally.first {
             _ if role.is_stated => "stated kind".to_owned(),
+            Some(first) if evidence.place() == Some(first.place) => String::new(), // named below
             Some(first) => format!("{:?} on line {}", first.text, line_of(first.place)),
             None if role.is_words() => "only words".to_owned(),
             None => "no values".to_owned(),

@@ -97,18 +97,17 @@ impl CsvTimeUnit {
 
     #[cold]
     fn not_a_number_of_units(self, moment: Moment) -> Reason {
-        let floor = Moment { nanoseconds: 0, is_finer: false, ..moment };
-        match self {
-            Self::Days => {
-                "is not the beginning of a day in UTC: CsvTimeUnit::Seconds and finer units keep the time".into()
+        let Some(per_second) = self.per_second() else {
+            return "is not the beginning of a day in UTC: CsvTimeUnit::Seconds and finer units keep the time".into();
+        };
+        let name = self.name();
+        let has_fraction = moment.is_finer || moment.nanoseconds % (1_000_000_000 / per_second) != 0;
+        match (has_fraction, self) {
+            (true, Self::Nanoseconds) => "has a fraction of a nanosecond, which no CsvTimeUnit keeps".into(),
+            (true, _) => format!("is not a whole number of {name}: a finer CsvTimeUnit keeps the fraction").into(),
+            (false, _) => {
+                format!("is more {name} from 1970 than i64 holds: a coarser CsvTimeUnit reaches further").into()
             }
-            Self::Nanoseconds if moment.is_finer && self.count(floor).is_some() => {
-                "has a fraction of a nanosecond, which no CsvTimeUnit keeps".into()
-            }
-            Self::Nanoseconds => {
-                "is more nanoseconds from 1970 than i64 holds: CsvTimeUnit::Microseconds reaches further".into()
-            }
-            _ => format!("is not a whole number of {}: a finer CsvTimeUnit keeps the fraction", self.name()).into(),
         }
     }
 }

@@ -65,7 +65,9 @@ impl Numerals {
                     (at, group) = (at + 1, group + 1);
                 }
                 Some(_) if !separator.is_empty() && text[at..].starts_with(separator) => {
-                    let is_full = if is_grouped { group == 3 } else { (1..=3).contains(&group) };
+                    // `0.123` is a fraction in another spelling.
+                    let first = text[at - group];
+                    let is_full = if is_grouped { group == 3 } else { (1..=3).contains(&group) && first != b'0' };
                     if !is_full {
                         return None;
                     }
@@ -131,9 +133,10 @@ mod tests {
         ] {
             assert_eq!(plain(german, text).as_deref(), Some(expected), "{text}");
         }
-        for text in
-            ["1.5", "12.34", "1.2345", "1234.567", "1.234.56", ".123", "1..234", "1,5.000", "1,5,5", "1.", "e.5"]
-        {
+        for text in [
+            "1.5", "12.34", "1.2345", "1234.567", "1.234.56", ".123", "0.123", "1..234", "1,5.000", "1,5,5", "1.",
+            "e.5",
+        ] {
             assert_eq!(plain(german, text), None, "{text}");
         }
         let narrow = Numerals { decimal: b',', thousands: Some('\u{202F}') };

@@ -131,7 +131,9 @@ proptest! {
     #[test]
     fn times_are_read_wherever_the_file_is_cut(
         days in prop::collection::vec((-800_000_i64..3_000_000, 0_i64..86_400, prop::bool::weighted(0.9)), 0..6),
-        missing in prop::sample::select(&[CsvMissing::Error, CsvMissing::Nan, CsvMissing::SkipRow, CsvMissing::Value(0.5)][..]),
+        missing in prop::sample::select(
+            &[CsvMissing::Error, CsvMissing::Nan, CsvMissing::SkipRow, CsvMissing::Value(0.5)][..]
+        ),
     ) {
         let mut text = String::from("day,time\n");
         for (day, second, is_there) in days {
@@ -140,7 +142,8 @@ proptest! {
             text += &if is_there { format!("{date},{date}T{time}Z\n") } else { format!(",{date} {time}\n") };
         }
         for unit in [CsvTimeUnit::Milliseconds, CsvTimeUnit::Nanoseconds, CsvTimeUnit::Seconds] {
-            let options = CsvOptions::new().kind("day", CsvKind::Time(CsvTimeUnit::Days)).kind("time", CsvKind::Time(unit));
+            let days = CsvKind::Time(CsvTimeUnit::Days);
+            let options = CsvOptions::new().kind("day", days).kind("time", CsvKind::Time(unit));
             check(text.as_bytes(), &options.missing(missing));
         }
     }

@@ -1,5 +1,5 @@
-//! CSV files: however a text is cut, and whoever reads it, it gives the same table or the same error; what is written
-//! as CSV is read back.
+//! CSV files: however a text is cut, and whoever reads it, it gives the same table or the same error, what is
+//! described is what is loaded; what is written as CSV is read back.
 //!
 //! The first six bytes choose the options, the rest is the text: see [`Choice`].
 
@@ -10,8 +10,9 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, CsvWriteOptions,
-    DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable, NumericTable, Shape,
+    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTimeUnit,
+    CsvTrailing, CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable,
+    NumericTable, Shape,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
 
@@ -57,6 +58,7 @@ impl Choice {
             .quote(pick(&[Some(b'"'), Some(b'"'), Some(b'\''), None], special / 5))
             .header(pick(&[CsvHeader::Automatic, CsvHeader::Yes, CsvHeader::No], header))
             .trailing_delimiter(pick(&[CsvTrailing::Automatic, CsvTrailing::Yes, CsvTrailing::No], special / 60))
+            .max_decompressed_bytes(1 << 14)
             .missing(self.missing())
             .policy(pick(
                 &[ConversionPolicy::Exact, ConversionPolicy::Checked, ConversionPolicy::Saturate],
@@ -87,6 +89,12 @@ impl Choice {
             7 => options.max_categories(usize::from(columns / 16)),
             8 => options.max_record_bytes(usize::from(columns)),
             9 => options.max_columns(usize::from(columns / 16)),
+            10 => options.inline_comment(b'#'),
+            11 => options.delimiter(b';').decimal(',').thousands(pick(&['.', ' ', '\'', '\u{202F}'], columns / 16)),
+            12 => options.thousands(','), // in quotes, if it is the delimiter
+            13 => options.sample(CsvSample::First(usize::from(columns / 16) + 1)),
+            14 => options.sample(CsvSample::Spread(usize::from(columns / 16) + 1)),
+            15 => options.kind(usize::from(columns / 16) % 2, CsvKind::Time(pick(&UNITS, columns / 32))),
             _ => options,
         }
     }
@@ -97,6 +105,14 @@ impl Choice {
         (usize::from(bytes / 2) + 1, usize::from(blocks) % 9 + 1, bytes % 2 == 1)
     }
 }
+
+const UNITS: [CsvTimeUnit; 5] = [
+    CsvTimeUnit::Days,
+    CsvTimeUnit::Seconds,
+    CsvTimeUnit::Milliseconds,
+    CsvTimeUnit::Microseconds,
+    CsvTimeUnit::Nanoseconds,
+];
 
 fn kind(number: u8) -> CsvKind {
     match number % 6 {
@@ -182,8 +198,33 @@ fn check<T: Element>(choice: &Choice, text: &[u8]) {
     assert_eq!(loaded::<T>(source().and_then(|source| source.cut_after(step))), expected, "cut after {step} bytes");
     assert_eq!(in_blocks::<T>(source(), rows), expected, "in blocks of {rows} rows");
     assert_eq!(in_blocks::<T>(source().and_then(|source| source.cut_after(step)), rows), expected, "cut and in blocks");
+    check_description(source(), source().and_then(|source| source.cut_after(step)));
     if expected.is_ok() {
         check_writing::<T>(&source().unwrap(), choice);
+    }
+}
+
+/// A source is described if it can be loaded, with the types that it is loaded with, wherever the text is cut.
+fn check_description(source: Result<CsvSource, Error>, cut: Result<CsvSource, Error>) {
+    let (Ok(source), Ok(cut)) = (source, cut) else { return };
+    let described = source.describe().map_err(|error| error.to_string());
+    let shown = described.as_ref().map(|description| format!("{description:#}"));
+    assert_eq!(
+        cut.describe().map(|description| format!("{description:#}")).map_err(|error| error.to_string()),
+        shown.map_err(Clone::clone)
+    );
+    match (source.load_typed(), described) {
+        (Ok(table), Ok(description)) => {
+            assert_eq!(description.rows, table.row_count());
+            let mut types: Vec<ElementType> = table.dictionary().iter().map(|feature| feature.element_type).collect();
+            types.sort_by_key(|element| element.id());
+            types.dedup();
+            let kept =
+                |element: &ElementType| description.columns.iter().any(|column| column.element_type == Some(*element));
+            assert!(types.iter().all(kept), "{types:?} {description}");
+        }
+        (Err(error), Err(described)) => assert_eq!(error.to_string(), described),
+        (loaded, described) => panic!("{loaded:?} {described:?}"),
     }
 }
 
@@ -212,7 +253,11 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
         let mut text = Vec::new();
         table.write_csv_to(&mut text, other).unwrap();
         let read = numbers.delimiter(b';').missing_texts([""]).missing(CsvMissing::Nan);
-        let again = CsvSource::from_bytes_with(text, read).unwrap().load::<T>().unwrap();
+        let again = CsvSource::from_bytes_with(text, read.clone()).unwrap().load::<T>().unwrap();
+        assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
+        let mut text = Vec::new();
+        table.write_csv_to(&mut text, CsvWriteOptions::new().delimiter(b';').missing("").decimal(',')).unwrap();
+        let again = CsvSource::from_bytes_with(text, read.decimal(',')).unwrap().load::<T>().unwrap();
         assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
     }
 

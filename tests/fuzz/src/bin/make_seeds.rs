@@ -128,11 +128,24 @@ fn texts(root: &Path) -> Result {
         ("gaps", [2, 36, 0, 0, 1, 8], "a\tb\n\t2\n3\t\n1\t4\n"),
         ("uneven", [0, 2, 0, 33, 2, 30], "1,2\n3\n4,5,6\n"),
         ("unclosed", [0, 2, 0, 0, 2, 31], "1,2\n\"3,4\n5,6\n"),
+        ("inline_comments", [0, 0, 1, 0, 10, 7], "a,b # c\n1,\"2#\" # d\n #\n3,4#\n"),
+        ("decimal_commas", [1, 0, 0, 0, 11, 9], "a;b\n1.234,5;-,5\n12.345.678;1,5e3\n"),
+        ("thousands", [0, 0, 1, 0, 12, 9], "a,b\n\"1,234.5\",7\n\"12,345\",8\n"),
+        ("first_rows", [0, 3, 0, 0, 13, 6], "a,b\n1,x\n2,y\n3.5,7\n"),
+        ("spread_rows", [0, 3, 0, 0, 14 + 16, 6], "a,b\n1,x\n2,y\n3.5,z\n"),
+        ("times", [0, 3, 0, 0, 15, 20], "day,b\n2024-02-29,1\n1969-12-31T00:00:00+00:00,2\n"),
         ("number", NUMBER, "-12345.678901234567e-12"),
         ("long_number", NUMBER, "9007199254740993.00000000000000000000001"),
         ("integer", NUMBER, "18446744073709551615"),
     ] {
         fs::write(root.join(format!("corpus/csv/{name}.seed")), [&options, text.as_bytes()].concat())?;
+    }
+    // `a,b\n1,2\n3,4\n` by `gzip -9 -n` and by `zstd --check`, as in `tests/csv/compressed.rs`.
+    let gzip = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\x4b\xd4\x49\xe2\x32\xd4\x31\xe2\x32\xd6\x31\
+        \xe1\x02\0\xe5\xe9\xd6\xce\x0c\0\0\0";
+    let zstd = b"\x28\xb5\x2f\xfd\x24\x0c\x61\0\0a,b\n1,2\n3,4\n\xe1\xb3\xcb\x2e";
+    for (name, bytes) in [("gzip", &gzip[..]), ("zstd", &zstd[..])] {
+        fs::write(root.join(format!("corpus/csv/{name}.seed")), [&[0, 0, 0, 0, 0, 9], bytes].concat())?;
     }
     Ok(())
 }
