@@ -76,7 +76,7 @@ impl CsvTimeUnit {
             return is_midnight.then_some(seconds / DAY);
         };
         let nanoseconds_of_unit = 1_000_000_000 / per_second;
-        if is_finer || nanoseconds % nanoseconds_of_unit != 0 {
+        if is_finer || !nanoseconds.is_multiple_of(nanoseconds_of_unit) {
             return None;
         }
         let units = i128::from(seconds) * i128::from(per_second) + i128::from(nanoseconds / nanoseconds_of_unit);
@@ -101,7 +101,7 @@ impl CsvTimeUnit {
             return "is not the beginning of a day in UTC: CsvTimeUnit::Seconds and finer units keep the time".into();
         };
         let name = self.name();
-        let has_fraction = moment.is_finer || moment.nanoseconds % (1_000_000_000 / per_second) != 0;
+        let has_fraction = moment.is_finer || !moment.nanoseconds.is_multiple_of(1_000_000_000 / per_second);
         match (has_fraction, self) {
             (true, Self::Nanoseconds) => "has a fraction of a nanosecond, which no CsvTimeUnit keeps".into(),
             (true, _) => format!("is not a whole number of {name}: a finer CsvTimeUnit keeps the fraction").into(),
