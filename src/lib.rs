@@ -122,7 +122,10 @@
     not(feature = "rayon"),
     doc = "| several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |"
 )]
-//! | minimum, mean, variance ... of each column, of a table or a file | [`BasicStatistics`] |
+//! | minimum, mean, variance ... of each column, of a file, of groups of rows | [`BasicStatistics`], [`GroupStatistics`] |
+//! | covariances and correlations | [`Covariance`] |
+//! | quantiles, histograms | [`Quantiles`]; of streams [`QuantileSketch`]; [`Histogram`] |
+//! | to know how far long work is | [`StatisticsOptions`], [`SaveOptions`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
 //! | everything that can go wrong | [`Error`] |
 //!
@@ -192,6 +195,7 @@ pub use crate::base::copy::{CopyPolicy, CopyReason};
 pub use crate::base::element::{Element, ElementType};
 pub use crate::base::error::{Error, Result};
 pub use crate::base::mode::{BlockKind, ReadWriteMode};
+pub use crate::base::progress::Progress;
 pub use crate::base::shape::Shape;
 pub use crate::base::value::AnyValue;
 pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, NamedColumns};
@@ -199,7 +203,6 @@ pub use crate::convert::{ConversionPolicy, ConversionReport};
 pub use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, PmmlType};
 pub use crate::display::TableDisplay;
 pub use crate::files::options::SaveOptions;
-pub use crate::files::progress::Progress;
 pub use crate::format::{FileBlocks, TableReader, TableWriter, load_any, verify};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
@@ -227,7 +230,10 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
-pub use crate::statistics::{BasicStatistics, ColumnStatistics};
+pub use crate::statistics::{
+    BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins,
+    QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,
+};
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
 pub use crate::table::csr::CsrNumericTable;

@@ -135,6 +135,67 @@ pub enum Error {
         /// The number of rows that were to be added.
         added: u64,
     },
+    /// A quantile that was asked for is no number from 0 to 1: percentages are to be divided by 100.
+    #[error("the quantile {quantile} at position {position} is not between 0 and 1")]
+    QuantileOutOfRange {
+        /// The position of the quantile among those that were asked for.
+        position: usize,
+        /// The quantile.
+        quantile: f64,
+    },
+    /// The edges of a histogram do not ascend, or are NaN.
+    #[error("edge {position} is {edge}, which is not above {before}: the edges of a histogram ascend")]
+    EdgesNotAscending {
+        /// The position of the edge.
+        position: usize,
+        /// The edge before it; of the first edge, the edge itself.
+        before: f64,
+        /// The edge.
+        edge: f64,
+    },
+    /// A histogram has less than one bin.
+    #[error("a histogram needs two edges or more, and has {found}")]
+    TooFewEdges {
+        /// The number of edges.
+        found: usize,
+    },
+    /// Histograms that are merged have other edges.
+    #[error("column {column} has other edges in the histogram that is merged")]
+    UnequalEdges {
+        /// The first such column.
+        column: usize,
+    },
+    /// Sketches that are merged have other capacities.
+    #[error("capacities differ: a sketch of {found} values is merged into one of {expected}")]
+    UnequalCapacities {
+        /// The capacity that was needed.
+        expected: usize,
+        /// The capacity that was given.
+        found: usize,
+    },
+    /// Statistics of groups that are merged were grouped by another column.
+    #[error("the groups are those of column {found}, not of column {expected}")]
+    UnequalGroups {
+        /// The column that tells the category.
+        expected: usize,
+        /// The column that tells it in what was given.
+        found: usize,
+    },
+    /// A value that tells a row's category is no index of a category.
+    #[error(
+        "the value {value} at row {row}, column {column} is no category: {}",
+        match categories { 0 => "there are none".to_owned(), _ => format!("whole numbers from 0 to {} are", categories - 1) }
+    )]
+    NotACategory {
+        /// The row, in the table; of rows that are added, among these.
+        row: usize,
+        /// The column that tells the category.
+        column: usize,
+        /// The value.
+        value: f64,
+        /// The number of categories.
+        categories: usize,
+    },
     /// Two tables that must have the same shape do not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {
@@ -275,21 +336,6 @@ pub enum Error {
         table: usize,
         /// The column.
         column: usize,
-    },
-    /// A value that tells a row's category is no index of a category.
-    #[error(
-        "the value {value} at row {row}, column {column} is no category: {}",
-        match categories { 0 => "there are none".to_owned(), _ => format!("whole numbers from 0 to {} are", categories - 1) }
-    )]
-    NotACategory {
-        /// The row, in the table; of rows that are added, among these.
-        row: usize,
-        /// The column that tells the category.
-        column: usize,
-        /// The value.
-        value: f64,
-        /// The number of categories.
-        categories: usize,
     },
     /// An array is not as long as a packed triangle of any dimension is.
     #[error(

@@ -1,5 +1,5 @@
 //! The vocabulary of all other modules, none of which it uses: element types, the exact number that a value stands for,
-//! shapes, errors and the types in them, and how work is cut into tasks.
+//! shapes, errors and the types in them, how work is cut into tasks, and its progress.
 
 #[forbid(unsafe_code)]
 pub(crate) mod copy;
@@ -17,6 +17,8 @@ pub(crate) mod near;
 pub(crate) mod number;
 #[forbid(unsafe_code)]
 pub(crate) mod parallel;
+#[forbid(unsafe_code)]
+pub(crate) mod progress;
 #[forbid(unsafe_code)]
 pub(crate) mod random;
 #[forbid(unsafe_code)]

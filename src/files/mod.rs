@@ -1,11 +1,11 @@
-//! What every file format needs: opening, replacing, parallel input and output, checksums, and progress.
+//! What every file format needs: opening, replacing, parallel input and output, and checksums.
 //!
 //! * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
 //! * `replace`, `options`: replacing a file atomically, and the caller's options for it;
 //! * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
 //!   read;
 //! * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
-//! * `progress`: progress callbacks; `map`: a file as an array.
+//! * `map`: a file as an array.
 //!
 //! Nothing here depends on tables or on a particular format: formats are in [`crate::format`] and [`crate::interop`],
 //! and tables as values in the order of a file in [`crate::lines`].
@@ -24,8 +24,6 @@ pub(crate) mod options;
 pub(crate) mod output;
 #[forbid(unsafe_code)]
 pub(crate) mod position;
-#[forbid(unsafe_code)]
-pub(crate) mod progress;
 #[forbid(unsafe_code)]
 pub(crate) mod replace;
 #[forbid(unsafe_code)]

@@ -1,6 +1,6 @@
 //! Options for saving files.
 
-use super::progress::{Hook, Progress};
+use crate::base::progress::{Hook, Progress};
 #[cfg(doc)]
 use crate::{Error, HomogenNumericTable};
 

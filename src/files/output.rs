@@ -6,12 +6,12 @@ use std::path::Path;
 use super::byte_order::swap_if_big_endian;
 use super::checksum::RunSums;
 use super::position::Sink;
-use super::progress::Meter;
 use super::{PIECE_BYTES, run_length, zeroed};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 
 /// Number of bytes that are written at a time if they lie in memory as they do in the file: system calls on one file

@@ -10,11 +10,11 @@ use super::values::{FileValues, skip};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::files::checksum::RunSums;
 use crate::files::output::PayloadWriter;
 use crate::files::position::Sink;
-use crate::files::progress::Meter;
 use crate::table::content::{Content, FoundContent};
 
 /// Arrays begin at multiples of this, relative to the first value of the file.

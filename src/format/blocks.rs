@@ -9,11 +9,11 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::block::BlockMut;
 #[cfg(feature = "rayon")]
 use crate::block::{Buffer, Cuts, Pool, Pooled};
-use crate::files::progress::Meter;
 use crate::files::stored::Stored;
 use crate::table::Region;
 

@@ -6,8 +6,8 @@ use super::values::FileValues;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::progress::Meter;
 use crate::table::DataLayout;
 
 /// An open file whose values have one element type.

@@ -12,7 +12,7 @@ use super::load::load_stored;
 use super::preamble::PREAMBLE_BYTES;
 use super::values::verify;
 use crate::base::error::{Error, Result};
-use crate::files::progress::Meter;
+use crate::base::progress::Meter;
 use crate::table::content::{self, Stored};
 use crate::table::{NumericTable, TableKind};
 

@@ -6,8 +6,8 @@ use super::homogeneous::HomogeneousFile;
 use super::kind::FileContent;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Result;
+use crate::base::progress::Meter;
 use crate::dictionary::DataDictionary;
-use crate::files::progress::Meter;
 use crate::table::content::with_stored_kinds;
 use crate::table::{HomogenNumericTable, NumericTable};
 

@@ -11,9 +11,9 @@ use super::values::verify;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
+use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
-use crate::files::progress::{Hook, Meter, Progress};
 use crate::files::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
 

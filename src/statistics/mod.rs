@@ -1,37 +1,51 @@
-//! Statistics of the columns of a table: one parallel pass over blocks of rows.
+//! Statistics of the columns of a table: in one parallel pass over blocks of rows, and mergeable.
 //!
-//! `block`: one block of rows; `column`: the statistics of one column, and merging them; `double`: the number type of
-//! sums; `sparse`: sparse tables, whose zeros are counted and not read; `stream`: table files, which are not loaded. This
-//! file: dividing a table into blocks, and
-//! the order in which their results are merged.
+//! [`BasicStatistics`] (this file): `block`, one block of rows; `column`, the statistics of one column, and merging
+//! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read;
+//! `stream`, table files, which are not loaded.
+//! [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]:
+//! `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `bins`. [`GroupStatistics`]: `group`.
+//! `blocks`: dividing a table into groups of rows, and the order in which their results are put together; `options`.
 //!
-//! The division depends only on the number of rows, and results are merged from first to last: they depend neither on
-//! the number of threads nor on the layout.
-//! Semantics: DAAL `low_order_moments`, oneDAL `basic_statistics`.
+//! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 
+mod bins;
 mod block;
+mod blocks;
 mod column;
+mod covariance;
 mod double;
+mod group;
+mod histogram;
+mod levels;
+mod options;
+mod product;
+mod quantiles;
+mod sketch;
 mod sparse;
 mod stream;
 
+pub use bins::HistogramBins;
 pub use column::ColumnStatistics;
+pub use covariance::Covariance;
+pub use group::GroupStatistics;
+pub use histogram::{ColumnHistogram, Histogram};
+pub use options::StatisticsOptions;
+pub use quantiles::{QuantileMethod, Quantiles};
+pub use sketch::QuantileSketch;
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::base::element::{Element, ElementType};
+use crate::base::element::Element;
 use crate::base::error::{Error, Result};
-use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::convert::ConversionPolicy;
-use crate::convert::kernel::Origin;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
 use crate::table::csr::CsrNumericTable;
-use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
-use crate::window::{AnySlice, AnySliceMut};
+use crate::table::{DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
+use blocks::{TableSource, ValueSource, Work, cut, filled, in_order, rows_with, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -130,15 +144,34 @@ impl BasicStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable) -> Result<Self> {
+        Self::of_with(table, StatisticsOptions::new())
+    }
+
+    /// Computes the statistics of a table of any kind, with a callback for progress.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
+    /// assert_eq!(BasicStatistics::of_with(&table, options)?.column(1)?.mean(), 8.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
         let panel = match table.data_layout() {
             DataLayout::RowMajor => PANEL,
             DataLayout::ColumnMajor => 1, // values of a column are contiguous
         };
         // A table of somebody's own may claim to be the one that it contains.
         let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id());
+        let source = TableSource(table);
+        let work = Work::on_table(table, &source, &options);
         let columns = match sparse {
-            Some(sparse) => sparse::compute(sparse)?,
-            None => compute(table.shape(), panel, &TableSource(table))?,
+            Some(sparse) => sparse::compute(sparse, &work)?,
+            None => compute(panel, &work)?,
         };
         Ok(Self { columns, rows: table.row_count() as u64, dictionary: Some(table.dictionary().clone()) })
     }
@@ -166,15 +199,10 @@ impl BasicStatistics {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
-        let columns = self.columns.len();
-        let count = rows.len().checked_div(columns).unwrap_or(0);
-        if count * columns != rows.len() {
-            return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
-        }
-        let shape = Shape { rows: count, columns };
-        let rows_after = self.rows_with(count as u64)?;
-        let view = TableView::new(rows, shape, DataLayout::RowMajor)?;
-        self.add(&compute(shape, PANEL, &ViewSource(view))?, rows_after);
+        let found = with_rows(rows, self.columns.len(), |work| {
+            Ok((compute(PANEL, work)?, rows_with(self.rows, work.shape.rows as u64)?))
+        })?;
+        self.add(&found.0, found.1);
         Ok(())
     }
 
@@ -196,7 +224,7 @@ impl BasicStatistics {
         if self.columns.len() != other.columns.len() {
             return Err(Error::LengthMismatch { expected: self.columns.len(), found: other.columns.len() });
         }
-        self.add(&other.columns, self.rows_with(other.rows)?);
+        self.add(&other.columns, rows_with(self.rows, other.rows)?);
         if self.dictionary.is_none() {
             self.dictionary.clone_from(&other.dictionary);
         }
@@ -264,12 +292,6 @@ impl BasicStatistics {
         self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
     }
 
-    /// Returns the number of rows after adding `added`. If that does not overflow, no count of a column does: every row
-    /// has one value of each column.
-    fn rows_with(&self, added: u64) -> Result<u64> {
-        self.rows.checked_add(added).ok_or(Error::RowCountOverflow { rows: self.rows, added })
-    }
-
     fn add(&mut self, columns: &[ColumnStatistics], rows_after: u64) {
         self.columns.iter_mut().zip(columns).for_each(|(mine, theirs)| mine.merge(theirs));
         self.rows = rows_after;
@@ -309,56 +331,20 @@ impl fmt::Display for BasicStatistics {
     }
 }
 
-/// A source of values.
-trait ValueSource: Sync {
-    /// Returns the values of a region, row by row: borrowed from the table if possible, else copied to the buffer.
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
-}
-
-struct TableSource<'t>(&'t dyn NumericTable);
-
-impl ValueSource for TableSource<'_> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        if let Some(values) = self.0.slice_of(region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
-            return match values.len() == buffer.len() {
-                true => Ok(values),
-                false => Err(Error::LengthMismatch { expected: buffer.len(), found: values.len() }),
-            };
-        }
-        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
-        self.0.read_region(region, target.over())?;
-        Ok(buffer)
-    }
-}
-
-struct ViewSource<'t, U>(TableView<'t, U>);
-
-impl<U: Element> ValueSource for ViewSource<'_, U> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        let view = self.0.region(region)?;
-        if let Some(values) = view.as_slice().and_then(|values| AnySlice::new(values).downcast::<f64>()) {
-            return Ok(values);
-        }
-        view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
-        Ok(buffer)
-    }
-}
-
 fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
-    let mut statistics = Vec::new();
-    let bytes = columns.saturating_mul(size_of::<ColumnStatistics>());
-    statistics.try_reserve_exact(columns).map_err(|_| Error::OutOfMemory { bytes })?;
-    statistics.resize(columns, ColumnStatistics::EMPTY);
-    Ok(statistics)
-}
-
-/// Computes the statistics of a table, group by group.
-fn compute(shape: Shape, panel: usize, source: &dyn ValueSource) -> Result<Vec<ColumnStatistics>> {
-    merge_groups(shape, SPAN, &|rows, columns| group(rows, columns, panel, source))
+    filled(columns, ColumnStatistics::EMPTY)
 }
 
 /// Computes the statistics of some columns of a group of rows.
 type Group<'a> = dyn Fn(Range<usize>, Range<usize>) -> Result<Vec<ColumnStatistics>> + Sync + 'a;
+
+fn compute(panel: usize, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
+    merge_groups(work.shape, SPAN, &|rows, columns| {
+        let found = group(rows.clone(), columns.clone(), panel, work.source)?;
+        work.done(rows.len(), columns);
+        Ok(found)
+    })
+}
 
 /// Divides a table into groups of rows and spans of columns, and merges their statistics in order.
 fn merge_groups(shape: Shape, span: usize, group: &Group<'_>) -> Result<Vec<ColumnStatistics>> {
@@ -366,36 +352,16 @@ fn merge_groups(shape: Shape, span: usize, group: &Group<'_>) -> Result<Vec<Colu
     if shape.is_empty() {
         return Ok(all);
     }
-    let work =
-        |(rows, columns): (Range<usize>, Range<usize>)| -> Result<_> { Ok((columns.start, group(rows, columns)?)) };
-    let mut put = |(start, columns): (usize, Vec<ColumnStatistics>)| {
-        all[start..].iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
-    };
-    let groups = |rows: Range<usize>| cut(rows, GROUP_ROWS);
     let spans = || cut(0..shape.columns, span);
+    let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| spans().map(move |columns| (rows.clone(), columns)));
     let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
-    if parallel::task_count(bytes) == 1 {
-        for rows in groups(0..shape.rows) {
-            for columns in spans() {
-                put(work((rows.clone(), columns))?);
-            }
-        }
-        return Ok(all);
-    }
-    // Some groups at a time, to limit the memory of their results.
-    for rows in cut(0..shape.rows, (RESULTS / shape.columns).max(1) * GROUP_ROWS) {
-        let pieces = groups(rows).flat_map(|rows| spans().map(move |columns| (rows.clone(), columns))).collect();
-        for found in parallel::map(pieces, work) {
-            put(found?);
-        }
-    }
+    let at_once = (RESULTS / shape.columns).max(1) * spans().count();
+    let compute = |(rows, columns): (Range<usize>, Range<usize>)| Ok((columns.start, group(rows, columns)?));
+    in_order(pieces, bytes, at_once, compute, |(start, columns): (usize, Vec<ColumnStatistics>)| {
+        all[start..].iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+        Ok(())
+    })?;
     Ok(all)
-}
-
-/// Divides a range into ranges of the given length; the last one may be shorter.
-fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
 }
 
 /// Computes the statistics of some columns of some rows, block by block.

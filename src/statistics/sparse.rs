@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::block::{BLOCK_ROWS, BlockWorkspace};
+use super::blocks::Work;
 use super::column::ColumnStatistics;
 use super::empty;
 use crate::base::error::{Error, Result};
@@ -21,7 +22,7 @@ use crate::table::csr::index::{Indices, zeros};
 const GROUP: usize = 256 << 10;
 
 /// Computes the statistics of every column.
-pub(super) fn compute(table: &CsrNumericTable) -> Result<Vec<ColumnStatistics>> {
+pub(super) fn compute(table: &CsrNumericTable, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
     let shape = table.shape();
     let mut all = empty(shape.columns)?;
     let mut sorted = Sorted { ends: zeros(shape.columns)?, values: Vec::new() };
@@ -31,7 +32,7 @@ pub(super) fn compute(table: &CsrNumericTable) -> Result<Vec<ColumnStatistics>> 
     while first < shape.rows && !all.is_empty() {
         let rows = first..end_of_group(table.offsets(), first, group);
         first = rows.end;
-        sorted.sort(&table.sparse_rows::<f64>(rows)?)?;
+        sorted.sort(&table.sparse_rows::<f64>(rows.clone())?)?;
         let columns = (0, &mut all[..]);
         let tasks = parallel::task_count(size_of_val(&sorted.values[..]).saturating_mul(2));
         let columns = parallel::cut(columns, shape.columns, tasks, |(start, columns), count| {
@@ -39,6 +40,7 @@ pub(super) fn compute(table: &CsrNumericTable) -> Result<Vec<ColumnStatistics>> 
             ((start, head), (start + count, tail))
         });
         parallel::map(columns, |(start, columns)| sorted.add(start, columns));
+        work.rows_done(rows.len());
     }
     for column in &mut all {
         let stored = column.count() + column.nan_count();

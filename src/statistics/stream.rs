@@ -7,14 +7,15 @@
 use std::ops::Range;
 
 use super::block::BLOCK_ROWS;
+use super::blocks::{ViewSource, cut};
 use super::column::ColumnStatistics;
-use super::{BasicStatistics, GROUP_ROWS, PANEL, ViewSource, add_blocks, cut, empty, merge_groups};
+use super::{BasicStatistics, GROUP_ROWS, PANEL, add_blocks, empty, merge_groups};
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::Error;
 use crate::base::error::Result;
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::progress::Meter;
 use crate::files::stored::Stored;
 use crate::format::TableReader;
 use crate::table::{DataLayout, Region, TableView};

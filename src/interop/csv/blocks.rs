@@ -8,9 +8,9 @@ use super::rows::RowSink;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::block::BlockMut;
-use crate::files::progress::Meter;
 use crate::table::Region;
 
 /// The rows of a CSV file, block by block: see [`CsvSource::row_blocks`].

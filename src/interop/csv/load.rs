@@ -14,8 +14,8 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::parallel;
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::progress::Meter;
 use crate::table::{DataLayout, HomogenNumericTable};
 
 /// Loads a table of one type.

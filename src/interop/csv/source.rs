@@ -17,8 +17,8 @@ use super::{CsvOptions, PIECE_BYTES, load, summary, typed};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
+use crate::base::progress::{Hook, Meter, Progress};
 use crate::dictionary::DataDictionary;
-use crate::files::progress::{Hook, Meter, Progress};
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
 

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use super::header::{code, encode_text};
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::dictionary::Feature;
 use crate::files::options::SaveOptions;
 use crate::files::output::Output;
-use crate::files::progress::Meter;
 use crate::files::replace::replace;
 use crate::files::{PIECE_BYTES, zeroed};
 use crate::table::NumericTable;

@@ -11,9 +11,9 @@ use flate2::write::DeflateEncoder;
 
 use super::zip::DIRECTORY_LIMIT;
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::files::output::Output;
 use crate::files::position::Sink;
-use crate::files::progress::Meter;
 
 /// A member of at least this many bytes has sizes of 8 bytes: compression may add a little.
 const WIDE: u64 = 0xF000_0000;

@@ -9,8 +9,8 @@ use super::source::{Source, refused};
 #[cfg(doc)]
 use crate::base::error::Error;
 use crate::base::error::Result;
+use crate::base::progress::Meter;
 use crate::files::output::Output;
-use crate::files::progress::Meter;
 use crate::files::replace::Replacement;
 use crate::table::NumericTable;
 

@@ -1,9 +1,10 @@
-//! Progress of calls that read or write files, and its callbacks.
+//! Progress of calls that take long, and its callbacks.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The progress of a call that reads or writes a file, in bytes of values in the file's element type.
+/// The progress of a call that takes long, in bytes of values: of one that reads or writes a file in the file's element
+/// type, of one that computes statistics in the types of the table's columns.
 ///
 /// # Examples
 /// ```
@@ -13,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of bytes that have been read or written.
+    /// Number of bytes that have been read, written or worked through.
     pub done: u64,
-    /// Number of bytes to read or write in all; `None` if unknown, as while a table is streamed into a file.
+    /// Number of bytes in all; `None` if unknown, as while a table is streamed into a file.
     pub total: Option<u64>,
 }
 

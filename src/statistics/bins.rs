@@ -1,0 +1,149 @@
+//! Bins of histograms: edges that ascend, and which bin a value is in.
+
+use super::blocks::filled;
+use crate::base::error::{Error, Result};
+
+/// The bins of a histogram: `n + 1` edges make `n` bins. A bin has the values from its lower edge to below its upper
+/// one; the last bin has its upper edge, too. Source: NumPy `histogram`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::HistogramBins;
+/// let bins = HistogramBins::uniform(0.0, 1.0, 4)?;
+/// assert_eq!(bins.edges(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// assert_eq!((bins.bin_of(0.25), bins.bin_of(1.0), bins.bin_of(1.1)), (Some(1), Some(3), None));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistogramBins {
+    /// Ascending, at least two, no NaN.
+    edges: Vec<f64>,
+    /// Number of bins per unit, if all are of about the same width.
+    per_unit: Option<f64>,
+}
+
+impl HistogramBins {
+    /// Creates `bins` bins of equal width. The edges are those of NumPy's `linspace`.
+    ///
+    /// # Errors
+    /// [`Error::TooFewEdges`] for no bins; [`Error::EdgesNotAscending`] if `upper` is not above `lower`, if they are so
+    /// near that bins would have no width, or so far away from each other that widths are not finite;
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::HistogramBins;
+    /// assert_eq!(HistogramBins::uniform(-1.0, 1.0, 2)?.edges(), [-1.0, 0.0, 1.0]);
+    /// assert!(HistogramBins::uniform(1.0, -1.0, 2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn uniform(lower: f64, upper: f64, bins: usize) -> Result<Self> {
+        if bins == 0 {
+            return Err(Error::TooFewEdges { found: 1 });
+        }
+        let width = upper - lower;
+        if !(width > 0.0 && width.is_finite()) {
+            return Err(Error::EdgesNotAscending { position: bins, before: lower, edge: upper });
+        }
+        let count = bins.checked_add(1).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let mut edges = filled(count, upper)?;
+        let step = width / bins as f64;
+        edges[..bins].iter_mut().enumerate().for_each(|(bin, edge)| *edge = lower + bin as f64 * step);
+        check(&edges)?;
+        let per_unit = bins as f64 / width;
+        Ok(Self { edges, per_unit: Some(per_unit).filter(|per_unit| per_unit.is_finite()) })
+    }
+
+    /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
+    ///
+    /// # Errors
+    /// [`Error::TooFewEdges`] for less than two; [`Error::EdgesNotAscending`] if an edge is not above the one before, or
+    /// is NaN.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Error, HistogramBins};
+    /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.bin_of(2.0), Some(1));
+    /// let error = HistogramBins::with_edges([0.0, 1.0, 1.0]).unwrap_err();
+    /// assert!(matches!(error, Error::EdgesNotAscending { position: 2, .. }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn with_edges(edges: impl Into<Vec<f64>>) -> Result<Self> {
+        let edges = edges.into();
+        check(&edges)?;
+        Ok(Self { edges, per_unit: None })
+    }
+
+    /// Returns the edges: one more than there are bins.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::HistogramBins;
+    /// assert_eq!(HistogramBins::uniform(0.0, 3.0, 3)?.edges().len(), 4);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
+    /// Returns the number of bins.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::HistogramBins;
+    /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.len(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[allow(clippy::len_without_is_empty, reason = "there is at least one bin")]
+    pub fn len(&self) -> usize {
+        self.edges.len() - 1
+    }
+
+    /// Returns the bin of a value; `None` below the first edge, above the last one, and for NaN.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::HistogramBins;
+    /// let bins = HistogramBins::uniform(0.0, 3.0, 3)?;
+    /// assert_eq!((bins.bin_of(1.0), bins.bin_of(-0.1), bins.bin_of(f64::NAN)), (Some(1), None, None));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[inline]
+    pub fn bin_of(&self, value: f64) -> Option<usize> {
+        let (first, last) = (self.edges[0], self.edges[self.edges.len() - 1]);
+        if !(value >= first && value <= last) {
+            return None;
+        }
+        let most = self.edges.len() - 2;
+        let Some(per_unit) = self.per_unit else {
+            return Some(self.edges.partition_point(|&edge| edge <= value).saturating_sub(1).min(most));
+        };
+        // Rounding may have led to a bin beside the right one: the edges decide.
+        let mut bin = (((value - first) * per_unit) as usize).min(most);
+        while bin > 0 && value < self.edges[bin] {
+            bin -= 1;
+        }
+        while bin < most && value >= self.edges[bin + 1] {
+            bin += 1;
+        }
+        Some(bin)
+    }
+
+    /// Returns whether a value is below all bins.
+    pub(super) fn is_below(&self, value: f64) -> bool {
+        value < self.edges[0]
+    }
+}
+
+fn check(edges: &[f64]) -> Result<()> {
+    if edges.len() < 2 {
+        return Err(Error::TooFewEdges { found: edges.len() });
+    }
+    if edges[0].is_nan() {
+        return Err(Error::EdgesNotAscending { position: 0, before: edges[0], edge: edges[0] });
+    }
+    match edges.windows(2).position(|pair| !matches!(pair, [before, edge] if before < edge)) {
+        Some(at) => Err(Error::EdgesNotAscending { position: at + 1, before: edges[at], edge: edges[at + 1] }),
+        None => Ok(()),
+    }
+}

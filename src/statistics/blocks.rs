@@ -1,0 +1,172 @@
+//! How a table is gone through: by groups of rows, several at a time, with their results put together in order.
+//!
+//! The division depends only on the shape, and results are merged from first to last: they depend neither on the number
+//! of threads nor on the layout. All statistics of this module are computed in this way.
+
+use std::ops::Range;
+
+use super::options::StatisticsOptions;
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::progress::Meter;
+use crate::base::shape::Shape;
+use crate::convert::ConversionPolicy;
+use crate::convert::kernel::Origin;
+use crate::dictionary::{DataDictionary, Feature};
+use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
+use crate::window::{AnySlice, AnySliceMut};
+
+/// A source of values.
+pub(super) trait ValueSource: Sync {
+    /// Returns the values of a region, row by row: borrowed from the table if possible, else copied to the buffer.
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
+}
+
+pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
+
+impl ValueSource for TableSource<'_> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+        if let Some(values) = self.0.slice_of(region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
+            return match values.len() == buffer.len() {
+                true => Ok(values),
+                false => Err(Error::LengthMismatch { expected: buffer.len(), found: values.len() }),
+            };
+        }
+        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
+        self.0.read_region(region, target.over())?;
+        Ok(buffer)
+    }
+}
+
+/// Rows in memory, as they are given to `update`.
+pub(super) struct ViewSource<'t, U>(pub(super) TableView<'t, U>);
+
+impl<U: Element> ValueSource for ViewSource<'_, U> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+        let view = self.0.region(region)?;
+        if let Some(values) = view.as_slice().and_then(|values| AnySlice::new(values).downcast::<f64>()) {
+            return Ok(values);
+        }
+        view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
+        Ok(buffer)
+    }
+}
+
+/// Divides a range into ranges of the given length; the last one may be shorter.
+pub(super) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
+}
+
+/// Whole rows, and how far the work on them is.
+pub(super) struct Work<'t> {
+    pub(super) source: &'t dyn ValueSource,
+    pub(super) shape: Shape,
+    meter: Option<Meter>,
+    /// Number of bytes of a row in the types of its columns, of which progress is reported.
+    row_bytes: u64,
+}
+
+impl<'t> Work<'t> {
+    /// Begins work on a table.
+    pub(super) fn on_table(table: &dyn NumericTable, source: &'t TableSource<'t>, options: &StatisticsOptions) -> Self {
+        let (shape, row_bytes) = (table.shape(), row_bytes(table));
+        let total = (shape.rows as u64).saturating_mul(row_bytes);
+        Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
+    }
+
+    /// Reports that so many rows, of so many of the columns, are done.
+    pub(super) fn done(&self, rows: usize, columns: Range<usize>) {
+        let Some(meter) = &self.meter else { return };
+        // Columns are of about the same size: what is left over is reported with the last of them.
+        let before = |column: usize| {
+            (u128::from(self.row_bytes) * column as u128).checked_div(self.shape.columns as u128).unwrap_or(0)
+        };
+        let bytes = (before(columns.end) - before(columns.start)).saturating_mul(rows as u128);
+        meter.add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
+    /// Reports that so many whole rows are done.
+    pub(super) fn rows_done(&self, rows: usize) {
+        self.done(rows, 0..self.shape.columns);
+    }
+}
+
+fn row_bytes(table: &dyn NumericTable) -> u64 {
+    if let Some(element) = table.uniform_type() {
+        return (table.column_count() as u64).saturating_mul(element.size_in_bytes() as u64);
+    }
+    let sizes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes() as u64);
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// Calls `work` with a slice of whole rows as a source.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if the values are not whole rows; those of `work`.
+pub(super) fn with_rows<U: Element, R>(
+    rows: &[U],
+    columns: usize,
+    work: impl FnOnce(&Work<'_>) -> Result<R>,
+) -> Result<R> {
+    let count = rows.len().checked_div(columns).unwrap_or(0);
+    if count * columns != rows.len() {
+        return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
+    }
+    let shape = Shape { rows: count, columns };
+    let source = ViewSource(TableView::new(rows, shape, DataLayout::RowMajor)?);
+    work(&Work { source: &source, shape, meter: None, row_bytes: 0 })
+}
+
+/// Returns the number of rows after adding `added`. If that does not overflow, no count of a column does: every row has
+/// one value of each column.
+pub(super) fn rows_with(rows: u64, added: u64) -> Result<u64> {
+    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
+}
+
+/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and `put` with the results,
+/// in the order of the pieces. About `at_once` results are held before they are put.
+pub(super) fn in_order<P: Send, R: Send>(
+    mut pieces: impl Iterator<Item = P>,
+    bytes: usize,
+    at_once: usize,
+    work: impl Fn(P) -> Result<R> + Sync,
+    mut put: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    if parallel::task_count(bytes) == 1 {
+        return pieces.try_for_each(|piece| put(work(piece)?));
+    }
+    loop {
+        let some: Vec<P> = pieces.by_ref().take(at_once.max(1)).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        parallel::map(some, &work).into_iter().try_for_each(|found| put(found?))?;
+    }
+}
+
+/// Allocates `count` values.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    values.resize(count, value);
+    Ok(values)
+}
+
+/// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes: with its names.
+pub(super) fn names_of(dictionary: Option<&DataDictionary>, columns: usize) -> DataDictionary {
+    let plain = Feature::new(ElementType::F64);
+    match dictionary.filter(|dictionary| dictionary.len() == columns) {
+        Some(names) if names.is_uniform() => {
+            let name = names.names().next().flatten();
+            DataDictionary::uniform(name.map_or(plain.clone(), |name| plain.named(name)), columns)
+        }
+        Some(names) => names.names().map(|name| name.map_or(plain.clone(), |name| plain.clone().named(name))).collect(),
+        None => DataDictionary::uniform(plain, columns),
+    }
+}

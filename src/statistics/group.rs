@@ -1,0 +1,398 @@
+//! Statistics of groups of rows: those with the same category.
+//!
+//! Some thousand rows at a time are sorted by their categories, and each category's rows go through `block` like those
+//! of a table of their own. Which rows are sorted together depends only on their number, and results are merged in
+//! order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::block::BlockWorkspace;
+use super::blocks::{TableSource, Work, cut, filled, in_order, names_of, rows_with, with_rows};
+use super::column::ColumnStatistics;
+use super::options::StatisticsOptions;
+use super::{BasicStatistics, block};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::dictionary::DataDictionary;
+use crate::table::homogen::HomogenNumericTable;
+use crate::table::{NumericTable, Region};
+
+/// Number of rows that are sorted together, and the least number if there are many columns.
+const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
+const LEAST_ROWS: usize = 256;
+/// Approximate number of values that are sorted together, so that they stay in a cache.
+const GROUP_VALUES: usize = 128 << 10;
+/// Number of results of groups of rows that wait for being merged.
+const HELD: usize = 64;
+
+/// What was found in some rows: the number of rows and the statistics of each category that they have.
+type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
+
+/// The statistics of every column for each category of rows: means by group, and everything that [`BasicStatistics`]
+/// has; of one table or of several.
+///
+/// One column tells each row's category by its index, a whole number below the number of categories. One pass, by
+/// several threads if that pays. Memory: 120 bytes for each category and column. Results do not depend on the number of
+/// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`].
+///
+/// Source: `groupby(..).agg(..)` of pandas, `group_by(..).agg(..)` of polars.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{GroupStatistics, prelude::*};
+/// let names = ["species", "length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
+/// let table = Table::from_rows(&[[1.0_f32, 5.0, 2.0], [0.0, 3.0, 1.0], [1.0, 7.0, 4.0]])?;
+/// let table = table.described_by(names.into_iter().collect())?;
+/// let groups = GroupStatistics::of(&table, table.dictionary().find("species")?, 3)?;
+/// assert_eq!((groups.row_count_of(1)?, groups.column(1, 1)?.mean()), (2, 3.0)); // of the width
+///
+/// let means = groups.means()?; // a row for each category, the other columns with their names
+/// assert_eq!(means.as_slice()?[..4], [3.0, 1.0, 6.0, 3.0]);
+/// assert!(means.as_slice()?[4..].iter().all(|mean| mean.is_nan())); // there is no row of category 2
+/// assert_eq!(means.dictionary().index_of("width"), Some(1));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GroupStatistics {
+    /// Number of columns, that of the categories included.
+    column_count: usize,
+    /// The column that tells the category.
+    by: usize,
+    /// Number of rows of each category.
+    rows: Vec<u64>,
+    /// Category by category, of each column but `by`.
+    columns: Vec<ColumnStatistics>,
+    /// Names of the columns but `by`.
+    dictionary: Option<DataDictionary>,
+}
+
+impl GroupStatistics {
+    /// Creates the statistics of `categories` categories of rows of `columns` columns, of which `by` tells the category,
+    /// without rows.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::GroupStatistics;
+    /// let groups = GroupStatistics::new(3, 0, 5)?;
+    /// assert_eq!((groups.category_count(), groups.row_count_of(4)?), (5, 0));
+    /// assert!(GroupStatistics::new(3, 3, 5).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize, by: usize, categories: usize) -> Result<Self> {
+        if by >= columns {
+            return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
+        }
+        let statistics = filled(categories.saturating_mul(columns - 1), ColumnStatistics::EMPTY)?;
+        Ok(Self { column_count: columns, by, rows: filled(categories, 0)?, columns: statistics, dictionary: None })
+    }
+
+    /// Computes the statistics of a table of any kind, of which the column `by` tells the category of each row.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::NotACategory`] for the first value of that column that is no whole
+    /// number below `categories`; [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[7.0, 0.0], [9.0, 2.0], [5.0, 0.0], [3.0, 1.5]])?;
+    /// let groups = GroupStatistics::of(&table.slice_rows(..3)?, 1, 3)?;
+    /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
+    /// let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value 1.5 at row 3, column 1 is no category: whole numbers from 0 to 2 are");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable, by: usize, categories: usize) -> Result<Self> {
+        Self::of_with(table, by, categories, StatisticsOptions::new())
+    }
+
+    /// Computes the statistics of a table of any kind, with a callback for progress.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0_u8, 7], [1, 9], [0, 5]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
+    /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 0)?.mean(), 6.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of_with(table: &dyn NumericTable, by: usize, categories: usize, options: StatisticsOptions) -> Result<Self> {
+        let mut all = Self::new(table.column_count(), by, categories)?;
+        let source = TableSource(table);
+        let found = all.compute(&Work::on_table(table, &source, &options))?;
+        all.add(found);
+        let names = table.dictionary().iter().enumerate().filter(|(column, _)| *column != by);
+        all.dictionary = Some(names.map(|(_, feature)| feature.clone()).collect());
+        Ok(all)
+    }
+
+    /// Adds rows: a row block, or any other slice of contiguous whole rows.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::NotACategory`], with the row among these;
+    /// [`Error::RowCountOverflow`]; [`Error::OutOfMemory`]. Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Error, GroupStatistics};
+    /// let mut groups = GroupStatistics::new(2, 0, 2)?;
+    /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
+    /// groups.update(&[1.0, 9.0])?;
+    /// assert_eq!(groups.column(1, 0)?.mean(), 8.0);
+    /// assert!(matches!(groups.update(&[0, 1, 2, 1]), Err(Error::NotACategory { row: 1, column: 0, .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        let found = with_rows(rows, self.column_count, |work| {
+            rows_with(self.row_count(), work.shape.rows as u64)?;
+            self.compute(work)
+        })?;
+        self.add(found);
+        Ok(())
+    }
+
+    /// Adds the statistics of other tables.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if the numbers of categories or of columns differ; [`Error::UnequalGroups`] if another
+    /// column tells the category; [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together. Nothing is
+    /// added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let mut all = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0_u8, 1], [1, 4]])?, 0, 2)?;
+    /// all.merge(&GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0.0, 3.0]])?, 0, 2)?)?;
+    /// assert_eq!((all.row_count(), all.column(0, 0)?.mean()), (3, 2.0));
+    /// assert!(all.merge(&GroupStatistics::new(2, 0, 3)?).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let shape = |groups: &Self| Shape { rows: groups.rows.len(), columns: groups.column_count };
+        if shape(self) != shape(other) {
+            return Err(Error::ShapeMismatch { expected: shape(self), found: shape(other) });
+        }
+        if self.by != other.by {
+            return Err(Error::UnequalGroups { expected: self.by, found: other.by });
+        }
+        rows_with(self.row_count(), other.row_count())?;
+        self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
+        self.columns.iter_mut().zip(&other.columns).for_each(|(mine, theirs)| mine.merge(theirs));
+        if self.dictionary.is_none() {
+            self.dictionary.clone_from(&other.dictionary);
+        }
+        Ok(())
+    }
+
+    /// Returns the number of categories.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::GroupStatistics;
+    /// assert_eq!(GroupStatistics::new(3, 0, 5)?.category_count(), 5);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn category_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the number of rows of all categories.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
+    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.rows.iter().sum()
+    }
+
+    /// Returns the number of rows of one category.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if there is no such category.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
+    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count_of(0)?, 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count_of(&self, category: usize) -> Result<u64> {
+        self.check(category)?;
+        Ok(self.rows[category])
+    }
+
+    /// Returns the statistics of one column of the rows of one category. Columns are counted without that which tells
+    /// the category.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if there is no such category; [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// let groups = GroupStatistics::of(&table, 1, 2)?;
+    /// assert_eq!((groups.column(1, 0)?.mean(), groups.column(1, 1)?.maximum()), (40.0, 7.0));
+    /// assert!(groups.column(1, 2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column(&self, category: usize, column: usize) -> Result<&ColumnStatistics> {
+        let columns = self.columns_of(category)?;
+        columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: columns.len() })
+    }
+
+    /// Returns the statistics of the rows of one category, with the names of the columns. O(columns).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if there is no such category; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// let group = GroupStatistics::of(&table, 1, 2)?.group(1)?;
+    /// assert_eq!((group.row_count(), group.column(0)?.standard_deviation()), (2, 800.0_f64.sqrt()));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn group(&self, category: usize) -> Result<BasicStatistics> {
+        let columns = self.columns_of(category)?;
+        let mut own = filled(columns.len(), ColumnStatistics::EMPTY)?;
+        own.copy_from_slice(columns);
+        Ok(BasicStatistics { columns: own, rows: self.rows[category], dictionary: self.dictionary.clone() })
+    }
+
+    /// Returns the means as a table: a row for each category, and the columns but that which tells it, with their names.
+    /// NaN where there are no values.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// assert_eq!(GroupStatistics::of(&table, 1, 2)?.means()?.as_slice()?, [40.0, 6.0, 40.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn means(&self) -> Result<HomogenNumericTable<f64>> {
+        self.to_table(ColumnStatistics::mean)
+    }
+
+    /// Returns any number of the statistics as a table: a row for each category, and the columns but that which tells
+    /// it, with their names.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ColumnStatistics, GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// let maxima = GroupStatistics::of(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
+    /// assert_eq!(maxima.as_slice()?, [40.0, 6.0, 60.0, 7.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_table(&self, number: impl Fn(&ColumnStatistics) -> f64 + Sync) -> Result<HomogenNumericTable<f64>> {
+        let shape = Shape { rows: self.rows.len(), columns: self.column_count - 1 };
+        let value = |row: usize, column: usize| number(&self.columns[row * shape.columns + column]);
+        HomogenNumericTable::from_fn(shape, value)?.described_by(names_of(self.dictionary.as_ref(), shape.columns))
+    }
+
+    fn check(&self, category: usize) -> Result<()> {
+        match category < self.rows.len() {
+            true => Ok(()),
+            false => {
+                Err(Error::RowsOutOfRange { rows: category..category.saturating_add(1), row_count: self.rows.len() })
+            }
+        }
+    }
+
+    fn columns_of(&self, category: usize) -> Result<&[ColumnStatistics]> {
+        self.check(category)?;
+        let count = self.column_count - 1;
+        Ok(&self.columns[category * count..(category + 1) * count])
+    }
+
+    /// Adds what was found; counts do not overflow, which was checked.
+    fn add(&mut self, found: Found) {
+        let count = self.column_count - 1;
+        for (category, (rows, columns)) in found {
+            self.rows[category] += rows;
+            let mine = &mut self.columns[category * count..(category + 1) * count];
+            mine.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+    }
+
+    fn compute(&self, work: &Work<'_>) -> Result<Found> {
+        let shape = work.shape;
+        let mut all = Found::new();
+        let rows = (GROUP_VALUES / shape.columns).clamp(LEAST_ROWS, GROUP_ROWS);
+        let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
+        let group = |rows: Range<usize>| self.sort(rows, work);
+        in_order(cut(0..shape.rows, rows), bytes, HELD, group, |found: Found| {
+            for (category, (rows, columns)) in found {
+                let Some((all_rows, all_columns)) = all.get_mut(&category) else {
+                    all.insert(category, (rows, columns));
+                    continue;
+                };
+                *all_rows += rows;
+                all_columns.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Sorts rows by their categories, and computes the statistics of each.
+    fn sort(&self, rows: Range<usize>, work: &Work<'_>) -> Result<Found> {
+        let (by, columns) = (self.by, self.column_count);
+        let region = Region { rows: rows.clone(), columns: 0..columns };
+        let mut buffer = filled(region.shape().element_count()?, 0.0)?;
+        let values = work.source.read(&region, &mut buffer)?;
+        // Row by row, with its category; rows of a category stay in order.
+        let mut order = filled(rows.len(), (0, 0))?;
+        for (row, (values, place)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
+            *place = (self.category(values[by], rows.start + row)?, row);
+        }
+        order.sort_unstable();
+        let mut found = Found::new();
+        let mut sorted = Vec::new();
+        let mut workspace = BlockWorkspace::new(columns - 1);
+        for group in order.chunk_by(|one, next| one.0 == next.0) {
+            let mut statistics = filled(columns - 1, ColumnStatistics::EMPTY)?;
+            for some in group.chunks(block::BLOCK_ROWS) {
+                sorted.clear();
+                for &(_, row) in some {
+                    let row = &values[row * columns..(row + 1) * columns];
+                    sorted.extend_from_slice(&row[..by]);
+                    sorted.extend_from_slice(&row[by + 1..]);
+                }
+                workspace.add(&sorted, &mut statistics);
+            }
+            found.insert(group[0].0, (group.len() as u64, statistics));
+        }
+        work.rows_done(rows.len());
+        Ok(found)
+    }
+
+    fn category(&self, value: f64, row: usize) -> Result<usize> {
+        let categories = self.rows.len();
+        match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
+            true => Ok(value as usize),
+            false => Err(Error::NotACategory { row, column: self.by, value, categories }),
+        }
+    }
+}

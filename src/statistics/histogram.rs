@@ -1,0 +1,418 @@
+//! Histograms of columns: how many values are in each bin.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::GROUP_ROWS;
+use super::bins::HistogramBins;
+use super::block::BLOCK_ROWS;
+use super::blocks::{TableSource, Work, cut, filled, in_order, rows_with, with_rows};
+use super::options::StatisticsOptions;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::table::{NumericTable, Region};
+
+/// Number of columns of a row-major table that are counted together.
+const PANEL: usize = 32;
+/// Approximate number of counts that wait for being merged.
+const HELD_COUNTS: usize = 1 << 20;
+
+/// Histograms of every column of a table; of one table or of several.
+///
+/// Counts the values of each bin, those below and above all bins, and NaN: nothing is lost. Bins are given, for all
+/// columns the same or for each its own, because a histogram of a stream cannot know the range. One pass, by several
+/// threads if that pays; counts do not depend on them. Values of types other than `f64` are converted, exactly except
+/// for 64-bit integers beyond 2^53.
+///
+/// Source: NumPy `histogram`, which drops what is outside.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Histogram, HistogramBins, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[0.5, 7.0], [1.0, -1.0], [2.0, 2.5], [f64::NAN, 1.0]])?;
+/// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
+/// assert_eq!(histogram.column(0)?.counts(), [1, 2]); // the last bin has its upper edge, too
+/// assert_eq!(histogram.column(0)?.nan_count(), 1);
+/// let second = histogram.column(1)?;
+/// assert_eq!((second.below(), second.counts(), second.above()), (1, &[0, 1][..], 2));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    columns: Vec<ColumnHistogram>,
+    rows: u64,
+}
+
+/// The histogram of one column.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Histogram, HistogramBins, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [2], [9]])?;
+/// let histogram = Histogram::of(&table, &HistogramBins::with_edges([0.0, 2.0, 3.0])?)?;
+/// let column = histogram.column(0)?;
+/// assert_eq!((column.bins().edges(), column.counts(), column.above()), (&[0.0, 2.0, 3.0][..], &[1, 2][..], 1));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnHistogram {
+    bins: Arc<HistogramBins>,
+    counts: Vec<u64>,
+    below: u64,
+    above: u64,
+    nan: u64,
+}
+
+impl ColumnHistogram {
+    fn new(bins: &Arc<HistogramBins>) -> Result<Self> {
+        Ok(Self { bins: bins.clone(), counts: filled(bins.len(), 0)?, below: 0, above: 0, nan: 0 })
+    }
+
+    /// Returns the bins.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins};
+    /// let histogram = Histogram::new(3, &HistogramBins::uniform(0.0, 1.0, 2)?)?;
+    /// assert_eq!(histogram.column(2)?.bins().edges(), [0.0, 0.5, 1.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn bins(&self) -> &HistogramBins {
+        &self.bins
+    }
+
+    /// Returns the number of values in each bin.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0], [1], [1]])?;
+    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.counts(), [1, 2]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// Returns the number of values below the first edge.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0], [-1], [1]])?;
+    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.below(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn below(&self) -> u64 {
+        self.below
+    }
+
+    /// Returns the number of values above the last edge.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0], [2], [3]])?;
+    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.above(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn above(&self) -> u64 {
+        self.above
+    }
+
+    /// Returns the number of NaN values, which are in no bin.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0.0], [f64::NAN]])?;
+    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.nan_count(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nan_count(&self) -> u64 {
+        self.nan
+    }
+
+    /// Counts values.
+    fn count(&mut self, values: impl Iterator<Item = f64>) {
+        for value in values {
+            match self.bins.bin_of(value) {
+                Some(bin) => self.counts[bin] += 1,
+                None if value.is_nan() => self.nan += 1,
+                None if self.bins.is_below(value) => self.below += 1,
+                None => self.above += 1,
+            }
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.below += other.below;
+        self.above += other.above;
+        self.nan += other.nan;
+    }
+}
+
+impl Histogram {
+    /// Creates histograms of `columns` columns with the same bins, without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins};
+    /// let histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 1.0, 4)?)?;
+    /// assert_eq!((histogram.row_count(), histogram.column(1)?.counts()), (0, &[0; 4][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize, bins: &HistogramBins) -> Result<Self> {
+        let bins = Arc::new(bins.clone());
+        let mut all = room(columns)?;
+        for _ in 0..columns {
+            all.push(ColumnHistogram::new(&bins)?);
+        }
+        Ok(Self { columns: all, rows: 0 })
+    }
+
+    /// Creates histograms with bins for each column, without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins};
+    /// let bins = [HistogramBins::uniform(0.0, 1.0, 4)?, HistogramBins::with_edges([0.0, 10.0, 1000.0])?];
+    /// let mut histogram = Histogram::with_bins(bins)?;
+    /// histogram.update(&[0.3, 20.0, 0.9, 5.0])?; // two rows
+    /// assert_eq!(histogram.column(0)?.counts(), [0, 1, 0, 1]);
+    /// assert_eq!(histogram.column(1)?.counts(), [1, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_bins(bins: impl IntoIterator<Item = HistogramBins>) -> Result<Self> {
+        let columns = bins.into_iter().map(|bins| ColumnHistogram::new(&Arc::new(bins)));
+        Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
+    }
+
+    /// Computes the histograms of a table of any kind, all with the same bins. Other bins for each column:
+    /// [`with_bins`](Self::with_bins) and [`add_table`](Self::add_table).
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
+    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 10.0, 5)?)?;
+    /// assert_eq!(histogram.column(1)?.counts(), [0, 0, 0, 1, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable, bins: &HistogramBins) -> Result<Self> {
+        Self::of_with(table, bins, StatisticsOptions::new())
+    }
+
+    /// Computes the histograms of a table of any kind, with a callback for progress.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
+    /// let histogram = Histogram::of_with(&table, &HistogramBins::uniform(0.0, 10.0, 5)?, options)?;
+    /// assert_eq!(histogram.column(0)?.counts(), [1, 1, 0, 0, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of_with(table: &dyn NumericTable, bins: &HistogramBins, options: StatisticsOptions) -> Result<Self> {
+        let mut all = Self::new(table.column_count(), bins)?;
+        all.add_table(table, options)?;
+        Ok(all)
+    }
+
+    /// Adds the rows of a table of any kind.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`]; those of
+    /// [`of`](Self::of). Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 90]])?;
+    /// let bins = [10.0, 100.0].map(|upper| HistogramBins::uniform(0.0, upper, 2));
+    /// let mut histogram = Histogram::with_bins(bins.into_iter().collect::<Result<Vec<_>, _>>()?)?;
+    /// histogram.add_table(&table, StatisticsOptions::new())?;
+    /// assert_eq!((histogram.column(0)?.counts(), histogram.column(1)?.counts()), (&[2, 0][..], &[1, 1][..]));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+        let (expected, found) = (self.columns.len(), table.column_count());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        let source = TableSource(table);
+        self.add_work(&Work::on_table(table, &source, &options))
+    }
+
+    /// Adds rows: a row block, or any other slice of contiguous whole rows.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins};
+    /// let mut histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
+    /// histogram.update(&[1_i16, 7, 3, 9])?; // two rows
+    /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);
+    /// assert!(histogram.update(&[1]).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        with_rows(rows, self.columns.len(), |work| self.add_work(work))
+    }
+
+    /// Adds the counts of other tables.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::UnequalEdges`]; [`Error::RowCountOverflow`]
+    /// if the tables have 2^64 rows or more together. Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Error, Histogram, HistogramBins};
+    /// let mut all = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
+    /// let mut other = all.clone();
+    /// all.update(&[1.0, 6.0])?;
+    /// other.update(&[7_u8])?;
+    /// all.merge(&other)?;
+    /// assert_eq!((all.row_count(), all.column(0)?.counts()), (3, &[1, 2][..]));
+    /// let finer = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 4)?)?;
+    /// assert!(matches!(all.merge(&finer), Err(Error::UnequalEdges { column: 0 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let (expected, found) = (self.columns.len(), other.columns.len());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        let mut pairs = self.columns.iter().zip(&other.columns);
+        if let Some(column) = pairs.position(|(mine, theirs)| mine.bins.edges() != theirs.bins.edges()) {
+            return Err(Error::UnequalEdges { column });
+        }
+        self.rows = rows_with(self.rows, other.rows)?;
+        self.add(0, &other.columns);
+        Ok(())
+    }
+
+    /// Returns the number of rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 1.0, 1)?)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the histogram of every column.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 1)?)?;
+    /// assert_eq!(histogram.columns().iter().map(|column| column.counts()[0]).collect::<Vec<_>>(), [2, 2]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(&self) -> &[ColumnHistogram] {
+        &self.columns
+    }
+
+    /// Returns the histogram of one column.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
+    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 2)?)?;
+    /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);
+    /// assert!(histogram.column(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column(&self, column: usize) -> Result<&ColumnHistogram> {
+        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    }
+
+    /// Adds counts of columns, of which `start` is the first. Counts do not overflow: rows do not.
+    fn add(&mut self, start: usize, columns: &[ColumnHistogram]) {
+        self.columns[start..].iter_mut().zip(columns).for_each(|(mine, theirs)| mine.add(theirs));
+    }
+
+    fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
+        let rows_after = rows_with(self.rows, work.shape.rows as u64)?;
+        if !work.shape.is_empty() {
+            let found = self.count(work)?;
+            self.add(0, &found.columns);
+        }
+        self.rows = rows_after;
+        Ok(())
+    }
+
+    /// Counts rows by groups.
+    fn count(&self, work: &Work<'_>) -> Result<Self> {
+        let shape = work.shape;
+        let mut all = self.empty(0..shape.columns)?;
+        let panels = || cut(0..shape.columns, PANEL);
+        let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| panels().map(move |panel| (rows.clone(), panel)));
+        let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
+        let counts: usize = self.columns.iter().map(|column| column.counts.len().saturating_add(4)).sum();
+        let at_once = (HELD_COUNTS / counts).max(1) * panels().count();
+        let group = |(rows, columns): (Range<usize>, Range<usize>)| {
+            let mut found = self.empty(columns.clone())?;
+            let mut buffer = filled(columns.len() * rows.len().min(BLOCK_ROWS), 0.0)?;
+            for rows in cut(rows.clone(), BLOCK_ROWS) {
+                let region = Region { rows, columns: columns.clone() };
+                let count = region.shape().element_count()?;
+                let values = work.source.read(&region, &mut buffer[..count])?;
+                for (column, histogram) in found.columns.iter_mut().enumerate() {
+                    histogram.count(values[column..].iter().step_by(columns.len()).copied());
+                }
+            }
+            work.done(rows.len(), columns.clone());
+            Ok((columns.start, found))
+        };
+        in_order(pieces, bytes, at_once, group, |(start, found): (usize, Self)| {
+            all.add(start, &found.columns);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Creates histograms with the bins of some of these columns, without rows.
+    fn empty(&self, columns: Range<usize>) -> Result<Self> {
+        let mut all = room(columns.len())?;
+        for column in &self.columns[columns] {
+            all.push(ColumnHistogram::new(&column.bins)?);
+        }
+        Ok(Self { columns: all, rows: 0 })
+    }
+}
+
+fn room(columns: usize) -> Result<Vec<ColumnHistogram>> {
+    let mut all = Vec::new();
+    let bytes = columns.saturating_mul(size_of::<ColumnHistogram>());
+    all.try_reserve_exact(columns).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(all)
+}

@@ -1,0 +1,164 @@
+//! The sketch of one column: levels of values, each of which stands for twice as many as one of the level below.
+//!
+//! A full level is sorted, and every other value of it goes up a level. That changes the number of values up to any
+//! point by at most the weight of one of them: upwards if the first of each pair is kept, downwards if the second is.
+//! Both errors are added up, and the kept one is chosen so that they stay about equal: no chance is involved.
+//! Source: Munro, Paterson 1980; Manku, Rajagopalan, Lindsay 1998; merging levels: Karnin, Lang, Liberty 2016.
+
+use super::quantiles::{from_ordered, to_ordered};
+use crate::base::error::{Error, Result};
+
+/// Invariants: the weights of all values together are `count`; each level has fewer than `capacity` values between two
+/// calls; errors are those of all halvings so far.
+#[derive(Clone, Debug)]
+pub(super) struct Levels {
+    capacity: usize,
+    /// Number of values that are not NaN.
+    pub(super) count: u64,
+    pub(super) nan: u64,
+    /// The smallest and the largest value, as integers in the order of the numbers.
+    extremes: Option<(i64, i64)>,
+    /// A value of level `h` stands for `2^h` values.
+    levels: Vec<Vec<i64>>,
+    /// How many values too many, at most, seem to lie up to a point.
+    over: u64,
+    /// How many values too few, at most, seem to lie up to a point.
+    under: u64,
+}
+
+impl Levels {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, count: 0, nan: 0, extremes: None, levels: Vec::new(), over: 0, under: 0 }
+    }
+
+    /// Makes room for so many more values: adding them cannot fail then.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; nothing has changed then.
+    pub(super) fn reserve(&mut self, added: u64) -> Result<()> {
+        reserve(&mut self.levels, self.capacity, self.count.saturating_add(added), 2)
+    }
+
+    /// Adds a value; room was [reserved](Self::reserve).
+    pub(super) fn add(&mut self, value: f64) {
+        if value.is_nan() {
+            self.nan += 1;
+            return;
+        }
+        let value = to_ordered(value);
+        let (least, most) = self.extremes.unwrap_or((value, value));
+        self.extremes = Some((least.min(value), most.max(value)));
+        self.count += 1;
+        let Some(first) = self.levels.first_mut() else { return };
+        first.push(value);
+        if first.len() >= self.capacity {
+            self.halve_full_levels();
+        }
+    }
+
+    /// Returns the sketch of the values of both.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn merged(&self, other: &Self) -> Result<Self> {
+        let mut all = Self::new(self.capacity);
+        (all.count, all.nan) = (self.count + other.count, self.nan + other.nan);
+        (all.over, all.under) = (self.over.saturating_add(other.over), self.under.saturating_add(other.under));
+        all.extremes = match (self.extremes, other.extremes) {
+            (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
+            (mine, theirs) => mine.or(theirs),
+        };
+        reserve(&mut all.levels, self.capacity, all.count, 4)?;
+        for levels in [&self.levels, &other.levels] {
+            all.levels.iter_mut().zip(levels).for_each(|(all, level)| all.extend_from_slice(level));
+        }
+        all.halve_full_levels();
+        all.levels.iter_mut().for_each(|level| level.shrink_to(2 * self.capacity));
+        Ok(all)
+    }
+
+    /// Halves every level that is full, from the lowest on.
+    fn halve_full_levels(&mut self) {
+        for level in 0..self.levels.len() {
+            if self.levels[level].len() < self.capacity {
+                continue; // higher ones may be full after merging
+            }
+            let (low, high) = self.levels.split_at_mut(level + 1);
+            let (Some(full), Some(next)) = (low.last_mut(), high.first_mut()) else { return };
+            let keeps_second = self.over > self.under;
+            let error = if keeps_second { &mut self.under } else { &mut self.over };
+            *error = error.saturating_add(1_u64.checked_shl(level as u32).unwrap_or(u64::MAX));
+            full.sort_unstable();
+            let (pairs, rest) = full.as_chunks::<2>();
+            next.extend(pairs.iter().map(|pair| pair[usize::from(keeps_second)]));
+            let rest = rest.first().copied();
+            full.clear();
+            full.extend(rest);
+        }
+    }
+
+    /// Returns by how many ranks a quantile can be off.
+    pub(super) fn rank_error(&self) -> u64 {
+        self.over.max(self.under)
+    }
+
+    /// Returns quantiles, each from 0 to 1.
+    pub(super) fn quantiles(&self, probabilities: &[f64]) -> Vec<f64> {
+        let Some((least, most)) = self.extremes else { return vec![f64::NAN; probabilities.len()] };
+        let mut values = self.weighted();
+        values.sort_unstable();
+        let mut sum = 0_u64;
+        for (_, weight) in &mut values {
+            sum += *weight;
+            *weight = sum; // of all values up to this one
+        }
+        let find = |&probability: &f64| {
+            let rank = (probability * self.count as f64).ceil() as u64;
+            let found = match rank {
+                0 | 1 => least,
+                rank if rank >= self.count => most,
+                rank => values.get(values.partition_point(|&(_, up_to)| up_to < rank)).map_or(most, |found| found.0),
+            };
+            from_ordered(found)
+        };
+        probabilities.iter().map(find).collect()
+    }
+
+    /// Returns about how many values are not above `value`.
+    pub(super) fn rank(&self, value: f64) -> u64 {
+        let Some((least, most)) = self.extremes else { return 0 };
+        match to_ordered(value) {
+            value if value < least => 0,
+            value if value >= most => self.count,
+            value => self.weighted().into_iter().filter(|found| found.0 <= value).map(|(_, weight)| weight).sum(),
+        }
+    }
+
+    /// Returns all values with what each stands for.
+    fn weighted(&self) -> Vec<(i64, u64)> {
+        let levels = (0_u32..).zip(&self.levels);
+        levels.flat_map(|(level, values)| values.iter().map(move |&value| (value, 1 << level))).collect()
+    }
+
+    pub(super) fn extremes(&self) -> Option<(f64, f64)> {
+        self.extremes.map(|(least, most)| (from_ordered(least), from_ordered(most)))
+    }
+}
+
+/// Makes room for the levels of `count` values; a level has at most `times` its capacity for a moment.
+fn reserve(levels: &mut Vec<Vec<i64>>, capacity: usize, count: u64, times: usize) -> Result<()> {
+    // A level above the first has been made of a full one: the weight of that is at most `count`.
+    let halvings = (count / capacity as u64).checked_ilog2().map_or(0, |halvings| halvings + 1);
+    let needed = halvings as usize + 1;
+    let most = capacity.saturating_mul(times);
+    let out_of_memory = |values: usize| Error::OutOfMemory { bytes: values.saturating_mul(size_of::<i64>()) };
+    levels.try_reserve(needed.saturating_sub(levels.len())).map_err(|_| out_of_memory(needed))?;
+    while levels.len() < needed {
+        levels.push(Vec::new());
+    }
+    for (level, values) in (0_u32..).zip(levels) {
+        let room = usize::try_from(count >> level).map_or(most, |count| count.min(most));
+        values.try_reserve(room.saturating_sub(values.len())).map_err(|_| out_of_memory(room))?;
+    }
+    Ok(())
+}

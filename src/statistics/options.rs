@@ -1,0 +1,66 @@
+//! Options of calls that compute statistics.
+
+use crate::base::progress::{Hook, Progress};
+
+/// Options of calls that compute statistics of a table.
+///
+/// # Examples
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5], [3.5, 4.5]])?;
+/// let told = Arc::new(Mutex::new(Vec::new()));
+/// let hears = told.clone();
+/// let options = StatisticsOptions::new().on_progress(move |progress| hears.lock().unwrap().push(progress.done));
+/// assert_eq!(BasicStatistics::of_with(&table, options)?.column(0)?.mean(), 2.5);
+/// assert_eq!(*told.lock().unwrap(), [0, 16]); // bytes of values
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct StatisticsOptions {
+    hook: Hook,
+}
+
+impl StatisticsOptions {
+    /// Creates the default options: no progress callback.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
+    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // as `BasicStatistics::of(&table)`
+    /// assert_eq!(statistics.column(0)?.sum(), 4.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a callback for progress. It is called at the beginning, after every group of some thousand rows, and at the
+    /// end, with the number of bytes of values that are done and of all of them, in the types of the table's columns;
+    /// on any of the threads that do the work, but for one call by one thread at a time. Progress that other threads
+    /// make while it runs is reported in the next call. It may compute statistics itself.
+    ///
+    /// If it panics, the call that computes panics, and does not call it again.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, StatisticsOptions, prelude::*};
+    /// # let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| {
+    ///     let percent = progress.total.map(|total| progress.done * 100 / total.max(1));
+    ///     eprint!("\r{} %", percent.unwrap_or(0));
+    /// });
+    /// let medians = Quantiles::of_with(&table, &[0.5], options)?;
+    /// assert_eq!(medians.value(0, 0)?, 2.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { hook: Hook::new(hook) }
+    }
+
+    pub(super) fn hook(&self) -> &Hook {
+        &self.hook
+    }
+}

@@ -1,0 +1,399 @@
+//! Exact quantiles: order statistics, selected from a copy of each column.
+//!
+//! Values are copied as integers that are in the same order as the numbers, which are compared faster and without NaN.
+//! Sketches, which need no copy, are in `sketch`.
+
+use std::ops::Range;
+
+use super::block::BLOCK_ROWS;
+use super::blocks::{TableSource, Work, cut, filled, in_order, names_of};
+use super::options::StatisticsOptions;
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::shape::Shape;
+use crate::dictionary::DataDictionary;
+use crate::table::homogen::HomogenNumericTable;
+use crate::table::{DataLayout, NumericTable, Region};
+
+/// The largest number of columns of a row-major table that are copied together: a cache line of each row.
+const TOGETHER: usize = 8;
+
+/// What a quantile is where it lies between two values. Source: NumPy `quantile`, parameter `method`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{QuantileMethod, Quantiles, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0], [4.0], [8.0]])?;
+/// let thirds = Quantiles::of(&table, &[0.4])?; // of three steps, 1.2 steps from the first value
+/// let of = |method| thirds.clone().method(method).value(0, 0);
+/// assert_eq!((of(QuantileMethod::Lower)?, of(QuantileMethod::Higher)?), (2.0, 4.0));
+/// assert_eq!((of(QuantileMethod::Nearest)?, of(QuantileMethod::Midpoint)?), (2.0, 3.0));
+/// assert!((of(QuantileMethod::Linear)? - 2.4).abs() < 1e-12);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QuantileMethod {
+    /// Between the two values, as far as the quantile is.
+    #[default]
+    Linear,
+    /// The smaller value.
+    Lower,
+    /// The larger value.
+    Higher,
+    /// The nearer value; in the middle, that of the even rank.
+    Nearest,
+    /// The mean of the two values.
+    Midpoint,
+}
+
+/// Where a quantile lies in a column: between two values.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    lower: f64,
+    higher: f64,
+    /// How far from the lower one to the higher one, from 0 to less than 1.
+    fraction: f64,
+    /// Whether the rank of the lower one, counted from zero, is even.
+    is_even: bool,
+}
+
+impl Place {
+    const NONE: Self = Self { lower: f64::NAN, higher: f64::NAN, fraction: 0.0, is_even: true };
+
+    fn value(&self, method: QuantileMethod) -> f64 {
+        let Self { lower, higher, fraction, is_even } = *self;
+        match method {
+            QuantileMethod::Linear => between(lower, higher, fraction),
+            QuantileMethod::Midpoint if fraction > 0.0 => between(lower, higher, 0.5),
+            QuantileMethod::Higher if fraction > 0.0 => higher,
+            QuantileMethod::Nearest if fraction > 0.5 || (fraction == 0.5 && !is_even) => higher,
+            _ => lower,
+        }
+    }
+}
+
+/// Returns the value on the way between two values; never outside, and without overflow.
+fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
+    let width = higher - lower;
+    if fraction == 0.0 || lower == higher {
+        lower
+    } else if width.is_infinite() {
+        // Of infinite values it is the infinite one, and of both infinities NaN.
+        let is_far = lower.is_finite() && higher.is_finite();
+        if is_far { lower * (1.0 - fraction) + higher * fraction } else { lower + higher }
+    } else if fraction < 0.5 {
+        lower + width * fraction // as NumPy does, from the nearer end
+    } else {
+        higher - width * (1.0 - fraction)
+    }
+}
+
+/// Exact quantiles of every column of a table, in `f64`.
+///
+/// The quantile `q` of `n` values lies `q * (n - 1)` steps from the smallest one, and between two values it is
+/// interpolated: NumPy's method `linear`, and others by [`method`](Self::method). NaN is left out, and counted, as in
+/// [`BasicStatistics`](crate::BasicStatistics) and in NumPy's `nanquantile`; infinities are values like others, and
+/// between a finite value and an infinite one is the infinite one. A column without values has NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
+/// 2^53.
+///
+/// O(rows) for each column on average, and some more for each quantile, by several threads if that pays: each copies up
+/// to 8 columns at a time, 8 bytes a value. Of a stream, and of tables that are larger than memory,
+/// [`QuantileSketch`](crate::QuantileSketch) has quantiles with a known error.
+///
+/// Source: NumPy `nanquantile`, DAAL `quantiles`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Quantiles, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 50.0], [2.0, 10.0], [3.0, 20.0], [10.0, f32::NAN]])?;
+/// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?;
+/// assert_eq!(quartiles.column(0)?, [1.75, 2.5, 4.75]);
+/// assert_eq!(quartiles.column(1)?, [15.0, 20.0, 35.0]);
+/// assert_eq!((quartiles.count(1)?, quartiles.nan_count(1)?), (3, 1));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Quantiles {
+    probabilities: Vec<f64>,
+    columns: Vec<Column>,
+    method: QuantileMethod,
+    /// Names of the columns.
+    dictionary: DataDictionary,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Column {
+    count: u64,
+    nan: u64,
+    /// One for each probability.
+    places: Vec<Place>,
+}
+
+impl Quantiles {
+    /// Computes quantiles of every column of a table of any kind.
+    ///
+    /// # Errors
+    /// [`Error::QuantileOutOfRange`] if a quantile is not between 0 and 1; [`Error::NotAllocated`],
+    /// [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
+    /// let medians = Quantiles::of(&table, &[0.5])?;
+    /// assert_eq!((medians.value(0, 0)?, medians.value(1, 0)?), (2.0, 20.0));
+    /// assert!(matches!(Quantiles::of(&table, &[50.0]), Err(Error::QuantileOutOfRange { position: 0, .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable, probabilities: &[f64]) -> Result<Self> {
+        Self::of_with(table, probabilities, StatisticsOptions::new())
+    }
+
+    /// Computes quantiles of every column of a table of any kind, with a callback for progress.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
+    /// assert_eq!(Quantiles::of_with(&table, &[0.0, 1.0], options)?.column(1)?, [10.0, 30.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of_with(table: &dyn NumericTable, probabilities: &[f64], options: StatisticsOptions) -> Result<Self> {
+        check_probabilities(probabilities)?;
+        let source = TableSource(table);
+        let work = Work::on_table(table, &source, &options);
+        let Shape { rows, columns } = work.shape;
+        let mut found = filled(columns, Column::default())?;
+        let bytes = rows.saturating_mul(columns).saturating_mul(4 * size_of::<f64>()); // values are moved several times
+        let together = match table.data_layout() {
+            DataLayout::RowMajor => columns.div_ceil(parallel::task_count(bytes)).clamp(1, TOGETHER),
+            DataLayout::ColumnMajor => 1,
+        };
+        let of_columns = |columns: Range<usize>| Ok((columns.start, select(&work, columns, probabilities)?));
+        in_order(cut(0..columns, together), bytes, 1024, of_columns, |(start, columns): (usize, Vec<Column>)| {
+            found[start..].iter_mut().zip(columns).for_each(|(mine, column)| *mine = column);
+            Ok(())
+        })?;
+        let mut own = filled(probabilities.len(), 0.0)?;
+        own.copy_from_slice(probabilities);
+        let dictionary = table.dictionary().clone();
+        Ok(Self { probabilities: own, columns: found, method: QuantileMethod::Linear, dictionary })
+    }
+
+    /// Sets what quantiles between two values are.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileMethod, Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
+    /// let median = Quantiles::of(&table, &[0.5])?;
+    /// assert_eq!(median.value(0, 0)?, 1.5);
+    /// assert_eq!(median.method(QuantileMethod::Higher).value(0, 0)?, 2.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn method(self, method: QuantileMethod) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Returns what was asked for.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
+    /// assert_eq!(Quantiles::of(&table, &[0.5, 0.9])?.probabilities(), [0.5, 0.9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// Returns the quantiles of one column, in the order in which they were asked for.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
+    /// assert_eq!(Quantiles::of(&table, &[1.0, 0.5])?.column(1)?, [9.0, 8.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column(&self, column: usize) -> Result<Vec<f64>> {
+        Ok(self.of_column(column)?.places.iter().map(|place| place.value(self.method)).collect())
+    }
+
+    /// Returns one quantile of one column: that at a position of those that were asked for.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`]; [`Error::ElementsOutOfRange`] for the position.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
+    /// let quantiles = Quantiles::of(&table, &[0.0, 0.5])?;
+    /// assert_eq!(quantiles.value(1, 0)?, 7.0);
+    /// assert!(quantiles.value(0, 2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn value(&self, column: usize, position: usize) -> Result<f64> {
+        let (places, count) = (&self.of_column(column)?.places, self.probabilities.len());
+        let range = || position..position.saturating_add(1);
+        let place = places.get(position).ok_or_else(|| Error::ElementsOutOfRange { range: range(), count })?;
+        Ok(place.value(self.method))
+    }
+
+    /// Returns the number of values of a column that are not NaN.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [f64::INFINITY]])?;
+    /// assert_eq!(Quantiles::of(&table, &[0.5])?.count(0)?, 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn count(&self, column: usize) -> Result<u64> {
+        Ok(self.of_column(column)?.count)
+    }
+
+    /// Returns the number of NaN values of a column, which are left out.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [3.0]])?;
+    /// assert_eq!(Quantiles::of(&table, &[0.5])?.nan_count(0)?, 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nan_count(&self, column: usize) -> Result<u64> {
+        Ok(self.of_column(column)?.nan)
+    }
+
+    /// Returns the quantiles as a table: a row for each of those that were asked for, and the columns of the table with
+    /// their names.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Quantiles, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [3.0, 9.0]])?;
+    /// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?.to_table()?;
+    /// assert_eq!(quartiles.as_slice()?, [1.5, 7.5, 2.0, 8.0, 2.5, 8.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_table(&self) -> Result<HomogenNumericTable<f64>> {
+        let shape = Shape { rows: self.probabilities.len(), columns: self.columns.len() };
+        let value = |row: usize, column: usize| self.columns[column].places[row].value(self.method);
+        HomogenNumericTable::from_fn(shape, value)?.described_by(names_of(Some(&self.dictionary), shape.columns))
+    }
+
+    fn of_column(&self, column: usize) -> Result<&Column> {
+        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    }
+}
+
+/// Checks that all quantiles are between 0 and 1.
+///
+/// # Errors
+/// [`Error::QuantileOutOfRange`].
+pub(super) fn check_probabilities(probabilities: &[f64]) -> Result<()> {
+    match probabilities.iter().position(|probability| !(0.0..=1.0).contains(probability)) {
+        Some(position) => Err(Error::QuantileOutOfRange { position, quantile: probabilities[position] }),
+        None => Ok(()),
+    }
+}
+
+/// Copies some columns, and selects from each.
+fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Result<Vec<Column>> {
+    let rows = work.shape.rows;
+    let mut copies = Vec::with_capacity(columns.len());
+    for _ in columns.clone() {
+        let mut copy: Vec<i64> = Vec::new();
+        let bytes = rows.saturating_mul(size_of::<i64>());
+        copy.try_reserve_exact(rows).map_err(|_| Error::OutOfMemory { bytes })?;
+        copies.push(copy);
+    }
+    let mut buffer = filled(columns.len().saturating_mul(rows.min(BLOCK_ROWS)), 0.0)?;
+    for rows in cut(0..rows, BLOCK_ROWS) {
+        let region = Region { rows, columns: columns.clone() };
+        let count = region.shape().element_count()?;
+        let values = work.source.read(&region, &mut buffer[..count])?;
+        for (column, copy) in copies.iter_mut().enumerate() {
+            let values = values[column..].iter().step_by(columns.len());
+            copy.extend(values.filter(|value| !value.is_nan()).map(|&value| to_ordered(value)));
+        }
+    }
+    let mut found = filled(columns.len(), Column::default())?;
+    for ((column, copy), at) in found.iter_mut().zip(&mut copies).zip(columns) {
+        column.places = filled(probabilities.len(), Place::NONE)?;
+        (column.count, column.nan) = (copy.len() as u64, (rows - copy.len()) as u64);
+        places_of(copy, probabilities, &mut column.places)?;
+        work.done(rows, at..at + 1);
+    }
+    Ok(found)
+}
+
+/// Finds where quantiles lie in a column without NaN, which is put into another order.
+fn places_of(values: &mut [i64], probabilities: &[f64], places: &mut [Place]) -> Result<()> {
+    let Some(last) = values.len().checked_sub(1) else { return Ok(()) };
+    let rank_of = |probability: f64| {
+        let steps = probability * last as f64;
+        let rank = (steps.floor() as usize).min(last); // `last as f64` may be rounded up
+        (rank, steps - steps.floor())
+    };
+    let mut ranks = filled(probabilities.len().saturating_mul(2), 0)?;
+    for (ranks, &probability) in ranks.chunks_exact_mut(2).zip(probabilities) {
+        let (rank, fraction) = rank_of(probability);
+        ranks.copy_from_slice(&[rank, if fraction > 0.0 { (rank + 1).min(last) } else { rank }]);
+    }
+    ranks.sort_unstable();
+    ranks.dedup();
+    put_in_place(values, 0, &ranks);
+    for (place, &probability) in places.iter_mut().zip(probabilities) {
+        let (rank, fraction) = rank_of(probability);
+        let next = if fraction > 0.0 { (rank + 1).min(last) } else { rank };
+        let (lower, higher) = (from_ordered(values[rank]), from_ordered(values[next]));
+        *place = Place { lower, higher, fraction, is_even: rank % 2 == 0 };
+    }
+    Ok(())
+}
+
+/// Puts the values of some ranks, which ascend, to where they are in order; `values` begins at the rank `start`. Cuts
+/// values and ranks in two at the middle rank, so that all of them cost little more than one.
+fn put_in_place(values: &mut [i64], start: usize, ranks: &[usize]) {
+    if ranks.is_empty() {
+        return;
+    }
+    let (low, rest) = ranks.split_at(ranks.len() / 2);
+    let Some((&middle, high)) = rest.split_first() else { return };
+    let (below, _, above) = values.select_nth_unstable(middle - start);
+    put_in_place(below, start, low);
+    put_in_place(above, middle + 1, high);
+}
+
+/// Returns an integer that is in the order of `f64::total_cmp`.
+pub(super) fn to_ordered(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+/// Returns the number that [`to_ordered`] made an integer of.
+pub(super) fn from_ordered(ordered: i64) -> f64 {
+    f64::from_bits((ordered ^ (((ordered >> 63) as u64) >> 1) as i64) as u64)
+}

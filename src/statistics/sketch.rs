@@ -1,0 +1,442 @@
+//! Quantile sketches: quantiles of streams, in bounded memory, with an error that is known. One column: `levels`.
+
+use std::ops::Range;
+
+use super::GROUP_ROWS;
+use super::block::BLOCK_ROWS;
+use super::blocks::{TableSource, Work, cut, filled, in_order, rows_with, with_rows};
+use super::levels::Levels;
+use super::options::StatisticsOptions;
+use super::quantiles::check_probabilities;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::table::{NumericTable, Region};
+
+/// Number of columns that are gone through together: a cache line of each row.
+const PANEL: usize = 8;
+/// Number of sketches of some columns of a group of rows, about a MiB each, that wait for being merged.
+const HELD: usize = 64;
+
+/// Quantiles of every column of a stream, in bounded memory, with an error that is known; of one table or of several.
+///
+/// Keeps some of the values, which stand for others: `capacity` of them (2048, if nothing else is asked for) on each of
+/// about `log2(rows / capacity)` levels, 8 to 16 bytes each.
+///
+/// # How far a quantile can be off
+///
+/// The error is one of ranks: [`rank_error`](Self::rank_error) is the number `e` of ranks, counted as the sketch is
+/// made, that a quantile of a column can be off. Of `n` values, for the quantile `q`, with `r = ceil(q * n)`, the sketch
+/// returns a value of the column such that at least `r - e` values are not larger, and at most `r - 1 + e` are smaller.
+/// That is no estimate, and holds for all data in any order, however sketches are merged. `e` is at most
+/// `n * (log2(n / capacity) + 2) / (2 * capacity)`: of a million values 0.27 % of their number, of a billion 0.51 %, and
+/// about half of that with twice the capacity. Usually, quantiles are much nearer. Up to `capacity - 1` values, and the
+/// smallest and the largest value always, are exact.
+///
+/// # What else to know
+///
+/// The same rows in the same calls make the same sketch, bit by bit, on any number of threads: no random numbers are
+/// used. NaN is left out, and counted; infinities are values like others; -0 is below 0. Values of types other than
+/// `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. Exact quantiles of
+/// tables in memory: [`Quantiles`](crate::Quantiles).
+///
+/// Source: Manku, Rajagopalan, Lindsay 1998, and Karnin, Lang, Liberty 2016 (KLL), without chance.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{QuantileSketch, prelude::*};
+/// let mut sketch = QuantileSketch::new(2)?;
+/// for block in 0..100 {
+///     let rows: Vec<f32> = (0..2000).map(|value| (block * 2000 + value) as f32).collect();
+///     sketch.update(&rows)?; // 1000 rows
+/// }
+/// let (median, error) = (sketch.quantile(0, 0.5)?, sketch.rank_error(0)?);
+/// assert!(error < 500); // ranks, of 100,000
+/// assert!((median / 2.0 - 50_000.0).abs() <= error as f64 + 1.0);
+/// assert_eq!(sketch.quantiles(1, &[0.0, 1.0])?, [1.0, 199_999.0]); // the smallest and the largest
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuantileSketch {
+    capacity: usize,
+    columns: Vec<Levels>,
+    rows: u64,
+}
+
+impl QuantileSketch {
+    /// The capacity if nothing else is asked for: 2048 values on each level.
+    pub const CAPACITY: usize = 2048;
+
+    /// Creates a sketch of `columns` columns, without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::QuantileSketch;
+    /// let sketch = QuantileSketch::new(2)?;
+    /// assert_eq!((sketch.row_count(), sketch.column_count()), (0, 2));
+    /// assert!(sketch.quantile(1, 0.5)?.is_nan());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize) -> Result<Self> {
+        Self::with_capacity(columns, Self::CAPACITY)
+    }
+
+    /// Creates a sketch of `columns` columns that keeps `capacity` values on each level, without rows. Twice the
+    /// capacity, half the error. It is made even, and at least 2.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::QuantileSketch;
+    /// let values: Vec<f64> = (0..100_000).map(f64::from).collect();
+    /// let error_of = |capacity| {
+    ///     let mut sketch = QuantileSketch::with_capacity(1, capacity)?;
+    ///     sketch.update(&values)?;
+    ///     sketch.rank_error(0)
+    /// };
+    /// assert!(error_of(1 << 8)? > 4 * error_of(1 << 11)?);
+    /// assert_eq!(error_of(1 << 17)?, 0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn with_capacity(columns: usize, capacity: usize) -> Result<Self> {
+        let capacity = capacity.max(2).checked_next_multiple_of(2).unwrap_or(usize::MAX - 1);
+        Ok(Self { capacity, columns: filled(columns, Levels::new(capacity))?, rows: 0 })
+    }
+
+    /// Makes a sketch of a table of any kind.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
+    /// assert_eq!(QuantileSketch::of(&table)?.quantile(1, 0.5)?, 20.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable) -> Result<Self> {
+        Self::of_with(table, StatisticsOptions::new())
+    }
+
+    /// Makes a sketch of a table of any kind, with a callback for progress.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
+    /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
+    /// assert_eq!(QuantileSketch::of_with(&table, options)?.quantile(0, 1.0)?, 3.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
+        let mut all = Self::new(table.column_count())?;
+        all.add_table(table, options)?;
+        Ok(all)
+    }
+
+    /// Adds the rows of a table of any kind.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`]; those of
+    /// [`of`](Self::of). Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, StatisticsOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
+    /// let mut sketch = QuantileSketch::with_capacity(2, 10_000)?;
+    /// sketch.add_table(&table, StatisticsOptions::new())?;
+    /// assert_eq!(sketch.quantile(1, 0.9)?, 30.0);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+        let (expected, found) = (self.columns.len(), table.column_count());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        let source = TableSource(table);
+        self.add_work(&Work::on_table(table, &source, &options))
+    }
+
+    /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// Nothing is added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::QuantileSketch;
+    /// let mut sketch = QuantileSketch::new(2)?;
+    /// sketch.update(&[1_i16, 7, 3, 9])?; // two rows
+    /// sketch.update(&[2.5, f64::NAN])?;
+    /// assert_eq!((sketch.quantile(0, 0.5)?, sketch.nan_count(1)?), (2.5, 1));
+    /// assert!(sketch.update(&[1]).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        with_rows(rows, self.columns.len(), |work| match work.shape.rows <= GROUP_ROWS {
+            true => self.add_few(work),
+            false => self.add_work(work),
+        })
+    }
+
+    /// Adds the sketch of other tables.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::UnequalCapacities`];
+    /// [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together; [`Error::OutOfMemory`]. Nothing is
+    /// added then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Error, QuantileSketch};
+    /// let (mut all, mut other) = (QuantileSketch::new(1)?, QuantileSketch::new(1)?);
+    /// all.update(&[1.0, 6.0])?;
+    /// other.update(&[3_u8])?;
+    /// all.merge(&other)?;
+    /// assert_eq!((all.row_count(), all.quantile(0, 0.5)?), (3, 3.0));
+    /// let finer = QuantileSketch::with_capacity(1, 10_000)?;
+    /// assert!(matches!(all.merge(&finer), Err(Error::UnequalCapacities { expected: 2048, found: 10_000 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let (expected, found) = (self.columns.len(), other.columns.len());
+        if expected != found {
+            return Err(Error::LengthMismatch { expected, found });
+        }
+        if self.capacity != other.capacity {
+            return Err(Error::UnequalCapacities { expected: self.capacity, found: other.capacity });
+        }
+        let rows = rows_with(self.rows, other.rows)?;
+        let mut columns = filled(expected, Levels::new(self.capacity))?;
+        for (column, (mine, theirs)) in columns.iter_mut().zip(self.columns.iter().zip(&other.columns)) {
+            *column = mine.merged(theirs)?;
+        }
+        (self.columns, self.rows) = (columns, rows);
+        Ok(())
+    }
+
+    /// Returns about the quantile `quantile` of one column: see [the page of the type](Self). NaN without values.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`]; [`Error::QuantileOutOfRange`] if it is not between 0 and 1.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// assert_eq!((sketch.quantile(0, 0.5)?, sketch.quantile(0, 0.75)?), (2.0, 3.0));
+    /// assert!(sketch.quantile(0, 75.0).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn quantile(&self, column: usize, quantile: f64) -> Result<f64> {
+        Ok(self.quantiles(column, &[quantile])?[0])
+    }
+
+    /// Returns several quantiles of one column, for the cost of one.
+    ///
+    /// # Errors
+    /// Those of [`quantile`](Self::quantile).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// assert_eq!(sketch.quantiles(0, &[0.25, 0.5, 1.0])?, [1.0, 2.0, 5.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn quantiles(&self, column: usize, quantiles: &[f64]) -> Result<Vec<f64>> {
+        check_probabilities(quantiles)?;
+        Ok(self.of_column(column)?.quantiles(quantiles))
+    }
+
+    /// Returns about how many values of a column are not above `value`, by at most [`rank_error`](Self::rank_error) too
+    /// many or too few; NaN is above all values.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// assert_eq!((sketch.rank(0, 3.0)?, sketch.rank(0, 0.5)?), (3, 0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn rank(&self, column: usize, value: f64) -> Result<u64> {
+        let column = self.of_column(column)?;
+        Ok(if value.is_nan() { column.count } else { column.rank(value) })
+    }
+
+    /// Returns by how many ranks the quantiles of a column can be off: see [the page of the type](Self).
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// assert_eq!(sketch.rank_error(0)?, 0); // few values are exact
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn rank_error(&self, column: usize) -> Result<u64> {
+        Ok(self.of_column(column)?.rank_error())
+    }
+
+    /// Returns the smallest and the largest value of a column, which are exact; `None` without values.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// assert_eq!(sketch.extremes(0)?, Some((1.0, 5.0)));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn extremes(&self, column: usize) -> Result<Option<(f64, f64)>> {
+        Ok(self.of_column(column)?.extremes())
+    }
+
+    /// Returns the number of values of a column that are not NaN.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
+    /// assert_eq!(sketch.count(0)?, 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn count(&self, column: usize) -> Result<u64> {
+        Ok(self.of_column(column)?.count)
+    }
+
+    /// Returns the number of NaN values of a column, which are left out.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
+    /// assert_eq!(sketch.nan_count(0)?, 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nan_count(&self, column: usize) -> Result<u64> {
+        Ok(self.of_column(column)?.nan)
+    }
+
+    /// Returns the number of rows.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the number of columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn of_column(&self, column: usize) -> Result<&Levels> {
+        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    }
+
+    /// Adds few rows, value by value.
+    fn add_few(&mut self, work: &Work<'_>) -> Result<()> {
+        let (shape, rows) = (work.shape, rows_with(self.rows, work.shape.rows as u64)?);
+        for column in &mut self.columns {
+            column.reserve(shape.rows as u64)?;
+        }
+        let mut buffer = filled(shape.rows.min(BLOCK_ROWS).saturating_mul(shape.columns), 0.0)?;
+        for rows in cut(0..shape.rows, BLOCK_ROWS) {
+            add_rows(&mut self.columns, rows, 0..shape.columns, work, &mut buffer)?;
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Adds many rows: makes a sketch of each group of them, and merges those in order.
+    fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
+        let (shape, rows) = (work.shape, rows_with(self.rows, work.shape.rows as u64)?);
+        if shape.is_empty() {
+            self.rows = rows;
+            return Ok(());
+        }
+        let mut all = filled(shape.columns, Levels::new(self.capacity))?;
+        let panels = || cut(0..shape.columns, PANEL);
+        let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| panels().map(move |panel| (rows.clone(), panel)));
+        let bytes = shape.element_count()?.saturating_mul(8 * size_of::<f64>()); // values are sorted
+        let group = |(rows, columns): (Range<usize>, Range<usize>)| {
+            let mut found = filled(columns.len(), Levels::new(self.capacity))?;
+            found.iter_mut().try_for_each(|column| column.reserve(rows.len() as u64))?;
+            let mut buffer = filled(rows.len().min(BLOCK_ROWS) * columns.len(), 0.0)?;
+            for rows in cut(rows.clone(), BLOCK_ROWS) {
+                add_rows(&mut found, rows, columns.clone(), work, &mut buffer)?;
+            }
+            work.done(rows.len(), columns.clone());
+            Ok((columns.start, found))
+        };
+        in_order(pieces, bytes, HELD, group, |(start, found): (usize, Vec<Levels>)| {
+            for (mine, theirs) in all[start..].iter_mut().zip(&found) {
+                *mine = mine.merged(theirs)?;
+            }
+            Ok(())
+        })?;
+        let found = Self { capacity: self.capacity, columns: all, rows: shape.rows as u64 };
+        if self.rows == 0 {
+            *self = found;
+            return Ok(());
+        }
+        self.merge(&found)
+    }
+}
+
+/// Adds a block of rows to the sketches of some columns.
+fn add_rows(
+    sketches: &mut [Levels],
+    rows: Range<usize>,
+    columns: Range<usize>,
+    work: &Work<'_>,
+    buffer: &mut [f64],
+) -> Result<()> {
+    let region = Region { rows, columns };
+    let count = region.shape().element_count()?;
+    let values = work.source.read(&region, &mut buffer[..count])?;
+    for (column, sketch) in sketches.iter_mut().enumerate() {
+        values
+            .get(column..)
+            .unwrap_or_default()
+            .iter()
+            .step_by(region.columns.len())
+            .for_each(|&value| sketch.add(value));
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! Statistics of groups of rows: beside tables of the rows of each group.
+
+use numeric_table::{BasicStatistics, GroupStatistics, prelude::*};
+use test_support::bits::Random;
+use test_support::tables::{LAYOUTS, assert_error, shape};
+
+/// Rows of a category, a value that belongs to it, and one that is sometimes NaN.
+fn rows_of(count: usize, categories: usize) -> Vec<[f64; 3]> {
+    let mut random = Random::new(8);
+    let row = |_| {
+        let category = random.below(categories);
+        let gap = if random.below(50) == 0 { f64::NAN } else { random.below(100) as f64 };
+        [1e6 * category as f64 + random.below(1000) as f64, category as f64, gap]
+    };
+    (0..count).map(row).collect()
+}
+
+/// The statistics of the rows of one category.
+fn by_definition(rows: &[[f64; 3]], category: usize) -> BasicStatistics {
+    let rows: Vec<[f64; 2]> = rows.iter().filter(|row| row[1] == category as f64).map(|row| [row[0], row[2]]).collect();
+    BasicStatistics::of(&HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(rows.len(), 2)).unwrap())
+        .unwrap()
+}
+
+#[track_caller]
+fn check(groups: &GroupStatistics, rows: &[[f64; 3]], categories: usize) {
+    assert_eq!((groups.category_count(), groups.row_count()), (categories, rows.len() as u64));
+    let near = |found: f64, expected: f64| {
+        found == expected || (found.is_nan() && expected.is_nan()) || (found / expected - 1.0).abs() < 1e-12
+    };
+    for category in 0..categories {
+        let (found, expected) = (groups.group(category).unwrap(), by_definition(rows, category));
+        assert_eq!(found.row_count(), expected.row_count());
+        assert_eq!(groups.row_count_of(category).unwrap(), expected.row_count());
+        for (column, (found, expected)) in found.columns().iter().zip(expected.columns()).enumerate() {
+            assert_eq!(groups.column(category, column).unwrap(), found);
+            assert_eq!((found.count(), found.nan_count()), (expected.count(), expected.nan_count()));
+            if expected.count() > 0 {
+                assert_eq!((found.minimum(), found.maximum()), (expected.minimum(), expected.maximum()));
+            }
+            assert!(near(found.mean(), expected.mean()) && near(found.variance(), expected.variance()));
+        }
+    }
+}
+
+#[test]
+fn groups_have_the_statistics_of_their_rows() {
+    for (count, categories) in [(0, 3), (1, 1), (500, 7), (3000, 2000), (40_000, 3)] {
+        let rows = rows_of(count, categories);
+        let table = HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(count, 3)).unwrap();
+        for layout in LAYOUTS {
+            check(&GroupStatistics::of(&table.to_layout(layout).unwrap(), 1, categories).unwrap(), &rows, categories);
+        }
+        let mut updated = GroupStatistics::new(3, 1, categories).unwrap();
+        let mut merged = GroupStatistics::new(3, 1, categories).unwrap();
+        for part in rows.chunks(count.div_ceil(3).max(1)) {
+            updated.update(part.as_flattened()).unwrap();
+            let mut other = GroupStatistics::new(3, 1, categories).unwrap();
+            other.update(part.as_flattened()).unwrap();
+            merged.merge(&other).unwrap();
+        }
+        check(&updated, &rows, categories);
+        check(&merged, &rows, categories);
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn results_are_the_same_bits_on_any_number_of_threads() {
+    let rows = rows_of(100_000, 5);
+    let table = HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(100_000, 3)).unwrap();
+    let of_threads = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let groups = pool.install(|| GroupStatistics::of(&table, 1, 5).unwrap());
+        (0..5).flat_map(|category| groups.group(category).unwrap().columns().to_vec()).collect::<Vec<_>>()
+    };
+    let expected = of_threads(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(of_threads(threads), expected);
+    }
+}
+
+#[test]
+fn the_first_value_that_is_no_category_is_named_and_nothing_is_added() {
+    let mut groups = GroupStatistics::new(2, 0, 3).unwrap();
+    groups.update(&[2, 7, 0, 9]).unwrap();
+    for value in [-1.0, 3.0, 0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e-300] {
+        let error = groups.update(&[1.0, 5.0, value, 5.0, 9.0, 5.0]).unwrap_err();
+        let Error::NotACategory { row: 1, column: 0, value: named, categories: 3 } = error else { panic!("{error:?}") };
+        assert!(named == value || named.is_nan() && value.is_nan());
+    }
+    assert_eq!((groups.row_count(), groups.row_count_of(1).unwrap(), groups.column(2, 0).unwrap().sum()), (2, 0, 7.0));
+    groups.update(&[-0.0, 1.0]).unwrap(); // is zero
+
+    // In a table that several threads work on, it is the first one, too.
+    let mut rows = rows_of(60_000, 3);
+    for row in [59_000, 41_234, 41_235] {
+        rows[row][1] = 3.0;
+    }
+    let table = HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(60_000, 3)).unwrap();
+    let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
+    assert_eq!(error.to_string(), "the value 3 at row 41234, column 1 is no category: whole numbers from 0 to 2 are");
+    let error = GroupStatistics::of(&table, 1, 0).unwrap_err();
+    assert!(error.to_string().ends_with("row 0, column 1 is no category: there are none"), "{error}");
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused_and_nothing_is_added() {
+    let table = HomogenNumericTable::from_rows(&[[0_u8, 1, 2], [1, 4, 5]]).unwrap();
+    let mut groups = GroupStatistics::of(&table, 0, 2).unwrap();
+    assert_error!(GroupStatistics::of(&table, 3, 2), Error::ColumnOutOfRange { column: 3, column_count: 3 });
+    assert_error!(GroupStatistics::new(0, 0, 2), Error::ColumnOutOfRange { column: 0, column_count: 0 });
+    assert_error!(groups.update(&[0, 1]), Error::LengthMismatch { expected: 0, found: 2 });
+    let new = |columns, by, categories| GroupStatistics::new(columns, by, categories).unwrap();
+    assert_error!(groups.merge(&new(3, 0, 3)), Error::ShapeMismatch { .. });
+    assert_error!(groups.merge(&new(4, 0, 2)), Error::ShapeMismatch { .. });
+    assert_error!(groups.merge(&new(3, 1, 2)), Error::UnequalGroups { expected: 0, found: 1 });
+    assert_error!(groups.group(2), Error::RowsOutOfRange { rows, row_count: 2 } if rows == (2..3));
+    assert_error!(groups.row_count_of(usize::MAX), Error::RowsOutOfRange { row_count: 2, .. });
+    assert_error!(groups.column(0, 2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
+    assert_error!(GroupStatistics::new(2, 0, usize::MAX), Error::OutOfMemory { .. });
+    let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(GroupStatistics::of(&empty, 0, 2), Error::NotAllocated);
+    assert_eq!((groups.row_count(), groups.means().unwrap().as_slice().unwrap()), (2, &[1.0, 2.0, 4.0, 5.0][..]));
+}
+
+#[test]
+fn results_have_the_names_of_the_other_columns() {
+    let names = ["a", "kind", "b"].map(|name| Feature::new(ElementType::U8).named(name));
+    let table = HomogenNumericTable::from_rows(&[[1_u8, 0, 2], [4, 1, 5]]).unwrap();
+    let table = table.described_by(names.into_iter().collect()).unwrap();
+    let mut merged = GroupStatistics::new(3, 1, 2).unwrap();
+    merged.merge(&GroupStatistics::of(&table, 1, 2).unwrap()).unwrap();
+    assert!(merged.means().unwrap().dictionary().names().eq([Some("a"), Some("b")]));
+    assert!(merged.group(1).unwrap().to_string().lines().nth(2).unwrap().starts_with("b "));
+    // A table with nothing but categories: they are counted.
+    let only = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[1_u8], [1]]).unwrap(), 0, 2).unwrap();
+    assert_eq!((only.row_count_of(1).unwrap(), only.means().unwrap().shape()), (2, shape(2, 0)));
+}

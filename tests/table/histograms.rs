@@ -1,0 +1,156 @@
+//! Histograms: beside counting by the edges, value by value.
+
+use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+use proptest::prelude::*;
+use test_support::bits::Random;
+use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::{SmallNumber, for_each_element};
+
+/// Counts by the definition: below, in each bin, above, NaN.
+fn by_definition(values: impl Iterator<Item = f64>, edges: &[f64]) -> (u64, Vec<u64>, u64, u64) {
+    let (mut below, mut counts, mut above, mut nan) = (0, vec![0; edges.len() - 1], 0, 0);
+    let last = edges.len() - 2;
+    for value in values {
+        let is_in =
+            |bin: &usize| edges[*bin] <= value && (value < edges[bin + 1] || (*bin == last && value == edges[bin + 1]));
+        match (0..=last).find(is_in) {
+            Some(bin) => counts[bin] += 1,
+            None if value.is_nan() => nan += 1,
+            None if value < edges[0] => below += 1,
+            None => above += 1,
+        }
+    }
+    (below, counts, above, nan)
+}
+
+fn found(histogram: &Histogram, column: usize) -> (u64, Vec<u64>, u64, u64) {
+    let column = histogram.column(column).unwrap();
+    (column.below(), column.counts().to_vec(), column.above(), column.nan_count())
+}
+
+#[test]
+fn columns_of_every_type_and_layout_are_counted() {
+    fn check<T: SmallNumber>() {
+        for layout in LAYOUTS {
+            // Columns are 1, 4, 7, 10, 13; 2, 5, 8 ...; 3, 6, 9 ...
+            let bins = HistogramBins::uniform(4.0, 12.0, 2).unwrap();
+            let histogram = Histogram::of(&numbered::<T>(5, 3, layout), &bins).unwrap();
+            assert_eq!(histogram.row_count(), 5);
+            assert_eq!(found(&histogram, 0), (1, vec![2, 1], 1, 0));
+            assert_eq!(found(&histogram, 1), (1, vec![1, 2], 1, 0));
+            assert_eq!(found(&histogram, 2), (1, vec![1, 2], 1, 0)); // 12 is in the last bin
+        }
+    }
+    for_each_element!(check);
+}
+
+#[test]
+fn counts_are_those_of_numpy() {
+    // numpy.histogram([0.1 * i for i in range(-3, 14)], bins=10, range=(0, 1))
+    let values: Vec<f64> = (-3..14).map(|tenth| 0.1 * f64::from(tenth)).collect();
+    let table = HomogenNumericTable::from_array(values, shape(17, 1)).unwrap();
+    let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 1.0, 10).unwrap()).unwrap();
+    assert_eq!(found(&histogram, 0), (3, vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 2], 3, 0));
+}
+
+#[test]
+fn bins_that_do_not_ascend_are_refused() {
+    let nan = f64::NAN;
+    assert_error!(HistogramBins::uniform(0.0, 1.0, 0), Error::TooFewEdges { found: 1 });
+    assert_error!(HistogramBins::uniform(0.0, 1.0, usize::MAX), Error::OutOfMemory { .. });
+    assert_error!(HistogramBins::uniform(0.0, 1.0, usize::MAX - 1), Error::OutOfMemory { .. });
+    for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (nan, 1.0), (0.0, nan), (0.0, f64::INFINITY), (f64::MIN, f64::MAX)] {
+        assert_error!(HistogramBins::uniform(lower, upper, 3), Error::EdgesNotAscending { position: 3, .. });
+    }
+    assert_error!(HistogramBins::uniform(1e16, 1e16 + 4.0, 100), Error::EdgesNotAscending { position: 1, .. });
+    assert_error!(HistogramBins::with_edges([]), Error::TooFewEdges { found: 0 });
+    assert_error!(HistogramBins::with_edges([1.0]), Error::TooFewEdges { found: 1 });
+    assert_error!(HistogramBins::with_edges([nan, 1.0]), Error::EdgesNotAscending { position: 0, .. });
+    assert_error!(HistogramBins::with_edges([0.0, nan, 1.0]), Error::EdgesNotAscending { position: 1, .. });
+    assert_error!(
+        HistogramBins::with_edges([0.0, 2.0, 1.0]),
+        Error::EdgesNotAscending { position: 2, before: 2.0, edge: 1.0 }
+    );
+    assert_error!(HistogramBins::with_edges([-0.0, 0.0]), Error::EdgesNotAscending { position: 1, .. });
+    let all = HistogramBins::with_edges([f64::NEG_INFINITY, 0.0, f64::INFINITY]).unwrap();
+    assert_eq!(
+        (all.bin_of(f64::NEG_INFINITY), all.bin_of(f64::INFINITY), all.bin_of(0.0)),
+        (Some(0), Some(1), Some(1))
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_value_is_in_the_bin_that_the_edges_say(
+        lower in -1e3..1e3_f64,
+        width in 1e-6..1e6_f64,
+        bins in 1_usize..300,
+        places in prop::collection::vec((0_usize..301, -2_i64..3), 1..100),
+        extra in prop::collection::vec(any::<f64>(), 0..20),
+    ) {
+        let uniform = HistogramBins::uniform(lower, lower + width, bins).unwrap();
+        let same = HistogramBins::with_edges(uniform.edges()).unwrap();
+        // Edges, and their nearest neighbours: where rounding matters.
+        let edge = |&(place, steps): &(usize, i64)| {
+            let edge = uniform.edges()[place % (bins + 1)];
+            (0..steps.abs()).fold(edge, |edge, _| if steps < 0 { edge.next_down() } else { edge.next_up() })
+        };
+        let values: Vec<f64> = places.iter().map(edge).chain(extra).collect();
+        let expected = by_definition(values.iter().copied(), uniform.edges());
+        let table = HomogenNumericTable::from_array(values.clone(), shape(values.len(), 1)).unwrap();
+        for bins in [uniform, same] {
+            prop_assert_eq!(&found(&Histogram::of(&table, &bins).unwrap(), 0), &expected);
+        }
+    }
+}
+
+#[test]
+fn merged_and_updated_counts_are_those_of_all_rows_on_any_number_of_threads() {
+    let mut random = Random::new(6);
+    let values: Vec<f64> = (0..40_000 * 35).map(|_| random.below(1 << 20) as f64).collect();
+    let table = HomogenNumericTable::from_array(values, shape(40_000, 35)).unwrap();
+    let bins = || (1..=35).map(|bins| HistogramBins::uniform(1000.0, 1_000_000.0, bins).unwrap());
+    let mut expected = Histogram::with_bins(bins()).unwrap();
+    expected.add_table(&table.to_layout(DataLayout::ColumnMajor).unwrap(), StatisticsOptions::new()).unwrap();
+    for column in [0, 17, 34] {
+        let values = table.column::<f64>(column, ..).unwrap();
+        let edges = expected.column(column).unwrap().bins().edges();
+        assert_eq!(found(&expected, column), by_definition(values.iter().copied(), edges));
+    }
+    let mut merged = Histogram::with_bins(bins()).unwrap();
+    for rows in [0..1, 1..20_000, 20_000..20_000, 20_000..40_000] {
+        let mut part = Histogram::with_bins(bins()).unwrap();
+        part.update(&table.rows::<f64>(rows).unwrap()).unwrap();
+        merged.merge(&part).unwrap();
+    }
+    assert_eq!(merged, expected);
+    #[cfg(feature = "rayon")]
+    for threads in [1, 2, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut found = Histogram::with_bins(bins()).unwrap();
+        pool.install(|| found.add_table(&table, StatisticsOptions::new())).unwrap();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn histograms_that_do_not_fit_are_refused_and_nothing_is_added() {
+    let bins = HistogramBins::uniform(0.0, 10.0, 2).unwrap();
+    let table = numbered::<u8>(4, 2, DataLayout::RowMajor);
+    let mut histogram = Histogram::of(&table, &bins).unwrap();
+    let before = histogram.clone();
+    assert_error!(histogram.update(&[1.0, 2.0, 3.0]), Error::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(histogram.merge(&Histogram::new(3, &bins).unwrap()), Error::LengthMismatch { expected: 2, found: 3 });
+    let other = [bins.clone(), HistogramBins::uniform(0.0, 11.0, 2).unwrap()];
+    assert_error!(histogram.merge(&Histogram::with_bins(other).unwrap()), Error::UnequalEdges { column: 1 });
+    let wider = numbered::<u8>(4, 3, DataLayout::RowMajor);
+    assert_error!(
+        histogram.add_table(&wider, StatisticsOptions::new()),
+        Error::LengthMismatch { expected: 2, found: 3 }
+    );
+    assert_error!(histogram.column(2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
+    let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
+    assert_error!(histogram.add_table(&empty, StatisticsOptions::new()), Error::NotAllocated);
+    assert_error!(Histogram::new(usize::MAX, &bins), Error::OutOfMemory { .. });
+    assert_eq!(histogram, before);
+}
