@@ -5,6 +5,7 @@
 //! | [`how_do_i`] | the list of the pages that begin with "How do I ..." |
 //! | [`read_a_csv`] | How do I read a CSV file? |
 //! | [`add_a_column`] | How do I add a column? |
+//! | [`cut_and_combine_tables`] | How do I cut, filter, sample and combine tables? |
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
@@ -30,6 +31,7 @@ macro_rules! links {
         "
 [read-a-csv]: crate::guide::read_a_csv
 [add-a-column]: crate::guide::add_a_column
+[cut-and-combine-tables]: crate::guide::cut_and_combine_tables
 [stream-a-large-file]: crate::guide::stream_a_large_file
 [write-a-kernel]: crate::guide::write_a_kernel
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
@@ -81,6 +83,7 @@ pages! {
     how_do_i "how-do-i/README.md"
     read_a_csv "how-do-i/read-a-csv.md"
     add_a_column "how-do-i/add-a-column.md"
+    cut_and_combine_tables "how-do-i/cut-and-combine-tables.md"
     stream_a_large_file "how-do-i/stream-a-large-file.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"

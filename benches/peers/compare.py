@@ -182,6 +182,10 @@ def all_rows():
         "npy/load/f32": [faster(1.0, "numpy")],
         "npy/map/first_row/f32": [faster(1.0, "numpy")],
     }
+    places = ["16_columns/row_major", "16_columns/column_major", "1_column"]
+    chosen = [f"{element}/{place}" for place in places for element in ("f64", "f32")]
+    chosen = [f"rows_{what}/{table}" for table in chosen for what in ("take/random", "take/sorted", "filter/random", "filter/runs")]
+    rows |= {job: [faster(1.5, "numpy"), faster(1.5, "polars")] for job in chosen}
     return rows
 
 

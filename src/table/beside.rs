@@ -151,7 +151,7 @@ impl<'t> dyn NumericTable + 't {
     /// let mut columns = table.as_dyn().to_columns()?;
     /// columns.push_column("sum", vec![3_u16, 7])?;
     /// assert_eq!((columns.column_as::<u8>(1)?, columns.column_type(2)?), (&[2, 4][..], ElementType::U16));
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn to_columns(&self) -> Result<SoaNumericTable> {
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());

@@ -2,8 +2,7 @@
 //!
 //! What is wanted is a list of row numbers, or a flag for each row. A *lane* is a run of memory with as many values for
 //! every row: all columns of a row-major table, or one column. Listed rows may lie anywhere, so that a lane is copied
-//! before the next one is begun: a column stays in the cache. Flagged rows ascend, so that all lanes are copied side by
-//! side, and their positions are looked for once.
+//! before the next one is begun: a column stays in the cache. Flagged rows ascend, and are copied part by part.
 //! Invariant: the result does not depend on how the work is cut.
 
 use std::ops::Range;
@@ -12,25 +11,8 @@ use crate::base::element::match_width;
 use crate::base::parallel;
 use crate::window::{AnySlice, AnySliceMut, Bits};
 
-/// The number of flags that are turned into masks at a time: a multiple of eight.
-const BATCH: usize = 4096;
-
-/// For each mask of eight flags, the positions of those that are set, ascending.
-static POSITIONS: [[u8; 8]; 256] = {
-    let (mut all, mut mask) = ([[0; 8]; 256], 0);
-    while mask < 256 {
-        let (mut position, mut count) = (0, 0);
-        while position < 8 {
-            if mask >> position & 1 == 1 {
-                all[mask][count] = position;
-                count += 1;
-            }
-            position += 1;
-        }
-        mask += 1;
-    }
-    all
-};
+/// The number of flags that are turned into positions at a time.
+const BATCH: usize = 1024;
 
 /// Which rows are wanted.
 #[derive(Clone, Copy)]
@@ -180,37 +162,26 @@ impl Part<'_> {
     }
 
     fn copy_flagged(&self, flags: &[bool], lanes: &mut [Lane<'_>]) -> Result<(), usize> {
-        let (mut masks, mut positions, mut done) = ([0; BATCH / 8], [0; BATCH + 8], 0);
-        for (index, flags) in flags.chunks(BATCH).enumerate() {
-            let (first, mut count) = (self.first + index * BATCH, 0);
-            for (at, (mask, flags)) in masks.iter_mut().zip(flags.chunks(8)).enumerate() {
-                *mask = mask_of(flags);
-                // As many as there can be: the next ones go where those end that are set.
-                if let Some(room) = positions.get_mut(count..).and_then(<[u16]>::first_chunk_mut) {
-                    *room = POSITIONS[usize::from(*mask)].map(|position| (at * 8) as u16 + u16::from(position));
-                }
-                count += mask.count_ones() as usize;
+        for lane in lanes {
+            if lane.is_column() {
+                lane.compress(self.first, flags)?;
+                continue;
             }
-            for lane in &mut *lanes {
-                match lane.is_column() {
-                    _ if count == flags.len() => lane.copy_run(done, first, count)?,
-                    true if flags.len() == BATCH => lane.compress(done, first, &masks)?,
-                    _ => lane.copy(done, positions[..count].iter().map(|&at| first + usize::from(at)), count)?,
+            let (mut positions, mut done) = ([0_u16; BATCH], 0);
+            for (index, flags) in flags.chunks(BATCH).enumerate() {
+                let (first, mut count) = (self.first + index * BATCH, 0);
+                for (position, &is_wanted) in flags.iter().enumerate() {
+                    positions[count % BATCH] = position as u16; // below `BATCH`
+                    count += usize::from(is_wanted);
                 }
+                match count == flags.len() {
+                    true => lane.copy_run(done, first, count)?,
+                    false => lane.copy(done, positions[..count].iter().map(|&at| first + usize::from(at)), count)?,
+                }
+                done += count;
             }
-            done += count;
         }
         Ok(())
-    }
-}
-
-/// Returns at most eight flags as bits.
-#[inline]
-fn mask_of(flags: &[bool]) -> u8 {
-    match bytemuck::cast_slice::<bool, u8>(flags).first_chunk() {
-        // A flag is the lowest bit of its byte; the product has that of byte `i` at bit `56 + i`, and carries nothing.
-        Some(&bytes) => (u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8,
-        None => flags.iter().rev().fold(0, |mask, &flag| mask << 1 | u8::from(flag)),
     }
 }
 
@@ -270,9 +241,13 @@ impl<'s> Lane<'s> {
         each!(self, values => values.columns == 1)
     }
 
-    /// Copies the values of a column from a row on whose flags are set, a mask for eight rows.
-    fn compress(&mut self, at: usize, first: usize, masks: &[u8]) -> Result<(), usize> {
-        each!(self, values => values.compress(at, first, masks))
+    /// Copies the values of a column whose flags are set, which are those of the rows from `first` on.
+    fn compress(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
+        each!(self, values => {
+            let from = values.from.get(first..).and_then(|from| from.get(..flags.len())).ok_or(first)?;
+            compress(from, flags, values.to);
+            Ok(())
+        })
     }
 
     /// Copies rows to the room from a row on.
@@ -312,24 +287,33 @@ impl<B: Bits> Values<'_, B> {
             }
         }
     }
+}
 
-    fn compress(&mut self, mut at: usize, first: usize, masks: &[u8]) -> Result<(), usize> {
-        let from = self.from.get(first..).and_then(|from| from.get(..masks.len() * 8)).ok_or(first)?;
-        for (from, &mask) in from.as_chunks::<8>().0.iter().zip(masks) {
-            let (positions, count) = (&POSITIONS[usize::from(mask)], mask.count_ones() as usize);
-            let value = |position: u8| from[usize::from(position % 8)];
-            match self.to.get_mut(at..).and_then(<[B]>::first_chunk_mut) {
-                // What is written too much is written over by what follows.
-                Some(room) => *room = positions.map(value),
-                None => {
-                    let room = self.to[at..].iter_mut().zip(positions).take(count);
-                    room.for_each(|(to, &position)| *to = value(position));
-                }
-            }
-            at += count;
+/// Copies the values whose flags are set. Without a branch for a value: a guess of it would be wrong as often as not.
+fn compress<B: Bits>(from: &[B], flags: &[bool], to: &mut [B]) {
+    const STEP: usize = 8;
+    let ((steps, rest), (flags, flags_of_rest)) = (from.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
+    let mut done = 0;
+    let copy_few = |values: &[B], flags: &[bool], to: &mut [B], done: &mut usize| {
+        for (value, _) in values.iter().zip(flags).filter(|(_, is_wanted)| **is_wanted) {
+            to[*done] = *value;
+            *done += 1;
         }
-        Ok(())
+    };
+    for (values, flags) in steps.iter().zip(flags) {
+        match to.get_mut(done..).and_then(<[B]>::first_chunk_mut::<STEP>) {
+            Some(room) => {
+                let mut count = 0;
+                for (&value, &is_wanted) in values.iter().zip(flags) {
+                    room[count % STEP] = value; // what is not wanted is written over by what follows
+                    count += usize::from(is_wanted);
+                }
+                done += count;
+            }
+            None => copy_few(values, flags, to, &mut done),
+        }
     }
+    copy_few(rest, flags_of_rest, to, &mut done);
 }
 
 /// Copies rows of so many values each.

@@ -21,7 +21,7 @@ impl dyn NumericTable + '_ {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_fn(Shape { rows: 1000, columns: 2 }, |row, column| row + column)?;
+    /// let table = HomogenNumericTable::from_fn(Shape { rows: 1000, columns: 2 }, |row, column| (row + column) as f64)?;
     /// let sample = table.as_dyn().sample_rows(10, 42)?;
     /// assert_eq!(sample.shape(), Shape { rows: 10, columns: 2 });
     /// assert!(sample.column::<u64>(0, ..)?.is_sorted());
@@ -73,7 +73,7 @@ impl dyn NumericTable + '_ {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_fn(Shape { rows: 10, columns: 2 }, |row, column| row + column)?;
+    /// let table = HomogenNumericTable::from_fn(Shape { rows: 10, columns: 2 }, |row, column| (row + column) as f64)?;
     /// let (training, test) = table.as_dyn().split_rows(0.75, 42)?;
     /// assert_eq!((training.row_count(), test.row_count()), (8, 2));
     /// assert!(table.as_dyn().split_rows(75.0, 42).is_err());
