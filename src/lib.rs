@@ -36,6 +36,7 @@
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
 //! | columns by their names; some columns or rows as a table | [`NamedColumns`]; `select_columns`, `head` and their like of [`dyn NumericTable`](NumericTable) |
+//! | rows by number, flag or closure, sorted, sampled or split; a column more | [`guide::cut_and_combine_tables`] |
 //! | the element types | [`Element`], [`ElementType`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |

@@ -184,7 +184,8 @@ def all_rows():
     }
     places = ["16_columns/row_major", "16_columns/column_major", "1_column"]
     chosen = [f"{element}/{place}" for place in places for element in ("f64", "f32")]
-    chosen = [f"rows_{what}/{table}" for table in chosen for what in ("take/random", "take/sorted", "filter/random", "filter/runs")]
+    kinds = ("take/random", "take/sorted", "filter/random", "filter/runs")
+    chosen = [f"rows_{kind}/{table}" for table in chosen for kind in kinds]
     rows |= {job: [faster(1.5, "numpy"), faster(1.5, "polars")] for job in chosen}
     return rows
 

@@ -115,7 +115,10 @@ impl AnyArray {
     /// # Errors
     /// Those of [`Array::reserve`].
     pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
-        match_element!(self.element_type(), T => self.downcast_mut::<T>().map_or(Ok(()), |array| array.reserve(additional)))
+        match_element!(self.element_type(), T => match self.downcast_mut::<T>() {
+            Some(array) => array.reserve(additional),
+            None => Ok(()), // never: `T` is its type
+        })
     }
 
     /// Adds zeros at the end, and lends them for writing. O(values added), amortised.

@@ -225,7 +225,9 @@ lanes!(One u8 Two u16 Four u32 Eight u64);
 impl<'s> Lane<'s> {
     /// Creates the lane of values of one type, so many for every row. Panics if the types differ: callers know them.
     pub(super) fn new(from: AnySlice<'s>, to: AnySliceMut<'s>, columns: usize) -> Self {
-        match_width!(from.element_type(), B => Values { from: from.bits::<B>(), to: to.into_bits::<B>(), columns }.into())
+        match_width!(from.element_type(), B => {
+            Values { from: from.bits::<B>(), to: to.into_bits::<B>(), columns }.into()
+        })
     }
 
     /// Returns the lane with room for so many rows only, and leaves the rest of the room.

@@ -17,8 +17,9 @@
 // The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`,
 // the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table in
-// `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in `gather`, random ones in `sample`, borrowed views in
+// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table
+// in `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in
+// `gather`, random ones in `sample`, borrowed views in
 // `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, the lending of memory to
 // writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
 // `crate::block`. Semantics: DAAL `NumericTable`.

@@ -21,11 +21,11 @@ impl dyn NumericTable + '_ {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_fn(Shape { rows: 1000, columns: 2 }, |row, column| (row + column) as f64)?;
+    /// let table = HomogenNumericTable::from_fn(Shape { rows: 99, columns: 2 }, |row, column| (row + column) as f64)?;
     /// let sample = table.as_dyn().sample_rows(10, 42)?;
     /// assert_eq!(sample.shape(), Shape { rows: 10, columns: 2 });
     /// assert!(sample.column::<u64>(0, ..)?.is_sorted());
-    /// assert!(table.as_dyn().sample_rows(1001, 42).is_err());
+    /// assert!(table.as_dyn().sample_rows(100, 42).is_err());
     /// # Ok::<(), Error>(())
     /// ```
     pub fn sample_rows(&self, count: usize, seed: u64) -> Result<Box<dyn NumericTable>> {

@@ -1,7 +1,7 @@
 //! Rows of a table in another order: copies, of columns of the types that the table has.
 //!
-//! Which rows there are, and the loops, are in `gather`. Semantics: NumPy `take` and indexing by truth values, along the
-//! first axis.
+//! Which rows there are, and the loops, are in `gather`. Semantics: NumPy `take` and indexing by truth values, along
+//! the first axis.
 
 use std::ops::Range;
 

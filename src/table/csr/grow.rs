@@ -16,8 +16,8 @@ use crate::table::MemoryStatus;
 use crate::window::{AnySlice, AnyWindow};
 
 impl CsrNumericTable {
-    /// Adds one row at the end: the columns of its stored values, which ascend, and the values, converted if they are of
-    /// another type. O(values of the row), amortised.
+    /// Adds one row at the end: the columns of its stored values, which ascend, and the values, converted if they are
+    /// of another type. O(values of the row), amortised.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if there is not one value for each column index; [`Error::IndexOutOfRange`],
@@ -56,8 +56,8 @@ impl CsrNumericTable {
         self.add(&[found], columns.iter().copied(), AnySlice::new(values), place)
     }
 
-    /// Adds the rows of another sparse table at the end. Its offsets and indices take the types that this table has them
-    /// in, and its values are converted if they are of another type. O(rows + stored values), amortised.
+    /// Adds the rows of another sparse table at the end. Its offsets and indices take the types that this table has
+    /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
     ///
     /// # Errors
     /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the row

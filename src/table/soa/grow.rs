@@ -18,8 +18,8 @@ impl SoaNumericTable {
     /// amortised. Shared memory is copied, and memory of the user's. Source: `Vec::reserve`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`], [`Error::ColumnNotSet`]. The values
-    /// are unchanged; some columns may have more room.
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`], [`Error::ColumnNotSet`]. The
+    /// values are unchanged; some columns may have more room.
     ///
     /// # Examples
     /// ```
