@@ -1,4 +1,4 @@
-//! Buffers of blocks that several threads read at the same time: that of a block that is dropped is used for a later one.
+//! Buffers of blocks that several threads read at the same time: that of a dropped block is used for a later one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

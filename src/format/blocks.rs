@@ -106,9 +106,9 @@ impl TableReader {
 
 /// The rows of a file, block by block: see [`TableReader::row_blocks`].
 ///
-/// A block is writable: it is the buffer itself, and nothing goes back to the file. So a file that is larger than memory
-/// is changed into another one in one loop with one buffer, read in the type to compute in, and written in the type to
-/// store:
+/// A block is writable: it is the buffer itself, and nothing goes back to the file. So a file that is larger than
+/// memory is changed into another one in one loop with one buffer, read in the type to compute in, and written in the
+/// type to store:
 /// ```
 /// use numeric_table::{TableReader, TableWriter, prelude::*};
 /// # let folder = tempfile::tempdir()?;

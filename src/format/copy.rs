@@ -44,8 +44,8 @@ impl<T: Element> TableWriter<T> {
     /// If the types are the same and the source is row-major, no value is looked at, and NaN keep their bits. On Linux,
     /// whole chunks of such rows are copied by the system (`copy_file_range`), which does not pass this program's
     /// memory, and on some file systems takes no time or space: if the target has no checksums, or if both files have
-    /// the same [chunk size](crate::SaveOptions::checksums) and the rows begin at the same place of a chunk in both, as at the
-    /// beginning of both. Rows that go anywhere else are read and written, in parallel.
+    /// the same [chunk size](crate::SaveOptions::checksums) and the rows begin at the same place of a chunk
+    /// in both, as at the beginning of both. Rows that go anywhere else are read and written, in parallel.
     ///
     /// The checksums of the target are those of the source, or are computed while the bytes are read. Those of the
     /// source are compared where its bytes are read, if at least one chunk is copied. So damage to the source is found:
@@ -406,10 +406,8 @@ mod tests {
             let outcome = writer.copy_rows_by(&reader, .., &by_hand);
             let start = 4096 + damaged as u64 / 64 * 64;
             if is_refused {
-                assert!(
-                    matches!(&outcome, Err(Error::Format { path: Some(p), offset, .. }) if (p, *offset) == (&path, start)),
-                    "{outcome:?}"
-                );
+                let Err(Error::Format { path: Some(found), offset, .. }) = outcome else { panic!("{outcome:?}") };
+                assert_eq!((found, offset), (path, start));
                 assert_eq!(writer.shape().rows, 0);
                 writer.append(&[1_u16, 2, 3]).unwrap();
                 writer.finish().unwrap();
