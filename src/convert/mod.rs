@@ -60,7 +60,7 @@ pub enum ConversionPolicy {
 }
 
 impl ConversionPolicy {
-    fn permits(self, loss: Loss) -> bool {
+    pub(crate) fn permits(self, loss: Loss) -> bool {
         match self {
             Self::Saturate => true,
             Self::Checked => matches!(loss, Loss::None | Loss::Inexact),

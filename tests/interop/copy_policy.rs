@@ -197,7 +197,7 @@ mod arrow {
     fn record_batches_as_tables() {
         let pass = |batches: Vec<RecordBatch>, options: ArrowOptions| {
             move |policy| {
-                let table = HomogenNumericTable::from_record_batches(&batches, options.copy(policy));
+                let table = HomogenNumericTable::from_record_batches(&batches, options.clone().copy(policy));
                 let first = batches[0].column(0).to_data().buffers()[0].as_ptr().cast();
                 outcome_of_table(table, first)
             }
@@ -211,19 +211,23 @@ mod arrow {
         let column = || Arc::new(Float32Array::from(vec![1.0, 2.0, 3.0])) as ArrayRef;
         let options = ArrowOptions::new();
         for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
-            let options = options.layout(layout);
-            check("one column", None, pass(vec![batch(vec![column()])], options));
-            check("some rows of one column", None, pass(vec![batch(vec![column()]).slice(1, 2)], options));
+            let options = options.clone().layout(layout);
+            check("one column", None, pass(vec![batch(vec![column()])], options.clone()));
+            check("some rows of one column", None, pass(vec![batch(vec![column()]).slice(1, 2)], options.clone()));
             let (some, all) = (batch(vec![column(), column()]), batch(vec![column()]));
-            check("two columns", Some(CopyReason::Layout), pass(vec![some], options));
-            check("two chunks", Some(CopyReason::Layout), pass(vec![all.clone(), all], options));
+            check("two columns", Some(CopyReason::Layout), pass(vec![some], options.clone()));
+            check("two chunks", Some(CopyReason::Layout), pass(vec![all.clone(), all], options.clone()));
         }
         let nulls: ArrayRef = Arc::new(Float32Array::from(vec![Some(1.0), None]));
-        let (nulls, with_nan) = (vec![batch(vec![nulls])], options.nulls_to_nan(true));
-        check("nulls", Some(CopyReason::Nulls), pass(nulls.clone(), with_nan));
-        check("no nulls in these rows", None, pass(vec![nulls[0].slice(0, 1)], options));
+        let (nulls, with_nan) = (vec![batch(vec![nulls])], options.clone().nulls_to_nan(true));
+        check("nulls", Some(CopyReason::Nulls), pass(nulls.clone(), with_nan.clone()));
+        check("no nulls in these rows", None, pass(vec![nulls[0].slice(0, 1)], options.clone()));
         let other = vec![batch(vec![Arc::new(Float64Array::from(vec![1.0, 2.0]))])];
-        check("another type", Some(CopyReason::ElementType), pass(other, options.convert(ConversionPolicy::Exact)));
+        check(
+            "another type",
+            Some(CopyReason::ElementType),
+            pass(other, options.clone().convert(ConversionPolicy::Exact)),
+        );
     }
 
     #[test]

@@ -6,6 +6,10 @@ mod arrow;
 mod arrow_mixed;
 #[cfg(feature = "arrow")]
 mod arrow_refused;
+#[cfg(feature = "arrow")]
+mod arrow_stream;
+#[cfg(feature = "arrow")]
+mod arrow_types;
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 mod copy_policy;
 #[cfg(feature = "ndarray")]

@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use arrow_array::Array as ArrowArray;
-use arrow_buffer::NullBuffer;
+use arrow_array::cast::AsArray;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::DataType;
 
-use super::options::ArrowOptions;
-use super::types::{element_type, no_element_type, values};
-use crate::array::Array;
-use crate::base::element::{Element, match_element};
+use super::decimal::{Decimals, is_integer};
+use super::types::{no_element_type, values};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::{Loss, Number};
 use crate::base::parallel;
@@ -31,46 +33,83 @@ pub(super) struct Chunk<'a> {
 
 /// The values of one column in one chunk.
 pub(super) struct ChunkColumn<'a> {
-    values: AnySlice<'a>,
-    /// Where the nulls are, if there are any, and the value that stands for them.
-    nulls: Option<(NullBuffer, AnyValue)>,
+    values: Source<'a>,
+    /// Where the nulls are, if there are any.
+    nulls: Option<NullBuffer>,
+    /// What stands for them.
+    null: AnyValue,
+    /// What is permitted.
+    policy: ConversionPolicy,
+}
+
+/// Where the values of a column come from.
+enum Source<'a> {
+    /// Arrow's memory.
+    Shared(AnySlice<'a>),
+    Decimals(Decimals<'a>),
+    /// Truth values, as 0 and 1: numbers that have no type of their own.
+    Made(AnyArray),
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// Borrows the values of an array, if `whole`, a table or a column of `T`, can hold them. `place` describes the
-    /// position of the value with an index. Both are for errors.
+    /// Takes the values of an array of numbers, or of what can become numbers.
+    ///
+    /// # Errors
+    /// The reason why a table cannot hold them; [`Error::OutOfMemory`] as a reason.
+    pub(super) fn new(array: &'a dyn ArrowArray, nulls: Option<NullBuffer>) -> Result<Self, String> {
+        let source = match (values(array), Decimals::of(array)?) {
+            (Some(values), _) => Source::Shared(values),
+            (_, Some(decimals)) => Source::Decimals(decimals),
+            _ => match array.as_boolean_opt() {
+                Some(array) => Source::Made(bytes_of(array.values()).map_err(|error| error.to_string())?),
+                None => return Err(no_element_type(array.data_type())),
+            },
+        };
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        Ok(Self { values: source, nulls, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact })
+    }
+
+    /// Checks that `whole`, a table or a column of `T`, can hold the values, under the policy that `conversion` names.
+    /// `place` describes the position of the value with an index. Both are for errors.
     ///
     /// # Errors
     /// The reason why the table cannot hold them.
-    pub(super) fn new<T: Element>(
-        array: &'a dyn ArrowArray,
-        nulls: Option<NullBuffer>,
-        options: &ArrowOptions,
+    pub(super) fn fit<T: Element>(
+        mut self,
+        data_type: &DataType,
+        conversion: Option<ConversionPolicy>,
+        null: Option<AnyValue>,
         whole: &str,
         place: impl Fn(usize) -> String,
     ) -> Result<Self, String> {
-        let data_type = array.data_type();
-        let (Some(found), Some(values)) = (element_type(data_type), values(array)) else {
-            return Err(no_element_type(data_type));
+        let other = match &self.values {
+            Source::Shared(values) => Some(values.element_type().to_string()),
+            Source::Decimals(_) if is_integer(data_type) => Some(ElementType::I64.to_string()),
+            Source::Decimals(_) => Some(data_type.to_string()),
+            Source::Made(_) => None,
         };
-        if found != T::TYPE && options.conversion.is_none() {
-            return Err(format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE));
+        match (other, conversion) {
+            (None, _) => {}
+            (Some(_), Some(policy)) => self.policy = policy,
+            (Some(found), None) if found == T::TYPE.name() => {}
+            (Some(found), None) => {
+                return Err(format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE));
+            }
         }
-        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
-            return Ok(Self { values, nulls: None });
-        };
+        let Some(nulls) = &self.nulls else { return Ok(self) };
         let what = || {
             let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
             format!("{} nulls, the first in {}", nulls.null_count(), place(first))
         };
-        let null = options.null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
+        self.null = null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
+        let null = self.null;
         match match_value!(null, value => T::loss(value.exact())) {
             Loss::None => {}
             Loss::Inexact if T::TYPE.is_float() => {}
             Loss::NanToInteger => return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE)),
             _ => return Err(format!("{}, and {} does not hold {null}, which stands for them", what(), T::TYPE)),
         }
-        Ok(Self { values, nulls: Some((nulls, null)) })
+        Ok(self)
     }
 
     pub(super) fn has_nulls(&self) -> bool {
@@ -78,31 +117,45 @@ impl<'a> ChunkColumn<'a> {
     }
 
     /// Copies values, and what stands for nulls. `origin` is the position of the first value, for errors.
-    fn read<T: Element>(
-        &self,
-        rows: Range<usize>,
-        target: &mut [T],
-        policy: ConversionPolicy,
-        origin: Origin,
-    ) -> Result<()> {
-        let Some((nulls, null)) = &self.nulls else {
-            return convert(self.values, rows, target, policy, origin);
+    fn read<T: Element>(&self, rows: Range<usize>, target: &mut [T], origin: Origin) -> Result<()> {
+        let Some(nulls) = &self.nulls else {
+            return self.convert(rows, target, origin);
         };
-        let null: T = match_value!(*null, value => cast(value));
+        let null: T = match_value!(self.null, value => cast(value));
         let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
         // All at once is much faster than many short runs; but the values of nulls may be refused.
-        let is_done = convert(self.values, rows, target, policy, origin).is_ok();
+        let is_done = self.convert(rows, target, origin).is_ok();
         let mut end = 0;
         for (first, next) in nulls.valid_slices().chain([(count, count)]) {
             target[end..first].fill(null);
             if !is_done {
                 let origin = Origin { row: origin.row + first, ..origin };
-                convert(self.values, start + first..start + next, &mut target[first..next], policy, origin)?;
+                self.convert(start + first..start + next, &mut target[first..next], origin)?;
             }
             end = next;
         }
         Ok(())
     }
+
+    fn convert<T: Element>(&self, rows: Range<usize>, target: &mut [T], origin: Origin) -> Result<()> {
+        match &self.values {
+            Source::Shared(values) => convert(*values, rows, target, self.policy, origin),
+            Source::Made(values) => convert(values.as_slice(), rows, target, self.policy, origin),
+            Source::Decimals(decimals) => decimals.read(rows, target, self.policy, origin),
+        }
+    }
+}
+
+/// Returns truth values as 0 and 1.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+fn bytes_of(values: &BooleanBuffer) -> Result<AnyArray> {
+    let mut bytes = Array::<u8>::zeros(values.len())?;
+    for (byte, is_true) in bytes.mutable_data()?.iter_mut().zip(values) {
+        *byte = is_true.into();
+    }
+    Ok(bytes.into())
 }
 
 fn convert<T: Element>(
@@ -120,36 +173,64 @@ fn convert<T: Element>(
     })
 }
 
-/// Concatenates chunks of the same columns.
+/// Concatenates columns of chunks.
 ///
 /// # Errors
 /// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::SizeOverflow`];
 /// [`Error::OutOfMemory`].
 pub(super) fn assemble<T: Element>(
     chunks: &[Chunk<'_>],
-    shape: Shape,
+    columns: Range<usize>,
+    rows: usize,
     layout: DataLayout,
-    options: &ArrowOptions,
 ) -> Result<Array<T>> {
+    let shape = Shape { rows, columns: columns.len() };
     let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
-    if shape.is_empty() {
-        return Ok(array);
-    }
-    let policy = options.conversion.unwrap_or(ConversionPolicy::Exact);
-    let rest = array.mutable_data()?;
-    let work = |piece: ChunkPart<'_, '_, T>| piece.read(policy).err();
-    let pieces = match layout {
-        DataLayout::RowMajor => rows(chunks, shape, rest),
-        DataLayout::ColumnMajor => columns(chunks, shape, rest),
+    let values = array.mutable_data()?;
+    let room = match layout {
+        _ if shape.is_empty() => return Ok(array),
+        DataLayout::RowMajor => Room::Rows(values),
+        DataLayout::ColumnMajor => Room::Columns(values.chunks_exact_mut(rows).collect()),
     };
-    let errors: Vec<Option<Error>> = match parallel::task_count(shape.element_count()? * size_of::<T>()) {
+    fill(chunks, columns, room, 0)?;
+    Ok(array)
+}
+
+/// Room for all rows of some columns of chunks.
+pub(super) enum Room<'t, T> {
+    /// Row by row.
+    Rows(&'t mut [T]),
+    /// Each column by itself.
+    Columns(Vec<&'t mut [T]>),
+}
+
+/// Copies columns of chunks to where there is room for them; the first row becomes row `row` of the table.
+///
+/// # Errors
+/// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::OutOfMemory`].
+pub(super) fn fill<T: Element>(
+    chunks: &[Chunk<'_>],
+    columns: Range<usize>,
+    room: Room<'_, T>,
+    row: usize,
+) -> Result<()> {
+    let work = |piece: ChunkPart<'_, '_, T>| piece.read().err();
+    let (pieces, count) = match room {
+        _ if columns.is_empty() => return Ok(()),
+        Room::Rows(rest) => {
+            let count = rest.len();
+            (rows_of(chunks, columns, rest, row), count)
+        }
+        Room::Columns(lanes) => {
+            let count = lanes.iter().map(|lane| lane.len()).sum();
+            (columns_of(chunks, columns, lanes, row), count)
+        }
+    };
+    let errors: Vec<Option<Error>> = match parallel::task_count(count * size_of::<T>()) {
         1 => pieces.into_iter().map(work).collect(),
         _ => parallel::map(pieces, work),
     };
-    match errors.into_iter().flatten().min_by_key(place) {
-        Some(error) => Err(error),
-        None => Ok(array),
-    }
+    errors.into_iter().flatten().min_by_key(place).map_or(Ok(()), Err)
 }
 
 /// Returns the position of a refused value; `None`, which sorts first, for other errors.
@@ -172,27 +253,37 @@ struct ChunkPart<'t, 'c, T> {
     target: &'t mut [T],
 }
 
-/// Divides a row-major table into pieces of consecutive rows.
-fn rows<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
-    let step = (TILE_BYTES / size_of::<T>() / shape.columns).max(TILE_ROWS);
-    let (mut pieces, mut row) = (Vec::new(), 0);
+/// Divides room for rows into pieces of consecutive ones.
+fn rows_of<'t, 'c, T>(
+    chunks: &'c [Chunk<'c>],
+    columns: Range<usize>,
+    mut rest: &'t mut [T],
+    mut row: usize,
+) -> Vec<ChunkPart<'t, 'c, T>> {
+    let step = (TILE_BYTES / size_of::<T>() / columns.len()).max(TILE_ROWS);
+    let mut pieces = Vec::new();
     for chunk in chunks {
         for start in (0..chunk.rows).step_by(step) {
             let rows = start..chunk.rows.min(start + step);
-            let (target, tail) = rest.split_at_mut(rows.len() * shape.columns);
+            let (target, tail) = rest.split_at_mut(rows.len() * columns.len());
             let count = rows.len();
-            pieces.push(ChunkPart { chunk, rows, columns: 0..shape.columns, row, target });
+            pieces.push(ChunkPart { chunk, rows, columns: columns.clone(), row, target });
             (rest, row) = (tail, row + count);
         }
     }
     pieces
 }
 
-/// Divides a column-major table into pieces of its columns.
-fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [T]) -> Vec<ChunkPart<'t, 'c, T>> {
+/// Divides room for columns into pieces of one column and one chunk.
+fn columns_of<'t, 'c, T>(
+    chunks: &'c [Chunk<'c>],
+    columns: Range<usize>,
+    lanes: Vec<&'t mut [T]>,
+    first: usize,
+) -> Vec<ChunkPart<'t, 'c, T>> {
     let mut pieces = Vec::new();
-    for column in 0..shape.columns {
-        let mut row = 0;
+    for (column, mut rest) in columns.zip(lanes) {
+        let mut row = first;
         for chunk in chunks {
             let (target, tail) = rest.split_at_mut(chunk.rows);
             pieces.push(ChunkPart { chunk, rows: 0..chunk.rows, columns: column..column + 1, row, target });
@@ -203,10 +294,10 @@ fn columns<'t, 'c, T>(chunks: &'c [Chunk<'c>], shape: Shape, mut rest: &'t mut [
 }
 
 impl<T: Element> ChunkPart<'_, '_, T> {
-    fn read(self, policy: ConversionPolicy) -> Result<()> {
+    fn read(self) -> Result<()> {
         let Self { chunk, rows, columns, row, target } = self;
         if let [column] = &chunk.columns[columns.clone()] {
-            return column.read(rows, target, policy, Origin { row, column: columns.start });
+            return column.read(rows, target, Origin { row, column: columns.start });
         }
         let shape = Shape { rows: rows.len(), columns: columns.len() };
         let mut target = TableViewMut::new(target, shape, DataLayout::RowMajor)?;
@@ -214,13 +305,13 @@ impl<T: Element> ChunkPart<'_, '_, T> {
         let step = (TILE_BYTES / size_of::<T>() / shape.rows).clamp(1, shape.columns);
         let mut tile = Array::<T>::zeros(shape.rows * step)?;
         let mut errors = Vec::new();
-        for first in columns.step_by(step) {
+        for first in (0..shape.columns).step_by(step) {
             let some = first..shape.columns.min(first + step);
             let tile_shape = Shape { columns: some.len(), ..shape };
             let by_columns = &mut tile.mutable_data()?[..tile_shape.element_count()?];
-            let lanes = by_columns.chunks_exact_mut(shape.rows);
-            for ((column, lane), index) in chunk.columns[some.clone()].iter().zip(lanes).zip(some.clone()) {
-                errors.extend(column.read(rows.clone(), lane, policy, Origin { row, column: index }).err());
+            for (index, lane) in some.clone().zip(by_columns.chunks_exact_mut(shape.rows)) {
+                let column = columns.start + index;
+                errors.extend(chunk.columns[column].read(rows.clone(), lane, Origin { row, column }).err());
             }
             let by_columns = TableView::new(by_columns, tile_shape, DataLayout::ColumnMajor)?;
             target.reborrow().columns(some)?.copy_from(by_columns)?;

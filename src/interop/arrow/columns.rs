@@ -2,22 +2,21 @@
 
 use std::borrow::Borrow;
 
-use arrow_array::{Array as ArrowArray, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
-use arrow_buffer::NullBuffer;
-use arrow_schema::Fields;
+use arrow_array::{Array as ArrowArray, RecordBatch, StructArray};
 
 use super::chunks::{Chunk, ChunkColumn, assemble};
-use super::import::{ChunkPlace, whole_shape};
 use super::options::ArrowOptions;
-use super::schema::to_dictionary;
-use super::types::{element_type, no_element_type, share};
+use super::plan::{Part, Parts, Plan, whole_shape};
+use super::types::{element_type, share};
 use crate::array::{AnyArray, Array};
-use crate::base::copy::CopyReason;
-use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::copy::{CopyPolicy, CopyReason};
+use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
 use crate::table::merged::RowMergedNumericTable;
 use crate::table::soa::SoaNumericTable;
-use crate::table::{DataLayout, MemoryStatus, NumericTable, Shape};
+use crate::table::{DataLayout, MemoryStatus, NumericTable};
 
 impl SoaNumericTable {
     /// Creates a table of the columns of a record batch, each of its own type. No copy: every column shares Arrow's
@@ -88,40 +87,10 @@ impl SoaNumericTable {
     ) -> Result<Self> {
         let batches: Vec<B> = batches.into_iter().collect();
         let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
-        Chunks::of_parts("batch", &parts, &options).map_or_else(|| Ok(Self::new()), |chunks| chunks.table())
-    }
-
-    /// Creates one table from all batches of a reader, as [`from_record_batches`](Self::from_record_batches) does. All
-    /// batches are read before the table is created, so that both are in memory for a moment.
-    ///
-    /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
-    ///
-    /// # Examples
-    /// ```
-    /// use arrow_array::RecordBatchIterator;
-    /// use numeric_table::{ArrowOptions, SoaNumericTable, prelude::*};
-    /// let batch = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?.to_record_batch()?;
-    /// let reader = RecordBatchIterator::new([Ok(batch.clone()), Ok(batch.clone())], batch.schema());
-    /// let table = SoaNumericTable::read_record_batches(reader, ArrowOptions::new())?;
-    /// assert_eq!(table.column_as::<u8>(0)?, [1, 2, 1, 2]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self> {
-        let schema = reader.schema();
-        let batches: Result<Vec<_>, _> = reader.collect();
-        let batches = batches.map_err(|source| Error::ArrowReader { source })?;
-        let parts: Vec<Part<'_>> = batches.iter().map(Part::of_batch).collect();
-        Chunks {
-            fields: schema.fields(),
-            kind: "batch",
-            first: 0,
-            count: parts.len(),
-            parts: &parts,
-            options: &options,
+        match parts.first() {
+            None => Ok(Self::new()),
+            Some(first) => columns_of(&Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
         }
-        .table()
     }
 
     /// Creates a table of the fields of a struct array, each of its own type, as
@@ -169,7 +138,10 @@ impl SoaNumericTable {
     ) -> Result<Self> {
         let arrays: Vec<A> = arrays.into_iter().collect();
         let parts: Vec<Part<'_>> = arrays.iter().map(|array| Part::of_structs(array.borrow())).collect();
-        Chunks::of_parts("array", &parts, &options).map_or_else(|| Ok(Self::new()), |chunks| chunks.table())
+        match parts.first() {
+            None => Ok(Self::new()),
+            Some(first) => columns_of(&Plan::new(first.fields, &options, "array")?, Parts::all(&parts)),
+        }
     }
 }
 
@@ -201,115 +173,71 @@ impl<'t> RowMergedNumericTable<'t> {
     ) -> Result<Self> {
         let batches: Vec<B> = batches.into_iter().collect();
         let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
-        let Some(all) = Chunks::of_parts("batch", &parts, &options) else {
+        let Some(first) = parts.first() else {
             return Self::new([Box::new(SoaNumericTable::new()) as Box<dyn NumericTable + 't>]);
         };
+        let plan = Plan::new(first.fields, &options, "batch")?;
         let mut tables = Vec::new();
         for (first, part) in parts.iter().enumerate() {
-            let table = Chunks { first, parts: std::slice::from_ref(part), ..all }.table()?;
-            tables.push(Box::new(table) as Box<dyn NumericTable + 't>);
+            let part = Parts { parts: std::slice::from_ref(part), first, count: parts.len() };
+            tables.push(Box::new(columns_of(&plan, part)?) as Box<dyn NumericTable + 't>);
         }
         Self::new(tables)
     }
 }
 
-/// Rows of all columns that are in memory together: a record batch, or a struct array.
-struct Part<'a> {
-    fields: &'a Fields,
-    columns: &'a [ArrayRef],
-    /// The rows that are null in all columns.
-    nulls: Option<&'a NullBuffer>,
-    rows: usize,
+/// Creates one table of all rows of parts, each column of its own type.
+///
+/// # Errors
+/// Those of [`SoaNumericTable::from_record_batches`].
+pub(super) fn columns_of(plan: &Plan<'_>, parts: Parts<'_>) -> Result<SoaNumericTable> {
+    let chunks = plan.chunks(parts, None)?;
+    let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), plan.column_count(), None)?.rows;
+    let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
+    for (column, index) in plan.indices().enumerate() {
+        let source = Source { parts: parts.parts, chunks: &chunks, index, column };
+        let (array, is_shared) =
+            match_element!(plan.type_of(column), T => source.values::<T>(rows, plan.options.copy)?);
+        columns.push(array);
+        if is_shared {
+            owner = MemoryStatus::UserAllocated;
+        }
+    }
+    Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column)), rows, columns, owner))
 }
 
-impl<'a> Part<'a> {
-    fn of_batch(batch: &'a RecordBatch) -> Self {
-        let fields = batch.schema_ref().fields();
-        Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows() }
-    }
-
-    fn of_structs(array: &'a StructArray) -> Self {
-        Self { fields: array.fields(), columns: array.columns(), nulls: array.nulls(), rows: array.len() }
-    }
-}
-
-/// Consecutive parts of a table.
-#[derive(Clone, Copy)]
-struct Chunks<'a> {
-    /// The columns of the table.
-    fields: &'a Fields,
-    /// What a part is called in errors.
-    kind: &'static str,
-    /// The number of parts before these, and of all.
-    first: usize,
-    count: usize,
+/// One column of parts, and of the chunks made of them.
+struct Source<'a> {
     parts: &'a [Part<'a>],
-    options: &'a ArrowOptions,
+    chunks: &'a [Chunk<'a>],
+    /// Its number in the schema.
+    index: usize,
+    /// Its number in the table.
+    column: usize,
 }
 
-impl<'a> Chunks<'a> {
-    /// Takes the columns from the first part. `None` if there is none.
-    fn of_parts(kind: &'static str, parts: &'a [Part<'a>], options: &'a ArrowOptions) -> Option<Self> {
-        Some(Self { fields: parts.first()?.fields, kind, first: 0, count: parts.len(), parts, options })
-    }
-
-    fn place(&self, index: usize) -> ChunkPlace<'a> {
-        ChunkPlace { fields: self.fields, kind: self.kind, index: self.first + index, count: self.count }
-    }
-
-    fn table(&self) -> Result<SoaNumericTable> {
-        let mut types = Vec::new();
-        for (column, field) in self.fields.iter().enumerate() {
-            let found = element_type(field.data_type());
-            types.push(found.ok_or_else(|| Error::Arrow {
-                column,
-                name: field.name().clone(),
-                reason: no_element_type(field.data_type()),
-            })?);
-        }
-        for (index, part) in self.parts.iter().enumerate() {
-            self.place(index).check_names(part.fields)?;
-        }
-        let rows = whole_shape(self.parts.iter().map(|part| part.rows), types.len(), None)?.rows;
-        let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
-        for (column, &found) in types.iter().enumerate() {
-            let (array, is_shared) = match_element!(found, T => self.column::<T>(column, rows)?);
-            columns.push(array);
-            if is_shared {
-                owner = MemoryStatus::UserAllocated;
-            }
-        }
-        let dictionary = to_dictionary(self.fields, |column| types.get(column).copied().unwrap_or(ElementType::F64));
-        Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, owner))
-    }
-
-    /// Returns the values of a column, and whether they are shared.
-    fn column<T: Element>(&self, column: usize, rows: usize) -> Result<(AnyArray, bool)> {
-        let mut chunks = Vec::new();
-        for (index, part) in self.parts.iter().enumerate() {
-            let array = &part.columns[column];
-            let nulls = NullBuffer::union(part.nulls, array.nulls());
-            let values =
-                ChunkColumn::new::<T>(array.as_ref(), nulls, self.options, "column", |row| format!("row {row}"))
-                    .map_err(|reason| self.place(index).refused(column, reason))?;
-            chunks.push(Chunk { rows: part.rows, columns: vec![values] });
-        }
-        let mut filled = self.parts.iter().zip(&chunks).filter(|(part, _)| part.rows > 0);
+impl Source<'_> {
+    /// Returns the values, and whether they are shared.
+    fn values<T: Element>(&self, rows: usize, policy: CopyPolicy) -> Result<(AnyArray, bool)> {
+        let array_of = |part: &Part<'_>| part.columns.get(self.index).cloned();
+        let mut filled = self.parts.iter().zip(self.chunks).filter(|(part, _)| part.rows > 0);
         let (first, is_one) = (filled.next(), filled.next().is_none());
-        let reason = match first {
+        let first = first.map(|(part, chunk)| (array_of(part), chunk));
+        let reason = match &first {
             None => None,
-            Some((part, _)) if is_one && element_type(part.columns[column].data_type()) != Some(T::TYPE) => {
+            Some((Some(array), _)) if is_one && element_type(array.data_type()) != Some(T::TYPE) => {
                 Some(CopyReason::ElementType)
             }
-            Some((_, chunk)) if is_one => chunk.columns.iter().any(ChunkColumn::has_nulls).then_some(CopyReason::Nulls),
+            Some((_, chunk)) if is_one => {
+                chunk.columns.get(self.column).is_some_and(ChunkColumn::has_nulls).then_some(CopyReason::Nulls)
+            }
             Some(_) => Some(CopyReason::Layout),
         };
-        if self.options.copy.copies(reason)? {
-            let shape = Shape { rows, columns: 1 };
-            let array = assemble::<T>(&chunks, shape, DataLayout::ColumnMajor, self.options);
-            return Ok((array.map_err(|error| error.moved(0, column))?.into(), false));
+        if policy.copies(reason)? {
+            let columns = self.column..self.column + 1;
+            return Ok((assemble::<T>(self.chunks, columns, rows, DataLayout::ColumnMajor)?.into(), false));
         }
-        let shared = first.and_then(|(part, _)| share(part.columns[column].as_ref()));
+        let shared = first.and_then(|(array, _)| share(array?.as_ref()));
         Ok((shared.unwrap_or_else(|| Array::<T>::new().into()), true))
     }
 }

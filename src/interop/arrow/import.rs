@@ -2,16 +2,15 @@
 
 use std::borrow::Borrow;
 
-use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch, RecordBatchReader};
+use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{Fields, Schema};
 
 use super::chunks::{Chunk, ChunkColumn, assemble};
 use super::options::ArrowOptions;
-use super::schema::to_dictionary;
-use super::types::{element_type, no_element_type, share};
+use super::plan::{Part, Parts, Plan, in_chunk, whole_shape};
+use super::types::{element_type, share};
 use crate::base::copy::CopyReason;
-use crate::base::element::{Element, ElementType, match_element};
+use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
@@ -72,34 +71,11 @@ impl<T: Element> HomogenNumericTable<T> {
         options: ArrowOptions,
     ) -> Result<Self> {
         let batches: Vec<B> = batches.into_iter().collect();
-        let batches: Vec<&RecordBatch> = batches.iter().map(Borrow::borrow).collect();
-        match &batches[..] {
-            [] => Self::from_array_in(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout),
-            [first, ..] => from_batches(&first.schema(), &batches, &options),
+        let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
+        match parts.first() {
+            None => Self::from_array_in(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout),
+            Some(first) => from_parts(&Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
         }
-    }
-
-    /// Creates one table from all batches of a reader, for instance of a file in Arrow's IPC format. All batches are
-    /// read before the table is created, so that both are in memory for a moment.
-    ///
-    /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
-    ///
-    /// # Examples
-    /// ```
-    /// use arrow_array::RecordBatchIterator;
-    /// use numeric_table::{ArrowOptions, prelude::*};
-    /// let batch = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_record_batch()?;
-    /// let reader = RecordBatchIterator::new([Ok(batch.clone()), Ok(batch.clone())], batch.schema());
-    /// assert_eq!(HomogenNumericTable::<i16>::read_record_batches(reader, ArrowOptions::new())?.row_count(), 4);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self> {
-        let schema = reader.schema();
-        let batches: Result<Vec<_>, _> = reader.collect();
-        let batches = batches.map_err(|source| Error::ArrowReader { source })?;
-        from_batches(&schema, &batches.iter().collect::<Vec<_>>(), &options)
     }
 
     /// Creates a table from lists of the same length that hold `T`: each is a row. No copy.
@@ -164,7 +140,10 @@ impl<T: Element> HomogenNumericTable<T> {
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
             let place = |value| format!("list {}, value {}", value / columns, value % columns); // columns > 0
-            let column = ChunkColumn::new::<T>(values, nulls, &options, "table", place).map_err(refused)?;
+            let column = ChunkColumn::new(values, nulls).and_then(|column| {
+                column.fit::<T>(values.data_type(), options.conversion, options.null, "table", place)
+            });
+            let column = column.map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
         }
         let shape = whole_shape(lists.iter().map(|list| list.len()), columns, Some(T::TYPE))?;
@@ -179,8 +158,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         // Contiguous lists are one column.
         let layout = DataLayout::RowMajor;
-        let values = Shape { rows: shape.element_count_of(T::TYPE)?, columns: 1 };
-        let array = assemble(&chunks, values, layout, &options).map_err(|error| match error {
+        let array = assemble(&chunks, 0..1, shape.element_count_of(T::TYPE)?, layout).map_err(|error| match error {
             Error::ValueNotRepresentable { row, value, target, .. } => {
                 let (row, column) = (row / shape.columns, row % shape.columns);
                 Error::ValueNotRepresentable { row, column, value, target }
@@ -212,94 +190,34 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
     options: ArrowOptions,
 ) -> Result<Box<dyn NumericTable>> {
     let batches: Vec<B> = batches.into_iter().collect();
-    let first = batches.first().map(|batch| batch.borrow().schema());
-    let found = match first.as_ref().and_then(|schema| schema.fields().first()) {
-        None => ElementType::F64, // there are no values
-        Some(field) => element_type(field.data_type()).ok_or_else(|| Error::Arrow {
-            column: 0,
-            name: field.name().clone(),
-            reason: no_element_type(field.data_type()),
-        })?,
+    let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
+    let Some(first) = parts.first() else {
+        return Ok(Box::new(HomogenNumericTable::<f64>::from_record_batches(batches, options)?)); // there are no values
     };
-    match_element!(found, T => Ok(Box::new(HomogenNumericTable::<T>::from_record_batches(batches, options)?)))
+    let plan = Plan::new(first.fields, &options, "batch")?;
+    match_element!(plan.type_of(0), T => Ok(Box::new(from_parts::<T>(&plan, Parts::all(&parts))?)))
 }
 
-fn from_batches<T: Element>(
-    schema: &Schema,
-    batches: &[&RecordBatch],
-    options: &ArrowOptions,
-) -> Result<HomogenNumericTable<T>> {
-    let fields = schema.fields();
-    let mut chunks = Vec::new();
-    for (index, batch) in batches.iter().enumerate() {
-        let place = ChunkPlace { fields, kind: "batch", index, count: batches.len() };
-        place.check_names(batch.schema_ref().fields())?;
-        let columns = batch.columns().iter().enumerate().map(|(column, array)| {
-            let row = |row| format!("row {row}");
-            ChunkColumn::new::<T>(array.as_ref(), array.nulls().cloned(), options, "table", row)
-                .map_err(|reason| place.refused(column, reason))
-        });
-        chunks.push(Chunk { rows: batch.num_rows(), columns: columns.collect::<Result<_>>()? });
-    }
-    let shape = whole_shape(chunks.iter().map(|chunk| chunk.rows), fields.len(), Some(T::TYPE))?;
-    let whole = match batches {
-        [batch] if fields.len() == 1 => Some(batch.column(0).as_ref()),
+/// Creates one table of all rows of parts.
+///
+/// # Errors
+/// Those of [`HomogenNumericTable::from_record_batches`].
+pub(super) fn from_parts<T: Element>(plan: &Plan<'_>, parts: Parts<'_>) -> Result<HomogenNumericTable<T>> {
+    let chunks = plan.chunks(parts, Some(T::TYPE))?;
+    let (columns, options) = (plan.column_count(), plan.options);
+    let shape = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?;
+    let mut indices = plan.indices();
+    let whole = match (parts.parts, indices.next(), indices.next()) {
+        ([part], Some(only), None) => part.columns.get(only).map(AsRef::as_ref),
         _ => None,
     };
-    let dictionary: DataDictionary = to_dictionary(fields, |_| T::TYPE);
+    let dictionary: DataDictionary = plan.dictionary(|_| T::TYPE);
     let layout = options.layout;
     let table = match shared(whole, &chunks, shape, options)? {
         Some(shared) => shared,
-        None => HomogenNumericTable::internal(assemble(&chunks, shape, layout, options)?, shape, layout),
+        None => HomogenNumericTable::internal(assemble(&chunks, 0..columns, shape.rows, layout)?, shape, layout),
     };
     table.described_by(dictionary)
-}
-
-/// One of several chunks, for errors about it.
-pub(super) struct ChunkPlace<'a> {
-    /// The columns that are expected.
-    pub(super) fields: &'a Fields,
-    pub(super) kind: &'static str,
-    pub(super) index: usize,
-    pub(super) count: usize,
-}
-
-impl ChunkPlace<'_> {
-    /// Creates an error about a column of the chunk; rows in the reason are counted from the beginning of the chunk.
-    pub(super) fn refused(&self, column: usize, reason: String) -> Error {
-        let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
-        Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
-    }
-
-    /// Checks that the chunk has the same columns, by their number and names.
-    pub(super) fn check_names(&self, found: &Fields) -> Result<()> {
-        let (count, expected) = (found.len(), self.fields.len());
-        if count != expected {
-            let reason = format!("{count} columns, where {expected} are expected");
-            return Err(self.refused(count.min(expected), reason));
-        }
-        let mut names = self.fields.iter().zip(found);
-        match names.position(|(expected, found)| expected.name() != found.name()) {
-            Some(column) => Err(self.refused(column, format!("its name is {}", found[column].name()))),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
-fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
-    if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
-}
-
-/// Returns the shape of all chunks together.
-pub(super) fn whole_shape(
-    mut rows: impl Iterator<Item = usize>,
-    columns: usize,
-    element: Option<ElementType>,
-) -> Result<Shape> {
-    let shape = |rows| Shape { rows, columns };
-    let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
-    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element })
 }
 
 /// Returns a table that shares the memory of an Arrow array with all values in the right layout, if that is possible

@@ -16,18 +16,31 @@
 //!
 //! Arrow has all element types except `bf16`. Names, types and numbers of categories are stored in the schema.
 //!
-//! `types`: Arrow types of element types; `schema`: descriptions of columns; `export`: tables to Arrow; `import`,
-//! `options`, `chunks`: Arrow to tables; `columns`: Arrow to structures of arrays.
+//! | Arrow | in a table |
+//! | --- | --- |
+//! | integers, floats, `Float16` | the same, on Arrow's memory |
+//! | `Date32`, `Time32`, `Interval(YearMonth)` | its integers, `i32`, on Arrow's memory |
+//! | `Date64`, `Time64`, `Timestamp`, `Duration` | its integers, `i64`, in the unit of the column and of UTC, on Arrow's memory |
+//! | `Boolean` | 0 and 1 |
+//! | `Decimal32`, `64`, `128`, `256` | rounded once, if a conversion was requested; `i64` if 18 digits and no fraction |
+//!
+//! `types`: Arrow types of element types; `decimal`: decimals as numbers; `schema`: descriptions of columns; `export`:
+//! tables to Arrow; `options`: what is asked of an import; `plan`: what is imported of a schema; `chunks`: columns in
+//! parts, and their assembly; `import`, `columns`: homogeneous tables and structures of arrays of parts; `stream`: of
+//! readers, and table files of readers.
 //!
 //! Arrow releases a new major version several times a year. The version that this crate uses is not covered by its own
 //! semantic versioning.
 
 mod chunks;
 mod columns;
+mod decimal;
 mod export;
 mod import;
 mod options;
+mod plan;
 mod schema;
+mod stream;
 mod types;
 
 pub use import::from_record_batches_any;

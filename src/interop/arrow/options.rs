@@ -1,9 +1,15 @@
 //! Options for importing Arrow data.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::base::copy::CopyPolicy;
+use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::Error;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
-use crate::table::DataLayout;
+use crate::table::{ColumnChoice, ColumnKey, DataLayout};
 
 /// Options for creating tables from Arrow data.
 ///
@@ -22,7 +28,7 @@ use crate::table::DataLayout;
 /// assert!(table.value::<f64>(1, 0)?.is_nan());
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 #[must_use]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub struct ArrowOptions {
@@ -31,6 +37,11 @@ pub struct ArrowOptions {
     /// What stands for nulls; errors if nothing does.
     pub(super) null: Option<AnyValue>,
     pub(super) layout: DataLayout,
+    /// The columns that are imported; all if nothing is said.
+    pub(super) columns: Option<Arc<dyn ColumnChoice + Send + Sync>>,
+    /// Columns whose element type is asked for.
+    pub(super) types: Vec<(Arc<dyn ColumnKey + Send + Sync>, ElementType)>,
+    pub(super) expected_rows: usize,
 }
 
 impl ArrowOptions {
@@ -45,7 +56,15 @@ impl ArrowOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new() -> Self {
-        Self { copy: CopyPolicy::IfNeeded, conversion: None, null: None, layout: DataLayout::RowMajor }
+        Self {
+            copy: CopyPolicy::IfNeeded,
+            conversion: None,
+            null: None,
+            layout: DataLayout::RowMajor,
+            columns: None,
+            types: Vec::new(),
+            expected_rows: 0,
+        }
     }
 
     /// Sets whether values are copied.
@@ -65,12 +84,15 @@ impl ArrowOptions {
 
     /// Requests that values of other element types are converted, under a policy. By default, they are an error.
     ///
+    /// Decimals are the numbers that they write, rounded once; which of them a policy refuses is that of a float that
+    /// has the same value. Truth values, 0 and 1, need no conversion, and are of the type that a table has.
+    ///
     /// # Examples
     /// ```
     /// # use numeric_table::{ArrowOptions, prelude::*};
     /// let batch = HomogenNumericTable::from_rows(&[[1_i32, 300]])?.to_record_batch()?;
-    /// let options = ArrowOptions::new();
-    /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], options.convert(policy));
+    /// let options = |policy| ArrowOptions::new().convert(policy);
+    /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], options(policy));
     /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
     /// assert!(matches!(load(ConversionPolicy::Checked), Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
     /// # Ok::<(), numeric_table::Error>(())
@@ -130,6 +152,94 @@ impl ArrowOptions {
     /// ```
     pub fn layout(self, layout: DataLayout) -> Self {
         Self { layout, ..self }
+    }
+
+    /// Chooses columns: an array or a vector of names or of numbers, or a range. They come in that order, and no other
+    /// column is looked at, whatever its type. Lists have no columns to choose from.
+    ///
+    /// Whoever reads the batches may do better: a Parquet reader does not even decode columns that are not asked for.
+    ///
+    /// # Errors
+    /// From the functions that take the options: [`Error::UnknownColumn`], which says which names are similar;
+    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use arrow_array::{ArrayRef, Int16Array, RecordBatch, StringArray};
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let note: ArrayRef = Arc::new(StringArray::from(vec!["fine", "cracked"]));
+    /// let [height, width] = [[10, 20], [3, 4]].map(|values| Arc::new(Int16Array::from(values.to_vec())) as ArrayRef);
+    /// let batch = RecordBatch::try_from_iter([("height", height), ("note", note), ("width", width)]).unwrap();
+    /// let load = |options| HomogenNumericTable::<i16>::from_record_batches([&batch], options);
+    /// assert_eq!(load(ArrowOptions::new().columns(["width", "height"]))?.as_slice()?, [3, 10, 4, 20]);
+    /// let error = load(ArrowOptions::new().columns(["widht"])).unwrap_err();
+    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; near it are "width""#);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn columns(self, columns: impl ColumnChoice + Send + Sync + 'static) -> Self {
+        Self { columns: Some(Arc::new(columns)), ..self }
+    }
+
+    /// Sets the element type of a column of a structure of arrays, by its name or number in the schema. Its values are
+    /// converted under the policy of [`convert`](Self::convert), and as [`Checked`](ConversionPolicy::Checked) does if
+    /// there is none. Homogeneous tables have a type of their own.
+    ///
+    /// # Errors
+    /// From the functions that take the options: [`Error::UnknownColumn`], [`Error::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
+    /// # use numeric_table::{ArrowOptions, SoaNumericTable, prelude::*};
+    /// let count: ArrayRef = Arc::new(Int64Array::from(vec![3, 4]));
+    /// let price = Decimal128Array::from(vec![1999, -50]).with_precision_and_scale(10, 2).unwrap();
+    /// let batch = RecordBatch::try_from_iter([("count", count), ("price", Arc::new(price))]).unwrap();
+    /// let options = ArrowOptions::new().column_type("count", ElementType::U8).column_type("price", ElementType::F32);
+    /// let table = SoaNumericTable::from_record_batches([batch], options)?;
+    /// assert_eq!(table.column_as::<u8>(0)?, [3, 4]);
+    /// assert_eq!(table.column_as::<f32>(1)?, [19.99, -0.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_type(mut self, column: impl ColumnKey + Send + Sync + 'static, element_type: ElementType) -> Self {
+        self.types.push((Arc::new(column), element_type));
+        self
+    }
+
+    /// Says how many rows a reader is expected to have, so that there is room for them before the first is read: then
+    /// nothing is copied as the table grows. A file's footer often tells. There may be more or fewer. Where all batches
+    /// are given at once, this is not looked at.
+    ///
+    /// # Errors
+    /// From the functions that read: [`Error::OutOfMemory`], [`Error::SizeOverflow`] if there is no room for so many.
+    ///
+    /// # Examples
+    /// ```
+    /// # use arrow_array::RecordBatchIterator;
+    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// let batch = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.to_record_batch()?;
+    /// let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    /// let options = ArrowOptions::new().expected_rows(2);
+    /// assert_eq!(HomogenNumericTable::<u8>::read_record_batches(reader, options)?.row_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn expected_rows(self, rows: usize) -> Self {
+        Self { expected_rows: rows, ..self }
+    }
+}
+
+impl fmt::Debug for ArrowOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArrowOptions")
+            .field("copy", &self.copy)
+            .field("conversion", &self.conversion)
+            .field("null", &self.null)
+            .field("layout", &self.layout)
+            .field("chooses_columns", &self.columns.is_some())
+            .field("types", &self.types.iter().map(|(_, element)| element).collect::<Vec<_>>())
+            .field("expected_rows", &self.expected_rows)
+            .finish()
     }
 }
 

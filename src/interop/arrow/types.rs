@@ -1,15 +1,21 @@
 //! The Arrow types of element types, and the arrays of their values.
+//!
+//! Dates, times of day, timestamps, durations and intervals of months are stored by Arrow as integers, and are these
+//! integers here: their units and time zones are in Arrow's schema.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    IntervalYearMonthType, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, IntervalUnit};
 use bytes::Bytes;
 
 use crate::array::{AnyArray, Array};
@@ -39,10 +45,36 @@ pub(super) fn data_type(element: ElementType) -> Result<DataType> {
     match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(Error::UnsupportedElementType { element, target: "Arrow" }))
 }
 
-/// Returns the element type of an Arrow type, if it has one.
+/// Evaluates a body with the values of an array of numbers, or of what Arrow stores as numbers; `None` of another one.
+macro_rules! with_values {
+    ($array:expr, $values:ident => $body:expr) => {
+        with_values! { @each $array, $values, $body; Float32Type Float64Type Int8Type Int16Type Int32Type Int64Type
+            UInt8Type UInt16Type UInt32Type UInt64Type Float16Type Date32Type Date64Type Time32SecondType
+            Time32MillisecondType Time64MicrosecondType Time64NanosecondType TimestampSecondType
+            TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType DurationSecondType
+            DurationMillisecondType DurationMicrosecondType DurationNanosecondType IntervalYearMonthType }
+    };
+    (@each $array:expr, $values:ident, $body:expr; $($arrow:ident)*) => {{
+        $(if let Some(array) = $array.as_primitive_opt::<$arrow>() {
+            let $values = array.values();
+            return Some($body);
+        })*
+        None
+    }};
+}
+
+/// Returns the element type of the values of an Arrow type, as Arrow stores them, if they have one.
 pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
-    let is_it = |&element: &ElementType| match_arrow!(element, P => *data_type == P::DATA_TYPE, none => false);
-    ElementType::ALL.iter().copied().find(is_it)
+    match data_type {
+        DataType::Date32 | DataType::Time32(_) | DataType::Interval(IntervalUnit::YearMonth) => Some(ElementType::I32),
+        DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
+            Some(ElementType::I64)
+        }
+        _ => {
+            let is_it = |&element: &ElementType| match_arrow!(element, P => *data_type == P::DATA_TYPE, none => false);
+            ElementType::ALL.iter().copied().find(is_it)
+        }
+    }
 }
 
 /// Returns what is wrong with a column of a type that is no element type.
@@ -69,17 +101,12 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>) -> Result<ArrayRef> {
 }
 
 /// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if
-/// its type is not an element type.
+/// it has none that a table has.
 pub(super) fn share(array: &dyn arrow_array::Array) -> Option<AnyArray> {
-    match_arrow!(element_type(array.data_type())?, P => {
-        Some(AnyArray::new(Array::from_owner(array.as_primitive_opt::<P>()?.values().clone())))
-    }, none => None)
+    with_values!(array, values => AnyArray::new(Array::from_owner(values.clone())))
 }
 
-/// Borrows the values of an Arrow array. Values of nulls are arbitrary. Returns `None` if its type is not an element
-/// type.
+/// Borrows the values of an Arrow array. Values of nulls are arbitrary. Returns `None` if it has none that a table has.
 pub(super) fn values(array: &dyn arrow_array::Array) -> Option<AnySlice<'_>> {
-    match_arrow!(element_type(array.data_type())?, P => {
-        Some(AnySlice::new::<<P as ArrowPrimitiveType>::Native>(array.as_primitive_opt::<P>()?.values()))
-    }, none => None)
+    with_values!(array, values => AnySlice::new(&values[..]))
 }

@@ -1,0 +1,223 @@
+//! What is imported of a schema: which columns, of which types; and the record batches and struct arrays that have it.
+
+use arrow_array::{Array as ArrowArray, ArrayRef, RecordBatch, StructArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Fields};
+
+use super::chunks::{Chunk, ChunkColumn};
+use super::decimal::{is_decimal, is_integer};
+use super::options::ArrowOptions;
+use super::schema::to_dictionary;
+use super::types::{element_type, no_element_type};
+use crate::base::element::{ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::convert::ConversionPolicy;
+use crate::dictionary::DataDictionary;
+use crate::table::Shape;
+
+/// Rows of all columns that are in memory together: a record batch, or a struct array.
+pub(super) struct Part<'a> {
+    pub(super) fields: &'a Fields,
+    pub(super) columns: &'a [ArrayRef],
+    /// The rows that are null in all columns.
+    pub(super) nulls: Option<&'a NullBuffer>,
+    pub(super) rows: usize,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn of_batch(batch: &'a RecordBatch) -> Self {
+        let fields = batch.schema_ref().fields();
+        Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows() }
+    }
+
+    pub(super) fn of_structs(array: &'a StructArray) -> Self {
+        Self { fields: array.fields(), columns: array.columns(), nulls: array.nulls(), rows: array.len() }
+    }
+}
+
+/// One column of the table.
+struct PlannedColumn {
+    /// Its number in the schema.
+    index: usize,
+    /// The type that was asked for.
+    asked: Option<ElementType>,
+    /// The type that its values have by themselves.
+    own: ElementType,
+}
+
+/// The columns of a table, and which columns of the schema they are.
+pub(super) struct Plan<'o> {
+    pub(super) options: &'o ArrowOptions,
+    /// The columns of the schema.
+    all: Fields,
+    columns: Vec<PlannedColumn>,
+    /// What a part is called in errors.
+    kind: &'static str,
+}
+
+/// Which of several parts some are.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'a> {
+    pub(super) parts: &'a [Part<'a>],
+    /// The number of parts before these, and of all; more than one if that is not known.
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn all(parts: &'a [Part<'a>]) -> Self {
+        Self { parts, first: 0, count: parts.len() }
+    }
+}
+
+impl<'o> Plan<'o> {
+    /// Chooses the columns of a schema.
+    ///
+    /// # Errors
+    /// Those of a choice of columns; [`Error::Arrow`] for a chosen column that is none of numbers.
+    pub(super) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
+        let names = to_dictionary(all, |_| ElementType::F64);
+        let chosen = match &options.columns {
+            None => std::iter::once(0..all.len()).collect(),
+            Some(columns) => columns.ranges_in(&names)?,
+        };
+        let mut columns = Vec::new();
+        for index in chosen.into_iter().flatten() {
+            // The choice may be one that a user has implemented.
+            let out = Error::ColumnOutOfRange { column: index, column_count: all.len() };
+            let field = all.get(index).ok_or(out)?;
+            let own = own_type(field.data_type()).ok_or_else(|| Error::Arrow {
+                column: index,
+                name: field.name().clone(),
+                reason: no_element_type(field.data_type()),
+            })?;
+            columns.push(PlannedColumn { index, asked: None, own });
+        }
+        for (key, element) in &options.types {
+            let index = key.column_in(&names)?;
+            columns.iter_mut().filter(|column| column.index == index).for_each(|column| column.asked = Some(*element));
+        }
+        Ok(Self { options, all: all.clone(), columns, kind })
+    }
+
+    /// Returns the columns of the schema that become those of the table.
+    pub(super) fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.columns.iter().map(|column| column.index)
+    }
+
+    /// Returns the number of columns of the table.
+    pub(super) fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Returns the type of a column in a table whose columns have their own.
+    pub(super) fn type_of(&self, column: usize) -> ElementType {
+        self.columns.get(column).map_or(ElementType::F64, |column| column.asked.unwrap_or(column.own))
+    }
+
+    /// Describes the columns of a table, whose column `i` has the type `element_type(i)`.
+    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+        let fields: Fields = self.columns.iter().filter_map(|column| self.all.get(column.index).cloned()).collect();
+        to_dictionary(&fields, element_type)
+    }
+
+    /// Takes the columns of parts, for a table of one type or, with `None`, one whose columns have their own.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] if parts differ in the number or the names of columns, or a column cannot be taken.
+    pub(super) fn chunks<'a>(&self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
+        let mut chunks = Vec::new();
+        for (index, part) in parts.parts.iter().enumerate() {
+            let place = self.place(parts, index);
+            self.check_names(part, &place)?;
+            let columns = self.columns.iter().enumerate().map(|(column, planned)| {
+                self.column(part, planned, one, self.type_of(column))
+                    .map_err(|reason| place.refused(planned.index, reason))
+            });
+            chunks.push(Chunk { rows: part.rows, columns: columns.collect::<Result<_>>()? });
+        }
+        Ok(chunks)
+    }
+
+    fn column<'a>(
+        &self,
+        part: &Part<'a>,
+        planned: &PlannedColumn,
+        one: Option<ElementType>,
+        own: ElementType,
+    ) -> Result<ChunkColumn<'a>, String> {
+        let array = part.columns.get(planned.index).ok_or("it is missing")?; // never: the names have been compared
+        let nulls = NullBuffer::union(part.nulls, array.nulls());
+        let asked = planned.asked.filter(|_| one.is_none()).map(|_| ConversionPolicy::Checked);
+        let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { "column" });
+        let values = ChunkColumn::new(array.as_ref(), nulls)?;
+        let row = |row| format!("row {row}");
+        match_element!(one.unwrap_or(own), T => {
+            values.fit::<T>(array.data_type(), conversion, self.options.null, whole, row)
+        })
+    }
+
+    /// Checks that a part has the columns that are chosen, and no others if all are.
+    fn check_names(&self, part: &Part<'_>, place: &ChunkPlace<'_>) -> Result<()> {
+        let (count, expected) = (part.fields.len(), self.all.len());
+        if self.options.columns.is_none() && count != expected {
+            let reason = format!("{count} columns, where {expected} are expected");
+            return Err(place.refused(count.min(expected), reason));
+        }
+        for &PlannedColumn { index, .. } in &self.columns {
+            match (part.fields.get(index), self.all.get(index)) {
+                (Some(found), Some(expected)) if found.name() == expected.name() => {}
+                (Some(found), _) => return Err(place.refused(index, format!("its name is {}", found.name()))),
+                (None, _) => return Err(place.refused(index, format!("there are only {count} columns"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, parts: Parts<'_>, index: usize) -> ChunkPlace<'_> {
+        ChunkPlace { fields: &self.all, kind: self.kind, index: parts.first.saturating_add(index), count: parts.count }
+    }
+}
+
+/// Returns the element type of the values of an Arrow type, as Arrow stores them or as they are written down.
+fn own_type(data_type: &DataType) -> Option<ElementType> {
+    match data_type {
+        DataType::Boolean => Some(ElementType::U8),
+        _ if is_integer(data_type) => Some(ElementType::I64),
+        _ if is_decimal(data_type) => Some(ElementType::F64),
+        _ => element_type(data_type),
+    }
+}
+
+/// One of several chunks, for errors about it.
+pub(super) struct ChunkPlace<'a> {
+    /// The columns that are expected.
+    fields: &'a Fields,
+    kind: &'static str,
+    index: usize,
+    count: usize,
+}
+
+impl ChunkPlace<'_> {
+    /// Creates an error about a column of the chunk; rows in the reason are counted from the beginning of the chunk.
+    fn refused(&self, column: usize, reason: String) -> Error {
+        let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
+        Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
+    }
+}
+
+/// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
+pub(super) fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
+    if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
+}
+
+/// Returns the shape of all chunks together.
+pub(super) fn whole_shape(
+    mut rows: impl Iterator<Item = usize>,
+    columns: usize,
+    element: Option<ElementType>,
+) -> Result<Shape> {
+    let shape = |rows| Shape { rows, columns };
+    let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
+    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element })
+}
