@@ -222,7 +222,7 @@ pub use crate::interop::sparse::SprsIndex;
 pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-pub use crate::interop::{ArrowOptions, from_record_batches_any};
+pub use crate::interop::{ArrowExportOptions, ArrowOptions, from_record_batches_any};
 #[cfg(feature = "npz")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
 pub use crate::interop::{

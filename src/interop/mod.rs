@@ -24,7 +24,7 @@ pub(crate) mod sparse;
 mod text;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{ArrowOptions, from_record_batches_any};
+pub use arrow::{ArrowExportOptions, ArrowOptions, from_record_batches_any};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 pub use ndarray::NdarraySource;
 #[cfg(feature = "npy")]

@@ -3,6 +3,8 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 #[cfg(feature = "arrow")]
+mod arrow_export;
+#[cfg(feature = "arrow")]
 mod arrow_mixed;
 #[cfg(feature = "arrow")]
 mod arrow_refused;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 
+use super::options::ArrowExportOptions;
 use super::schema::to_schema;
-use super::types::{data_type, to_arrow};
+use super::types::{data_type, nulls_of_nans, to_arrow};
 use crate::array::{AnyArray, Array};
 use crate::base::copy::{CopyPolicy, CopyReason};
 use crate::base::element::{Element, match_element};
@@ -42,11 +43,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
-        self.to_record_batch_with(CopyPolicy::IfNeeded)
+        self.to_record_batch_with(ArrowExportOptions::new())
     }
 
     /// Returns a record batch as [`to_record_batch`](Self::to_record_batch) does, with a choice of whether values are
-    /// copied.
+    /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
     ///
     /// # Errors
     /// Those of [`to_record_batch`](Self::to_record_batch); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a
@@ -61,14 +62,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn to_record_batch_with(&self, policy: CopyPolicy) -> Result<RecordBatch> {
+    pub fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
+        let options = options.into();
         data_type(T::TYPE)?; // without columns, too
-        let schema = to_schema(self.dictionary(), self.column_count())?;
-        let (values, stride) = lines(self, self.view()?.transposed(), policy)?;
+        let schema = to_schema(self.dictionary(), self.column_count(), options)?;
+        let (values, stride) = lines(self, self.view()?.transposed(), options.copy)?;
         let rows = self.row_count();
         batch(schema, rows, |column| {
             let start = column * stride;
-            to_arrow(if rows == 0 { Array::new() } else { values.slice(start..start + rows)? })
+            values_of(if rows == 0 { Array::new() } else { values.slice(start..start + rows)? }, options)
         })
     }
 
@@ -92,11 +94,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_fixed_size_list(&self) -> Result<FixedSizeListArray> {
-        self.to_fixed_size_list_with(CopyPolicy::IfNeeded)
+        self.to_fixed_size_list_with(ArrowExportOptions::new())
     }
 
     /// Returns lists as [`to_fixed_size_list`](Self::to_fixed_size_list) does, with a choice of whether values are
-    /// copied.
+    /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
     ///
     /// # Errors
     /// Those of [`to_fixed_size_list`](Self::to_fixed_size_list); [`Error::CopyRequired`] under [`CopyPolicy::Never`]
@@ -112,14 +114,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn to_fixed_size_list_with(&self, policy: CopyPolicy) -> Result<FixedSizeListArray> {
+    pub fn to_fixed_size_list_with(&self, options: impl Into<ArrowExportOptions>) -> Result<FixedSizeListArray> {
+        let options = options.into();
         let (data_type, shape, view) = (data_type(T::TYPE)?, self.shape(), self.view()?);
         let overflow = || Error::SizeOverflow { shape, element: Some(T::TYPE) };
         let length = i32::try_from(shape.columns).map_err(|_| overflow())?;
-        let (values, _) = lines(self, view, policy)?; // rows of row-major tables are contiguous
+        let (values, _) = lines(self, view, options.copy)?; // rows of row-major tables are contiguous
         let values = values.slice(..shape.element_count()?)?;
-        let field = Arc::new(Field::new_list_field(data_type, false));
-        FixedSizeListArray::try_new_with_length(field, length, to_arrow(values)?, None, shape.rows)
+        let field = Arc::new(Field::new_list_field(data_type, options.has_null_for_nan && T::TYPE.is_float()));
+        FixedSizeListArray::try_new_with_length(field, length, values_of(values, options)?, None, shape.rows)
             .map_err(|_| overflow())
     }
 }
@@ -171,6 +174,27 @@ impl SoaNumericTable {
         let table: &dyn NumericTable = self;
         table.to_record_batch()
     }
+
+    /// Returns a record batch as [`to_record_batch`](Self::to_record_batch) does, with a choice of whether values are
+    /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
+    ///
+    /// # Errors
+    /// Those of [`to_record_batch`](Self::to_record_batch).
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_array::Array;
+    /// use numeric_table::{ArrowExportOptions, SoaNumericTable};
+    /// let table = SoaNumericTable::from_columns([("a", vec![f32::NAN, 1.0])])?;
+    /// let batch = table.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
+    /// assert!(batch.column(0).is_null(0) && batch.column(0).is_valid(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
+        let table: &dyn NumericTable = self;
+        table.to_record_batch_with(options)
+    }
 }
 
 impl dyn NumericTable + '_ {
@@ -197,10 +221,11 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
-        self.to_record_batch_with(CopyPolicy::IfNeeded)
+        self.to_record_batch_with(ArrowExportOptions::new())
     }
 
-    /// Returns a record batch as `to_record_batch` does, with a choice of whether values are copied.
+    /// Returns a record batch as `to_record_batch` does, with a choice of whether values are copied ([`CopyPolicy`]) or
+    /// with other options: whether NaN becomes null.
     ///
     /// # Errors
     /// Those of `to_record_batch`; [`Error::CopyRequired`] under [`CopyPolicy::Never`] if a column cannot be shared.
@@ -214,37 +239,48 @@ impl dyn NumericTable + '_ {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn to_record_batch_with(&self, policy: CopyPolicy) -> Result<RecordBatch> {
+    pub fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
+        let options = options.into();
         if let Some(element) = self.uniform_type() {
             let homogeneous = match_element!(element, T => {
-                self.downcast_ref::<HomogenNumericTable<T>>().map(|table| table.to_record_batch_with(policy))
+                self.downcast_ref::<HomogenNumericTable<T>>().map(|table| table.to_record_batch_with(options))
             });
             if let Some(batch) = homogeneous {
                 return batch;
             }
         }
         let Shape { rows, columns } = self.shape();
-        let schema = to_schema(self.dictionary(), columns)?;
+        let schema = to_schema(self.dictionary(), columns, options)?;
         batch(
             schema,
             rows,
-            |column| match_element!(self.column_type(column)?, T => column_of::<T>(self, column, policy)),
+            |column| match_element!(self.column_type(column)?, T => column_of::<T>(self, column, options)),
         )
     }
 }
 
 /// Returns a column of a table, which shares its memory if possible and permitted.
-fn column_of<T: Element>(table: &(dyn NumericTable + '_), column: usize, policy: CopyPolicy) -> Result<ArrayRef> {
+fn column_of<T: Element>(
+    table: &(dyn NumericTable + '_),
+    column: usize,
+    options: ArrowExportOptions,
+) -> Result<ArrayRef> {
     let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
     let shared = match table.array_of(&region, T::TYPE)? {
         Some((array, range)) => array.downcast::<T>().map(|array| array.slice(range)).transpose()?,
         None => None,
     };
-    let copies = policy.copies(shared.is_none().then_some(CopyReason::Layout))?;
+    let copies = options.copy.copies(shared.is_none().then_some(CopyReason::Layout))?;
     match shared.filter(|_| !copies) {
-        Some(values) => to_arrow(values),
-        None => to_arrow::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?),
+        Some(values) => values_of(values, options),
+        None => values_of::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?, options),
     }
+}
+
+/// Creates an Arrow array of values, without a copy; NaNs are null if the options say so.
+fn values_of<T: Element>(values: Array<T>, options: ArrowExportOptions) -> Result<ArrayRef> {
+    let nulls = if options.has_null_for_nan { nulls_of_nans(&values)? } else { None };
+    to_arrow(values, nulls)
 }
 
 /// Creates a record batch of columns, which must have the types of the schema and `rows` values.

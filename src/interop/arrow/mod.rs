@@ -44,4 +44,4 @@ mod stream;
 mod types;
 
 pub use import::from_record_batches_any;
-pub use options::ArrowOptions;
+pub use options::{ArrowExportOptions, ArrowOptions};

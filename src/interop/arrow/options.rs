@@ -1,4 +1,4 @@
-//! Options for importing Arrow data.
+//! Options for importing Arrow data, and for exporting it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -246,5 +246,85 @@ impl fmt::Debug for ArrowOptions {
 impl Default for ArrowOptions {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Options for creating Arrow data from tables. A [`CopyPolicy`] is options too.
+///
+/// # Examples
+/// ```
+/// use arrow_array::Array;
+/// use numeric_table::{ArrowExportOptions, prelude::*};
+/// let table = HomogenNumericTable::from_rows(&[[1.5, 2.5], [f64::NAN, 3.5]])?;
+/// let batch = table.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
+/// assert_eq!((batch.column(0).null_count(), batch.column(1).null_count()), (1, 0));
+/// assert!(batch.column(0).is_null(1));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+pub struct ArrowExportOptions {
+    pub(super) copy: CopyPolicy,
+    pub(super) has_null_for_nan: bool,
+}
+
+impl ArrowExportOptions {
+    /// Creates the default options: values are copied only if needed, and no value is null.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowExportOptions, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.5], [f64::NAN]])?;
+    /// let batch = table.to_record_batch_with(ArrowExportOptions::new())?;
+    /// assert!(!batch.schema().field(0).is_nullable());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self { copy: CopyPolicy::IfNeeded, has_null_for_nan: false }
+    }
+
+    /// Sets whether values are copied.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowExportOptions, CopyPolicy, prelude::*};
+    /// let rows = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// let error = rows.to_record_batch_with(ArrowExportOptions::new().copy(CopyPolicy::Never)).unwrap_err();
+    /// assert!(matches!(error, Error::CopyRequired { .. }));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn copy(self, copy: CopyPolicy) -> Self {
+        Self { copy, ..self }
+    }
+
+    /// Sets whether NaN becomes null. Then the schema says of all columns of floats that they are nullable, whether
+    /// they have a NaN or not, so that all batches of a stream have one schema. The values stay where they are, shared
+    /// if they would be otherwise: nulls are one bit for each value of a column that has any.
+    ///
+    /// # Examples
+    /// ```
+    /// # use arrow_array::Array;
+    /// # use numeric_table::{AnyArray, ArrowExportOptions, SoaNumericTable, prelude::*};
+    /// let columns = [("share", AnyArray::from(vec![0.5_f32, f32::NAN])), ("count", AnyArray::from(vec![1_u8, 2]))];
+    /// let batch = SoaNumericTable::from_columns(columns)?.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
+    /// let nullable: Vec<bool> = batch.schema().fields().iter().map(|field| field.is_nullable()).collect();
+    /// assert_eq!((nullable, batch.column(0).is_null(1)), (vec![true, false], true));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn nan_to_null(self, has_null_for_nan: bool) -> Self {
+        Self { has_null_for_nan, ..self }
+    }
+}
+
+impl Default for ArrowExportOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<CopyPolicy> for ArrowExportOptions {
+    fn from(copy: CopyPolicy) -> Self {
+        Self::new().copy(copy)
     }
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use arrow_schema::{Field, Fields, Schema};
 
+use super::options::ArrowExportOptions;
 use super::types::data_type;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -28,7 +29,7 @@ const COLUMN_BYTES: usize = 512;
 /// [`Error::OutOfMemory`] if there is not enough memory for the columns, even without values;
 /// [`Error::UnsupportedElementType`] for `bf16`, if all columns have that type; else [`Error::Arrow`] for the first
 /// column that has.
-pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize) -> Result<Schema> {
+pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: ArrowExportOptions) -> Result<Schema> {
     let bytes = columns.saturating_mul(COLUMN_BYTES);
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     let is_mixed = dictionary.uniform_type().is_none();
@@ -53,7 +54,8 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize) -> Result<S
         if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
-        Ok(Field::new(name, data_type, false).with_metadata(metadata))
+        let is_nullable = options.has_null_for_nan && feature.element_type.is_float();
+        Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata))
     };
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
 }

@@ -14,7 +14,7 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, IntervalUnit};
 use bytes::Bytes;
 
@@ -86,18 +86,37 @@ pub(super) fn no_element_type(data_type: &DataType) -> String {
 ///
 /// # Errors
 /// [`Error::UnsupportedElementType`] for `bf16`.
-pub(super) fn to_arrow<T: Element>(values: Array<T>) -> Result<ArrayRef> {
-    fn make<P: ArrowPrimitiveType>(bytes: Array<u8>) -> ArrayRef {
+pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    fn make<P: ArrowPrimitiveType>(bytes: Array<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
         let count = bytes.len() / size_of::<P::Native>();
         let values = match count {
             0 => ScalarBuffer::from(Vec::new()),
             _ => ScalarBuffer::new(Buffer::from(Bytes::from_owner(bytes)), 0, count),
         };
-        Arc::new(PrimitiveArray::<P>::new(values, None))
+        Arc::new(PrimitiveArray::<P>::new(values, nulls))
     }
+    let nulls = nulls.filter(|nulls| nulls.len() == values.len()); // always: they were made of the values
     let bytes = values.reinterpret::<u8>()?;
     let unsupported = Error::UnsupportedElementType { element: T::TYPE, target: "Arrow" };
-    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes)), none => Err(unsupported))
+    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported))
+}
+
+/// Returns where the NaNs are, as nulls; `None` if there are none.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffer>> {
+    let is_nan = |value: &T| value.ne(value);
+    let Some(first) = values.iter().position(is_nan).filter(|_| T::TYPE.is_float()) else { return Ok(None) };
+    let (mut bits, room) = (Vec::new(), values.len().div_ceil(8));
+    bits.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    bits.resize(first / 8, u8::MAX);
+    bits.extend(
+        values[first / 8 * 8..].chunks(8).map(|values| {
+            values.iter().enumerate().fold(0, |byte, (bit, value)| byte | u8::from(!is_nan(value)) << bit)
+        }),
+    );
+    Ok(Some(NullBuffer::new(BooleanBuffer::new(Buffer::from(bits), 0, values.len()))))
 }
 
 /// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if
