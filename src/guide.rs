@@ -54,6 +54,7 @@ macro_rules! links {
 [examples csv_files]: crate::guide#in-the-repository
 [examples dynamic_tables]: crate::guide#in-the-repository
 [examples kinds]: crate::guide#in-the-repository
+[examples parquet]: crate::guide#in-the-repository
 [examples row_blocks]: crate::guide#in-the-repository
 [examples serialize]: crate::guide#in-the-repository
 [examples shared_array]: crate::guide#in-the-repository

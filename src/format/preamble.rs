@@ -70,7 +70,15 @@ impl Preamble {
     /// # Errors
     /// [`Error::Format`] if the file would be longer than a file can be.
     pub(super) fn new(header: &EncodedHeader, payload_length: u64, chunk_size: u32) -> Result<Self> {
-        let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).next_multiple_of(PAYLOAD_ALIGNMENT);
+        Self::with_room(header, 0, payload_length, chunk_size)
+    }
+
+    /// Lays out a file as [`new`](Self::new) does, with values that begin at byte `start` or later.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub(super) fn with_room(header: &EncodedHeader, start: u64, payload_length: u64, chunk_size: u32) -> Result<Self> {
+        let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).max(start).next_multiple_of(PAYLOAD_ALIGNMENT);
         let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| {
             Error::format(payload_offset, format!("{payload_length} bytes of values are more than a file can hold"))
         })?;

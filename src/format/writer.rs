@@ -334,7 +334,8 @@ impl<T: Element> TableWriter<T> {
         let header = header.map_err(|error| error.in_file(self.new.path()))?;
         let payload_length = shape.element_count_of(T::TYPE)? * size_of::<T>();
         let output = Output { sink: &self.new, path: self.new.path() };
-        let preamble = Preamble::new(&header, payload_length as u64, self.start.chunk_size)?;
+        let start = self.start.payload_offset;
+        let preamble = Preamble::with_room(&header, start, payload_length as u64, self.start.chunk_size)?;
         // Past the rows there may be bytes of an append that failed or panicked, and there is space that was reserved.
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
@@ -342,6 +343,44 @@ impl<T: Element> TableWriter<T> {
         write_checksums(&output, &preamble, vec![self.sums])?;
         write_front(&output, &preamble, &header)?;
         self.new.commit()
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl<T: Element> TableWriter<T> {
+    /// Leaves so many bytes of room for words that [`describe`](Self::describe) adds later, unless there are rows.
+    ///
+    /// # Errors
+    /// [`Error::Format`], [`Error::OutOfMemory`].
+    pub(crate) fn reserve_words(&mut self, bytes: u64) -> Result<()> {
+        if self.rows == 0 {
+            let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &self.dictionary);
+            let header = header.map_err(|error| error.in_file(self.new.path()))?;
+            let start = self.start.payload_offset.saturating_add(bytes);
+            self.start = Preamble::with_room(&header, start, 0, self.start.chunk_size)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the description of the columns.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`]; [`Error::Format`] if there is no room for it before the values. Nothing is changed.
+    pub(crate) fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
+        dictionary.check(self.dictionary.len(), T::TYPE)?;
+        let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &dictionary);
+        let header = header.map_err(|error| error.in_file(self.new.path()))?;
+        let (needed, start) = (Preamble::new(&header, 0, 0)?.payload_offset, self.start.payload_offset);
+        if needed > start {
+            let reason = format!("names and words of columns take {needed} bytes, and there is room for {start}");
+            return Err(Error::format(start, reason).in_file(self.new.path()));
+        }
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    pub(crate) fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
     }
 }
 

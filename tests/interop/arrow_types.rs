@@ -273,7 +273,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn any_decimal_is_rounded_once(low in any::<u128>(), high in any::<i128>(), cut in 0_u8..=253, scale in -30_i8..=76) {
+    fn any_decimal_is_rounded_once(
+        low in any::<u128>(),
+        high in any::<i128>(),
+        cut in 0_u8..=253,
+        scale in -30_i8..=76,
+    ) {
         let significand = i256::from_parts(low, high) >> cut;
         // As many digits as the type has.
         let precision = (76 + scale.min(0)) as u8;

@@ -12,6 +12,8 @@ mod arrow_refused;
 mod arrow_stream;
 #[cfg(feature = "arrow")]
 mod arrow_types;
+#[cfg(feature = "arrow")]
+mod arrow_words;
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 mod copy_policy;
 #[cfg(feature = "ndarray")]

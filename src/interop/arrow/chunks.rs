@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 
 use super::decimal::{Decimals, is_integer};
 use super::types::{no_element_type, values};
+use super::words::{Refusal, Words, is_words};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -47,7 +48,7 @@ enum Source<'a> {
     /// Arrow's memory.
     Shared(AnySlice<'a>),
     Decimals(Decimals<'a>),
-    /// Truth values, as 0 and 1: numbers that have no type of their own.
+    /// Truth values, as 0 and 1, and indices of words: numbers that have no type of their own.
     Made(AnyArray),
 }
 
@@ -55,18 +56,33 @@ impl<'a> ChunkColumn<'a> {
     /// Takes the values of an array of numbers, or of what can become numbers.
     ///
     /// # Errors
-    /// The reason why a table cannot hold them; [`Error::OutOfMemory`] as a reason.
-    pub(super) fn new(array: &'a dyn ArrowArray, nulls: Option<NullBuffer>) -> Result<Self, String> {
+    /// The reason why a table cannot hold them; [`Error::OutOfMemory`].
+    pub(super) fn new(
+        array: &'a dyn ArrowArray,
+        mut nulls: Option<NullBuffer>,
+        words: Option<&mut Words>,
+    ) -> Result<Self, Refusal> {
         let source = match (values(array), Decimals::of(array)?) {
             (Some(values), _) => Source::Shared(values),
             (_, Some(decimals)) => Source::Decimals(decimals),
-            _ => match array.as_boolean_opt() {
-                Some(array) => Source::Made(bytes_of(array.values()).map_err(|error| error.to_string())?),
-                None => return Err(no_element_type(array.data_type())),
+            _ => match (array.as_boolean_opt(), words.filter(|_| is_words(array.data_type()))) {
+                (Some(array), _) => Source::Made(bytes_of(array.values())?),
+                (_, Some(words)) => {
+                    let (indices, all_nulls) = words.indices(array, nulls)?;
+                    nulls = all_nulls;
+                    Source::Made(indices)
+                }
+                _ => return Err(no_element_type(array.data_type()).into()),
             },
         };
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
         Ok(Self { values: source, nulls, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact })
+    }
+
+    /// Takes indices that have been made before.
+    pub(super) fn of_indices(indices: &'a AnyArray) -> Self {
+        let values = Source::Shared(indices.as_slice());
+        Self { values, nulls: None, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact }
     }
 
     /// Checks that `whole`, a table or a column of `T`, can hold the values, under the policy that `conversion` names.
@@ -75,13 +91,13 @@ impl<'a> ChunkColumn<'a> {
     /// # Errors
     /// The reason why the table cannot hold them.
     pub(super) fn fit<T: Element>(
-        mut self,
+        &mut self,
         data_type: &DataType,
         conversion: Option<ConversionPolicy>,
         null: Option<AnyValue>,
         whole: &str,
         place: impl Fn(usize) -> String,
-    ) -> Result<Self, String> {
+    ) -> Result<(), String> {
         let other = match &self.values {
             Source::Shared(values) => Some(values.element_type().to_string()),
             Source::Decimals(_) if is_integer(data_type) => Some(ElementType::I64.to_string()),
@@ -96,7 +112,7 @@ impl<'a> ChunkColumn<'a> {
                 return Err(format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE));
             }
         }
-        let Some(nulls) = &self.nulls else { return Ok(self) };
+        let Some(nulls) = &self.nulls else { return Ok(()) };
         let what = || {
             let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
             format!("{} nulls, the first in {}", nulls.null_count(), place(first))
@@ -109,7 +125,7 @@ impl<'a> ChunkColumn<'a> {
             Loss::NanToInteger => return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE)),
             _ => return Err(format!("{}, and {} does not hold {null}, which stands for them", what(), T::TYPE)),
         }
-        Ok(self)
+        Ok(())
     }
 
     pub(super) fn has_nulls(&self) -> bool {

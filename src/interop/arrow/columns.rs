@@ -89,7 +89,7 @@ impl SoaNumericTable {
         let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
         match parts.first() {
             None => Ok(Self::new()),
-            Some(first) => columns_of(&Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
+            Some(first) => columns_of(&mut Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
         }
     }
 
@@ -140,7 +140,7 @@ impl SoaNumericTable {
         let parts: Vec<Part<'_>> = arrays.iter().map(|array| Part::of_structs(array.borrow())).collect();
         match parts.first() {
             None => Ok(Self::new()),
-            Some(first) => columns_of(&Plan::new(first.fields, &options, "array")?, Parts::all(&parts)),
+            Some(first) => columns_of(&mut Plan::new(first.fields, &options, "array")?, Parts::all(&parts)),
         }
     }
 }
@@ -176,11 +176,12 @@ impl<'t> RowMergedNumericTable<'t> {
         let Some(first) = parts.first() else {
             return Self::new([Box::new(SoaNumericTable::new()) as Box<dyn NumericTable + 't>]);
         };
-        let plan = Plan::new(first.fields, &options, "batch")?;
+        let mut plan = Plan::new(first.fields, &options, "batch")?;
+        let chunks = plan.chunks(Parts::all(&parts), None)?;
         let mut tables = Vec::new();
-        for (first, part) in parts.iter().enumerate() {
-            let part = Parts { parts: std::slice::from_ref(part), first, count: parts.len() };
-            tables.push(Box::new(columns_of(&plan, part)?) as Box<dyn NumericTable + 't>);
+        for (part, chunk) in parts.iter().zip(&chunks) {
+            let table = table_of(&plan, std::slice::from_ref(part), std::slice::from_ref(chunk))?;
+            tables.push(Box::new(table) as Box<dyn NumericTable + 't>);
         }
         Self::new(tables)
     }
@@ -190,12 +191,17 @@ impl<'t> RowMergedNumericTable<'t> {
 ///
 /// # Errors
 /// Those of [`SoaNumericTable::from_record_batches`].
-pub(super) fn columns_of(plan: &Plan<'_>, parts: Parts<'_>) -> Result<SoaNumericTable> {
+pub(super) fn columns_of(plan: &mut Plan<'_>, parts: Parts<'_>) -> Result<SoaNumericTable> {
     let chunks = plan.chunks(parts, None)?;
+    table_of(plan, parts.parts, &chunks)
+}
+
+/// Creates one table of all rows of parts, of which chunks have been made.
+fn table_of(plan: &Plan<'_>, parts: &[Part<'_>], chunks: &[Chunk<'_>]) -> Result<SoaNumericTable> {
     let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), plan.column_count(), None)?.rows;
     let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
     for (column, index) in plan.indices().enumerate() {
-        let source = Source { parts: parts.parts, chunks: &chunks, index, column };
+        let source = Source { parts, chunks, index, column };
         let (array, is_shared) =
             match_element!(plan.type_of(column), T => source.values::<T>(rows, plan.options.copy)?);
         columns.push(array);
@@ -203,7 +209,7 @@ pub(super) fn columns_of(plan: &Plan<'_>, parts: Parts<'_>) -> Result<SoaNumeric
             owner = MemoryStatus::UserAllocated;
         }
     }
-    Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column)), rows, columns, owner))
+    Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column))?, rows, columns, owner))
 }
 
 /// One column of parts, and of the chunks made of them.

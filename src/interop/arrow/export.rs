@@ -6,14 +6,16 @@ use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions}
 use arrow_schema::{Field, Schema};
 
 use super::options::ArrowExportOptions;
-use super::schema::to_schema;
+use super::schema::{to_schema, words_of};
 use super::types::{data_type, nulls_of_nans, to_arrow};
+use super::words::{Refusal, to_words};
 use crate::array::{AnyArray, Array};
 use crate::base::copy::{CopyPolicy, CopyReason};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
+use crate::dictionary::{Categories, DataDictionary};
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
 
@@ -64,13 +66,20 @@ impl<T: Element> HomogenNumericTable<T> {
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
         let options = options.into();
-        data_type(T::TYPE)?; // without columns, too
+        let has_words = self.dictionary().listed().any(|feature| words_of(feature, options).is_some());
+        if !has_words {
+            data_type(T::TYPE)?; // without columns, too
+        }
         let schema = to_schema(self.dictionary(), self.column_count(), options)?;
         let (values, stride) = lines(self, self.view()?.transposed(), options.copy)?;
         let rows = self.row_count();
         batch(schema, rows, |column| {
             let start = column * stride;
-            values_of(if rows == 0 { Array::new() } else { values.slice(start..start + rows)? }, options)
+            let values = if rows == 0 { Array::new() } else { values.slice(start..start + rows)? };
+            match words_of(self.dictionary().feature(column)?, options) {
+                Some(words) => words_column(&values, column, self.dictionary(), words, options),
+                None => values_of(values, options),
+            }
         })
     }
 
@@ -270,11 +279,34 @@ fn column_of<T: Element>(
         Some((array, range)) => array.downcast::<T>().map(|array| array.slice(range)).transpose()?,
         None => None,
     };
+    if let Some(words) = words_of(table.dictionary().feature(column)?, options) {
+        let copy = || downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?);
+        let values = shared.map_or_else(copy, Ok)?;
+        return words_column::<T>(&values, column, table.dictionary(), words, options);
+    }
     let copies = options.copy.copies(shared.is_none().then_some(CopyReason::Layout))?;
     match shared.filter(|_| !copies) {
         Some(values) => values_of(values, options),
         None => values_of::<T>(downcast(copy_of(table, &region, T::TYPE, ConversionPolicy::Saturate)?)?, options),
     }
+}
+
+/// Creates an Arrow dictionary of the words of a column, whose values are their indices.
+fn words_column<T: Element>(
+    values: &[T],
+    column: usize,
+    dictionary: &DataDictionary,
+    words: &Categories,
+    options: ArrowExportOptions,
+) -> Result<ArrayRef> {
+    options.copy.copies(Some(CopyReason::ElementType))?;
+    to_words(values, words, options.has_null_for_nan).map_err(|refusal| match refusal {
+        Refusal::Error(error) => error,
+        Refusal::Reason(reason) => {
+            let name = dictionary.feature(column).ok().and_then(|feature| feature.name.clone()).unwrap_or_default();
+            Error::Arrow { column, name, reason }
+        }
+    })
 }
 
 /// Creates an Arrow array of values, without a copy; NaNs are null if the options say so.

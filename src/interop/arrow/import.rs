@@ -9,6 +9,7 @@ use super::chunks::{Chunk, ChunkColumn, assemble};
 use super::options::ArrowOptions;
 use super::plan::{Part, Parts, Plan, in_chunk, whole_shape};
 use super::types::{element_type, share};
+use super::words::Refusal;
 use crate::base::copy::CopyReason;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
@@ -74,7 +75,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
         match parts.first() {
             None => Self::from_array_in(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout),
-            Some(first) => from_parts(&Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
+            Some(first) => from_parts(&mut Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
         }
     }
 
@@ -140,10 +141,12 @@ impl<T: Element> HomogenNumericTable<T> {
             let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
             let values = list.values().as_ref();
             let place = |value| format!("list {}, value {}", value / columns, value % columns); // columns > 0
-            let column = ChunkColumn::new(values, nulls).and_then(|column| {
-                column.fit::<T>(values.data_type(), options.conversion, options.null, "table", place)
-            });
-            let column = column.map_err(refused)?;
+            let mut column = ChunkColumn::new(values, nulls, None).map_err(|refusal| match refusal {
+                Refusal::Reason(reason) => refused(reason),
+                Refusal::Error(error) => error,
+            })?;
+            let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, "table", place);
+            fits.map_err(refused)?;
             chunks.push(Chunk { rows: values.len(), columns: vec![column] });
         }
         let shape = whole_shape(lists.iter().map(|list| list.len()), columns, Some(T::TYPE))?;
@@ -194,15 +197,18 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
     let Some(first) = parts.first() else {
         return Ok(Box::new(HomogenNumericTable::<f64>::from_record_batches(batches, options)?)); // there are no values
     };
-    let plan = Plan::new(first.fields, &options, "batch")?;
-    match_element!(plan.type_of(0), T => Ok(Box::new(from_parts::<T>(&plan, Parts::all(&parts))?)))
+    let mut plan = Plan::new(first.fields, &options, "batch")?;
+    if plan.starts_with_words() {
+        plan.chunks(Parts::all(&parts), None)?; // the type depends on how many there are
+    }
+    match_element!(plan.type_of(0), T => Ok(Box::new(from_parts::<T>(&mut plan, Parts::all(&parts))?)))
 }
 
 /// Creates one table of all rows of parts.
 ///
 /// # Errors
 /// Those of [`HomogenNumericTable::from_record_batches`].
-pub(super) fn from_parts<T: Element>(plan: &Plan<'_>, parts: Parts<'_>) -> Result<HomogenNumericTable<T>> {
+pub(super) fn from_parts<T: Element>(plan: &mut Plan<'_>, parts: Parts<'_>) -> Result<HomogenNumericTable<T>> {
     let chunks = plan.chunks(parts, Some(T::TYPE))?;
     let (columns, options) = (plan.column_count(), plan.options);
     let shape = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?;
@@ -211,7 +217,7 @@ pub(super) fn from_parts<T: Element>(plan: &Plan<'_>, parts: Parts<'_>) -> Resul
         ([part], Some(only), None) => part.columns.get(only).map(AsRef::as_ref),
         _ => None,
     };
-    let dictionary: DataDictionary = plan.dictionary(|_| T::TYPE);
+    let dictionary: DataDictionary = plan.dictionary(|_| T::TYPE)?;
     let layout = options.layout;
     let table = match shared(whole, &chunks, shape, options)? {
         Some(shared) => shared,

@@ -85,7 +85,8 @@ impl ArrowOptions {
     /// Requests that values of other element types are converted, under a policy. By default, they are an error.
     ///
     /// Decimals are the numbers that they write, rounded once; which of them a policy refuses is that of a float that
-    /// has the same value. Truth values, 0 and 1, need no conversion, and are of the type that a table has.
+    /// has the same value. Truth values, 0 and 1, and indices of words need no conversion, and are of the type that a
+    /// table has, which must hold all of them.
     ///
     /// # Examples
     /// ```
@@ -267,10 +268,11 @@ impl Default for ArrowOptions {
 pub struct ArrowExportOptions {
     pub(super) copy: CopyPolicy,
     pub(super) has_null_for_nan: bool,
+    pub(super) has_words: bool,
 }
 
 impl ArrowExportOptions {
-    /// Creates the default options: values are copied only if needed, and no value is null.
+    /// Creates the default options: values are copied only if needed, no value is null, and categories are words.
     ///
     /// # Examples
     /// ```
@@ -281,7 +283,7 @@ impl ArrowExportOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new() -> Self {
-        Self { copy: CopyPolicy::IfNeeded, has_null_for_nan: false }
+        Self { copy: CopyPolicy::IfNeeded, has_null_for_nan: false, has_words: true }
     }
 
     /// Sets whether values are copied.
@@ -307,13 +309,35 @@ impl ArrowExportOptions {
     /// # use arrow_array::Array;
     /// # use numeric_table::{AnyArray, ArrowExportOptions, SoaNumericTable, prelude::*};
     /// let columns = [("share", AnyArray::from(vec![0.5_f32, f32::NAN])), ("count", AnyArray::from(vec![1_u8, 2]))];
-    /// let batch = SoaNumericTable::from_columns(columns)?.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
+    /// let options = ArrowExportOptions::new().nan_to_null(true);
+    /// let batch = SoaNumericTable::from_columns(columns)?.to_record_batch_with(options)?;
     /// let nullable: Vec<bool> = batch.schema().fields().iter().map(|field| field.is_nullable()).collect();
     /// assert_eq!((nullable, batch.column(0).is_null(1)), (vec![true, false], true));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn nan_to_null(self, has_null_for_nan: bool) -> Self {
         Self { has_null_for_nan, ..self }
+    }
+}
+
+impl ArrowExportOptions {
+    /// Sets whether columns whose categories have words become dictionaries of these words, with keys of 32 bits, which
+    /// are copies. Every value must be the index of a word then, or NaN that becomes null. Otherwise they are numbers,
+    /// and the words are lost. On by default.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ArrowExportOptions, Categories, SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::new();
+    /// let colours = Categories::from_words(["red", "blue"])?;
+    /// table.push_feature(Feature::new(ElementType::U8).named("colour").categorical(colours), vec![1_u8, 0, 1])?;
+    /// assert_eq!(table.to_record_batch()?.column(0).data_type().to_string(), "Dictionary(Int32, Utf8)");
+    /// let numbers = table.to_record_batch_with(ArrowExportOptions::new().words(false))?;
+    /// assert_eq!(numbers.column(0).data_type().to_string(), "UInt8");
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn words(self, has_words: bool) -> Self {
+        Self { has_words, ..self }
     }
 }
 

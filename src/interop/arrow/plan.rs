@@ -7,12 +7,13 @@ use arrow_schema::{DataType, Fields};
 use super::chunks::{Chunk, ChunkColumn};
 use super::decimal::{is_decimal, is_integer};
 use super::options::ArrowOptions;
-use super::schema::to_dictionary;
+use super::schema::{had_type, to_dictionary};
 use super::types::{element_type, no_element_type};
+use super::words::{Refusal, Words, is_words};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
-use crate::dictionary::DataDictionary;
+use crate::dictionary::{Categories, DataDictionary, FeatureType};
 use crate::table::Shape;
 
 /// Rows of all columns that are in memory together: a record batch, or a struct array.
@@ -41,8 +42,10 @@ struct PlannedColumn {
     index: usize,
     /// The type that was asked for.
     asked: Option<ElementType>,
-    /// The type that its values have by themselves.
-    own: ElementType,
+    /// The type that its values have by themselves; `None`: that which suits the number of words.
+    own: Option<ElementType>,
+    /// The words that it has had so far, if it has any.
+    words: Option<Words>,
 }
 
 /// The columns of a table, and which columns of the schema they are.
@@ -53,6 +56,8 @@ pub(super) struct Plan<'o> {
     columns: Vec<PlannedColumn>,
     /// What a part is called in errors.
     kind: &'static str,
+    /// Whether there may be parts, and words, that are not known yet.
+    pub(super) grows: bool,
 }
 
 /// Which of several parts some are.
@@ -86,18 +91,19 @@ impl<'o> Plan<'o> {
             // The choice may be one that a user has implemented.
             let out = Error::ColumnOutOfRange { column: index, column_count: all.len() };
             let field = all.get(index).ok_or(out)?;
-            let own = own_type(field.data_type()).ok_or_else(|| Error::Arrow {
-                column: index,
-                name: field.name().clone(),
-                reason: no_element_type(field.data_type()),
-            })?;
-            columns.push(PlannedColumn { index, asked: None, own });
+            let words = is_words(field.data_type()).then(Words::default);
+            let own = if words.is_some() { had_type(field) } else { own_type(field.data_type()) };
+            if words.is_none() && own.is_none() {
+                let (name, reason) = (field.name().clone(), no_element_type(field.data_type()));
+                return Err(Error::Arrow { column: index, name, reason });
+            }
+            columns.push(PlannedColumn { index, asked: None, own, words });
         }
         for (key, element) in &options.types {
             let index = key.column_in(&names)?;
             columns.iter_mut().filter(|column| column.index == index).for_each(|column| column.asked = Some(*element));
         }
-        Ok(Self { options, all: all.clone(), columns, kind })
+        Ok(Self { options, all: all.clone(), columns, kind, grows: false })
     }
 
     /// Returns the columns of the schema that become those of the table.
@@ -110,50 +116,99 @@ impl<'o> Plan<'o> {
         self.columns.len()
     }
 
-    /// Returns the type of a column in a table whose columns have their own.
-    pub(super) fn type_of(&self, column: usize) -> ElementType {
-        self.columns.get(column).map_or(ElementType::F64, |column| column.asked.unwrap_or(column.own))
+    /// Returns whether columns have words.
+    pub(super) fn has_words(&self) -> bool {
+        self.columns.iter().any(|column| column.words.is_some())
     }
 
-    /// Describes the columns of a table, whose column `i` has the type `element_type(i)`.
-    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+    /// Says that columns of words have those of a dictionary, and no others.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn set_words(&mut self, dictionary: &DataDictionary) -> Result<()> {
+        for (column, feature) in self.columns.iter_mut().zip(dictionary.iter()) {
+            if let Some(words) = &mut column.words {
+                *words = Words::of(feature.categories.as_ref().unwrap_or(&Categories::new(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the type of the first column depends on how many words it has.
+    pub(super) fn starts_with_words(&self) -> bool {
+        self.columns.first().is_some_and(|column| column.words.is_some() && column.asked.or(column.own).is_none())
+    }
+
+    /// Returns the type of a column in a table whose columns have their own.
+    pub(super) fn type_of(&self, column: usize) -> ElementType {
+        self.columns.get(column).map_or(ElementType::F64, |column| self.type_of_planned(column))
+    }
+
+    fn type_of_planned(&self, column: &PlannedColumn) -> ElementType {
+        let known = column.asked.or(column.own);
+        known.unwrap_or_else(|| match &column.words {
+            Some(words) if !self.grows => words.element_type(),
+            _ => ElementType::U32,
+        })
+    }
+
+    /// Describes the columns of a table, whose column `i` has the type `element_type(i)`, with the words so far.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let fields: Fields = self.columns.iter().filter_map(|column| self.all.get(column.index).cloned()).collect();
-        to_dictionary(&fields, element_type)
+        let mut dictionary = to_dictionary(&fields, element_type);
+        for (index, (column, field)) in self.columns.iter().zip(&fields).enumerate() {
+            let Some(words) = &column.words else { continue };
+            let feature = dictionary.feature(index)?.clone();
+            let is_ordinal = feature.feature_type == FeatureType::Ordinal || field.dict_is_ordered() == Some(true);
+            let feature = feature.categorical(words.to_categories()?);
+            dictionary.set_feature(index, if is_ordinal { feature.ordinal() } else { feature })?;
+        }
+        Ok(dictionary)
     }
 
     /// Takes the columns of parts, for a table of one type or, with `None`, one whose columns have their own.
     ///
     /// # Errors
-    /// [`Error::Arrow`] if parts differ in the number or the names of columns, or a column cannot be taken.
-    pub(super) fn chunks<'a>(&self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
+    /// [`Error::Arrow`] if parts differ in the number or the names of columns, or a column cannot be taken;
+    /// [`Error::OutOfMemory`].
+    pub(super) fn chunks<'a>(&mut self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
         let mut chunks = Vec::new();
         for (index, part) in parts.parts.iter().enumerate() {
-            let place = self.place(parts, index);
-            self.check_names(part, &place)?;
-            let columns = self.columns.iter().enumerate().map(|(column, planned)| {
-                self.column(part, planned, one, self.type_of(column))
-                    .map_err(|reason| place.refused(planned.index, reason))
+            self.check_names(part, &place(&self.all, self.kind, parts, index))?;
+            let (all, kind) = (&self.all, self.kind);
+            let columns = self.columns.iter_mut().map(|planned| {
+                let place = || place(all, kind, parts, index);
+                column_of(part, planned).map_err(|refusal| place().refused(planned.index, refusal))
             });
             chunks.push(Chunk { rows: part.rows, columns: columns.collect::<Result<_>>()? });
+        }
+        // Only now all words are known.
+        for (index, (chunk, part)) in chunks.iter_mut().zip(parts.parts).enumerate() {
+            for (column, planned) in chunk.columns.iter_mut().zip(&self.columns) {
+                let fits = self.fit(column, part, planned, one);
+                let place = || place(&self.all, self.kind, parts, index);
+                fits.map_err(|reason| place().refused(planned.index, reason.into()))?;
+            }
         }
         Ok(chunks)
     }
 
-    fn column<'a>(
+    fn fit(
         &self,
-        part: &Part<'a>,
+        values: &mut ChunkColumn<'_>,
+        part: &Part<'_>,
         planned: &PlannedColumn,
         one: Option<ElementType>,
-        own: ElementType,
-    ) -> Result<ChunkColumn<'a>, String> {
-        let array = part.columns.get(planned.index).ok_or("it is missing")?; // never: the names have been compared
-        let nulls = NullBuffer::union(part.nulls, array.nulls());
+    ) -> Result<(), String> {
+        let data_type = part.columns.get(planned.index).map_or(&DataType::Null, |array| array.data_type());
         let asked = planned.asked.filter(|_| one.is_none()).map(|_| ConversionPolicy::Checked);
         let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { "column" });
-        let values = ChunkColumn::new(array.as_ref(), nulls)?;
         let row = |row| format!("row {row}");
-        match_element!(one.unwrap_or(own), T => {
-            values.fit::<T>(array.data_type(), conversion, self.options.null, whole, row)
+        match_element!(one.unwrap_or_else(|| self.type_of_planned(planned)), T => {
+            values.fit::<T>(data_type, conversion, self.options.null, whole, row)
         })
     }
 
@@ -162,21 +217,28 @@ impl<'o> Plan<'o> {
         let (count, expected) = (part.fields.len(), self.all.len());
         if self.options.columns.is_none() && count != expected {
             let reason = format!("{count} columns, where {expected} are expected");
-            return Err(place.refused(count.min(expected), reason));
+            return Err(place.refused(count.min(expected), reason.into()));
         }
         for &PlannedColumn { index, .. } in &self.columns {
             match (part.fields.get(index), self.all.get(index)) {
                 (Some(found), Some(expected)) if found.name() == expected.name() => {}
-                (Some(found), _) => return Err(place.refused(index, format!("its name is {}", found.name()))),
-                (None, _) => return Err(place.refused(index, format!("there are only {count} columns"))),
+                (Some(found), _) => return Err(place.refused(index, format!("its name is {}", found.name()).into())),
+                (None, _) => return Err(place.refused(index, format!("there are only {count} columns").into())),
             }
         }
         Ok(())
     }
+}
 
-    fn place(&self, parts: Parts<'_>, index: usize) -> ChunkPlace<'_> {
-        ChunkPlace { fields: &self.all, kind: self.kind, index: parts.first.saturating_add(index), count: parts.count }
-    }
+/// Takes the values of a column of a part.
+fn column_of<'a>(part: &Part<'a>, planned: &mut PlannedColumn) -> Result<ChunkColumn<'a>, Refusal> {
+    let array = part.columns.get(planned.index).ok_or_else(|| "it is missing".to_owned())?; // never: see `check_names`
+    let nulls = NullBuffer::union(part.nulls, array.nulls());
+    ChunkColumn::new(array.as_ref(), nulls, planned.words.as_mut())
+}
+
+fn place<'p>(fields: &'p Fields, kind: &'static str, parts: Parts<'_>, index: usize) -> ChunkPlace<'p> {
+    ChunkPlace { fields, kind, index: parts.first.saturating_add(index), count: parts.count }
 }
 
 /// Returns the element type of the values of an Arrow type, as Arrow stores them or as they are written down.
@@ -200,9 +262,14 @@ pub(super) struct ChunkPlace<'a> {
 
 impl ChunkPlace<'_> {
     /// Creates an error about a column of the chunk; rows in the reason are counted from the beginning of the chunk.
-    fn refused(&self, column: usize, reason: String) -> Error {
+    fn refused(&self, column: usize, refusal: Refusal) -> Error {
         let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
-        Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
+        match refusal {
+            Refusal::Error(error) => error,
+            Refusal::Reason(reason) => {
+                Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
+            }
+        }
     }
 }
 

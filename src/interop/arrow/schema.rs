@@ -9,6 +9,7 @@ use arrow_schema::{Field, Fields, Schema};
 
 use super::options::ArrowExportOptions;
 use super::types::data_type;
+use super::words::words_type;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType};
@@ -19,6 +20,8 @@ const UNNAMED: &str = "numeric-table.unnamed";
 /// `categorical` or `ordinal`.
 const FEATURE_TYPE: &str = "numeric-table.feature_type";
 const CATEGORY_COUNT: &str = "numeric-table.category_count";
+/// The element type of a column of words, whose Arrow type does not tell.
+const ELEMENT_TYPE: &str = "numeric-table.element_type";
 
 /// Approximate number of bytes of an Arrow column without values: its field, array and buffer.
 const COLUMN_BYTES: usize = 512;
@@ -35,13 +38,17 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
     let is_mixed = dictionary.uniform_type().is_none();
     let field = |column: usize| {
         let feature = dictionary.feature(column)?;
-        let data_type = data_type(feature.element_type).map_err(|error| match is_mixed {
-            true => {
-                let name = feature.name.clone().unwrap_or_default();
-                Error::Arrow { column, name, reason: format!("{} is not a type of Arrow", feature.element_type) }
-            }
-            false => error,
-        })?;
+        let words = words_of(feature, options);
+        let numbers = || {
+            data_type(feature.element_type).map_err(|error| match is_mixed {
+                true => {
+                    let name = feature.name.clone().unwrap_or_default();
+                    Error::Arrow { column, name, reason: format!("{} is not a type of Arrow", feature.element_type) }
+                }
+                false => error,
+            })
+        };
+        let data_type = words.map_or_else(numbers, |words| Ok(words_type(words)))?;
         let mut metadata = HashMap::new();
         let name = feature.name.clone().unwrap_or_else(|| {
             let name = format!("column_{column}");
@@ -51,13 +58,26 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
         if feature.feature_type != FeatureType::Continuous {
             metadata.insert(FEATURE_TYPE.to_owned(), feature.feature_type.to_string());
         }
-        if let Some(count) = feature.category_count() {
+        if words.is_some() {
+            metadata.insert(ELEMENT_TYPE.to_owned(), feature.element_type.to_string());
+        } else if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
         let is_nullable = options.has_null_for_nan && feature.element_type.is_float();
-        Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata))
+        let is_ordered = words.is_some() && feature.feature_type == FeatureType::Ordinal;
+        Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata).with_dict_is_ordered(is_ordered))
     };
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
+}
+
+/// Returns the categories of a column that goes out as words.
+pub(super) fn words_of(feature: &Feature, options: ArrowExportOptions) -> Option<&Categories> {
+    feature.categories.as_ref().filter(|categories| options.has_words && categories.has_words())
+}
+
+/// Returns the element type that a column of words had in the table that it comes from, if that is known.
+pub(super) fn had_type(field: &Field) -> Option<ElementType> {
+    field.metadata().get(ELEMENT_TYPE)?.parse().ok()
 }
 
 /// Creates the dictionary of a table, whose column `i` has the type `element_type(i)`.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 
-use super::chunks::{Chunk, Room, assemble, fill};
+use super::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
 use super::columns::columns_of;
 use super::import::from_parts;
 use super::options::ArrowOptions;
@@ -23,6 +23,8 @@ use crate::table::{DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, 
 
 /// Number of values, of all columns together, in batches that are taken together.
 const GROUP_VALUES: usize = 1 << 21;
+/// Room for the words of columns in a table file, which are known at the end only: 1 MiB.
+const WORD_BYTES: u64 = 1 << 20;
 /// Largest number of batches that are taken together.
 const GROUP_BATCHES: usize = 1 << 10;
 
@@ -49,20 +51,21 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self> {
-        let plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+        let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
         let mut growing: Option<Self> = None;
-        in_groups(reader, &plan, |parts, is_last| {
+        let columns = plan.column_count();
+        in_groups(reader, columns, |parts, is_last| {
             let mut table = match growing.take() {
                 None if is_last => {
-                    growing = Some(from_parts(&plan, parts)?);
+                    growing = Some(from_parts(&mut plan, parts)?);
                     return Ok(());
                 }
                 None => {
                     options.copy.copies(Some(CopyReason::Layout))?;
-                    let shape = Shape { rows: 0, columns: plan.column_count() };
-                    let mut table = Self::internal(Array::new(), shape, options.layout);
+                    plan.grows = true;
+                    let mut table = Self::internal(Array::new(), Shape { rows: 0, columns }, options.layout);
                     table.reserve_rows(options.expected_rows)?;
-                    table.described_by(plan.dictionary(|_| T::TYPE))?
+                    table
                 }
                 Some(table) => table,
             };
@@ -70,7 +73,11 @@ impl<T: Element> HomogenNumericTable<T> {
             growing = Some(table);
             Ok(())
         })?;
-        growing.map_or_else(|| from_parts(&plan, Parts::all(&[])), Ok)
+        match growing {
+            Some(table) if plan.grows => table.described_by(plan.dictionary(|_| T::TYPE)?),
+            Some(table) => Ok(table),
+            None => from_parts(&mut plan, Parts::all(&[])), // never: the last group is passed on if it is empty
+        }
     }
 }
 
@@ -96,22 +103,24 @@ impl SoaNumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self> {
-        let plan = Plan::new(reader.schema().fields(), &options, "batch")?;
-        let (mut whole, mut growing) = (None, None);
-        in_groups(reader, &plan, |parts, is_last| {
-            if growing.is_none() && is_last {
-                whole = Some(columns_of(&plan, parts)?);
+        let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+        let (mut whole, mut growing) = (None, Growing::default());
+        let columns = plan.column_count();
+        in_groups(reader, columns, |parts, is_last| {
+            if !plan.grows && is_last {
+                whole = Some(columns_of(&mut plan, parts)?);
                 return Ok(());
             }
-            if growing.is_none() {
+            if !plan.grows {
                 options.copy.copies(Some(CopyReason::Layout))?;
+                plan.grows = true;
             }
-            growing.get_or_insert_with(Growing::default).append(&plan, &plan.chunks(parts, None)?)
+            let chunks = plan.chunks(parts, None)?;
+            growing.append(&plan, &chunks)
         })?;
-        match (whole, growing) {
-            (Some(table), _) => Ok(table),
-            (None, Some(columns)) => columns.into_table(&plan),
-            (None, None) => columns_of(&plan, Parts::all(&[])),
+        match whole {
+            Some(table) => Ok(table),
+            None => growing.into_table(plan),
         }
     }
 }
@@ -120,12 +129,14 @@ impl<T: Element> TableWriter<T> {
     /// Saves all batches of a reader as a table file of `T`, which may be larger than memory: only some 16 MiB of
     /// batches, or one, are there at a time. Returns the number of rows and columns of the table.
     ///
-    /// Columns, nulls and conversions are as for [`HomogenNumericTable::read_record_batches`]; the file is row-major,
-    /// whatever the options say, and its values are always copies.
+    /// Columns, nulls, words and conversions are as for [`HomogenNumericTable::read_record_batches`]; the file is
+    /// row-major, whatever the options say, and its values are always copies. If columns have words, there is room in
+    /// the file for 1 MiB of them.
     ///
     /// # Errors
     /// Those of [`HomogenNumericTable::read_record_batches`], [`create`](Self::create) and [`finish`](Self::finish);
-    /// [`Error::NotWholeRows`] for rows without columns. The file at the path is then unchanged.
+    /// [`Error::NotWholeRows`] for rows without columns; [`Error::Format`] if there is no room for more words. The file
+    /// at the path is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -175,16 +186,24 @@ impl<T: Element> TableWriter<T> {
         options: ArrowOptions,
         save: SaveOptions,
     ) -> Result<Shape> {
-        let plan = Plan::new(reader.schema().fields(), &options, "batch")?;
-        let mut writer = Self::create_with(path, plan.column_count(), plan.dictionary(|_| T::TYPE), save)?;
-        in_groups(reader, &plan, |parts, _| write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?))?;
+        let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+        let columns = plan.column_count();
+        let mut writer = Self::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
+        if plan.has_words() {
+            writer.reserve_words(WORD_BYTES)?;
+        }
+        in_groups(reader, columns, |parts, _| {
+            write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;
+            if plan.has_words() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
+        })?;
         let shape = writer.shape();
         writer.finish()?;
         Ok(shape)
     }
 
     /// Appends the rows of a record batch, as [`append`](Self::append) does: its columns, or those that the options
-    /// choose, in that order, whatever their names. Allocates as much as the rows take in the file.
+    /// choose, in that order, whatever their names. Words become the indices that they have in the dictionary of the
+    /// file. Allocates as much as the rows take in the file.
     ///
     /// # Errors
     /// [`Error::UnequalColumns`] if there are not as many columns as in the file; [`Error::NotWholeRows`] for rows
@@ -210,11 +229,12 @@ impl<T: Element> TableWriter<T> {
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn append_record_batch(&mut self, batch: &RecordBatch, options: &ArrowOptions) -> Result<()> {
         let parts = [Part::of_batch(batch)];
-        let plan = Plan::new(parts[0].fields, options, "batch")?;
+        let mut plan = Plan::new(parts[0].fields, options, "batch")?;
         let (expected, found) = (self.shape().columns, plan.column_count());
         if expected != found {
             return Err(Error::UnequalColumns { table: 1, expected, found });
         }
+        plan.set_words(self.dictionary())?;
         write(self, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?)
     }
 }
@@ -226,11 +246,11 @@ impl<T: Element> TableWriter<T> {
 /// [`Error::ArrowReader`]; those of `take`.
 fn in_groups(
     reader: impl RecordBatchReader,
-    plan: &Plan<'_>,
+    columns: usize,
     mut take: impl FnMut(Parts<'_>, bool) -> Result<()>,
 ) -> Result<()> {
     let (mut group, mut rows, mut first) = (Vec::<RecordBatch>::new(), 0_usize, 0_usize);
-    let most = GROUP_VALUES / plan.column_count().max(1);
+    let most = GROUP_VALUES / columns.max(1);
     for batch in reader {
         let batch = batch.map_err(|source| Error::ArrowReader { source })?;
         let is_full = rows > 0 && (rows >= most || group.len() >= GROUP_BATCHES);
@@ -326,9 +346,22 @@ impl Growing {
         Ok(())
     }
 
-    fn into_table(self, plan: &Plan<'_>) -> Result<SoaNumericTable> {
-        let columns = self.columns.iter().map(|column| column.as_ref().slice(0..self.rows)).collect::<Result<_>>()?;
-        let dictionary = plan.dictionary(|column| plan.type_of(column));
+    /// Returns the table. Indices of words become as small as they can be, now that all words are known.
+    fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
+        plan.grows = false;
+        let mut columns = Vec::new();
+        for (column, array) in self.columns.iter().enumerate() {
+            let array = array.as_ref().slice(0..self.rows)?;
+            columns.push(match plan.type_of(column) {
+                found if found == array.element_type() => array,
+                narrow => match_element!(narrow, T => {
+                    let all = [Chunk { rows: self.rows, columns: vec![ChunkColumn::of_indices(&array)] }];
+                    let narrow = assemble::<T>(&all, 0..1, self.rows, DataLayout::ColumnMajor);
+                    narrow.map_err(|error| error.moved(0, column))?.into()
+                }),
+            });
+        }
+        let dictionary = plan.dictionary(|column| plan.type_of(column))?;
         Ok(SoaNumericTable::of_arrays(dictionary, self.rows, columns, MemoryStatus::InternallyAllocated))
     }
 }

@@ -14,10 +14,11 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, IntervalUnit};
 use bytes::Bytes;
 
+use super::words::valid_where;
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
@@ -106,17 +107,10 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffer>> {
-    let is_nan = |value: &T| value.ne(value);
-    let Some(first) = values.iter().position(is_nan).filter(|_| T::TYPE.is_float()) else { return Ok(None) };
-    let (mut bits, room) = (Vec::new(), values.len().div_ceil(8));
-    bits.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
-    bits.resize(first / 8, u8::MAX);
-    bits.extend(
-        values[first / 8 * 8..].chunks(8).map(|values| {
-            values.iter().enumerate().fold(0, |byte, (bit, value)| byte | u8::from(!is_nan(value)) << bit)
-        }),
-    );
-    Ok(Some(NullBuffer::new(BooleanBuffer::new(Buffer::from(bits), 0, values.len()))))
+    if !T::TYPE.is_float() {
+        return Ok(None);
+    }
+    valid_where(values.len(), |row| values[row].eq(&values[row]))
 }
 
 /// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if

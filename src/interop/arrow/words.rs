@@ -1,0 +1,265 @@
+//! Words as categories and back: text, and dictionaries of text.
+//!
+//! A column has one list of words, whatever the dictionaries of its batches are: first all words of the first
+//! dictionary, in its order, used or not; then those of later ones that are new. Words of plain text come in the order
+//! in which they first appear.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array as ArrowArray, ArrayRef, DictionaryArray, LargeStringArray, PrimitiveArray, StringArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_schema::DataType;
+
+use super::types::{nulls_of_nans, values};
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::number::Exact;
+use crate::base::text::excerpt;
+use crate::dictionary::Categories;
+
+/// Why a column cannot be taken: a reason, which is told with the place, or an error that has no place.
+pub(super) enum Refusal {
+    Reason(String),
+    Error(Error),
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Returns whether an Arrow type is one of words.
+pub(super) fn is_words(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, words) => is_text(words),
+        _ => is_text(data_type),
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// The words of a column, as its batches bring them.
+#[derive(Default)]
+pub(super) struct Words {
+    indices: HashMap<String, u32>,
+    /// Whether there cannot be more.
+    are_all: bool,
+    /// The dictionary of the last batch, and the indices of its words: batches often share one.
+    last: Option<(ArrayRef, Vec<Option<u32>>)>,
+}
+
+impl Words {
+    pub(super) fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Returns the smallest type that holds all indices.
+    pub(super) fn element_type(&self) -> ElementType {
+        match self.len() {
+            0..=0x100 => ElementType::U8,
+            0x101..=0x1_0000 => ElementType::U16,
+            _ => ElementType::U32,
+        }
+    }
+
+    /// Returns the words in the order of their indices.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn to_categories(&self) -> Result<Categories> {
+        let bytes = self.len().saturating_mul(size_of::<&str>());
+        let mut words = Vec::new();
+        words.try_reserve_exact(self.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        words.resize(self.len(), "");
+        for (word, &index) in &self.indices {
+            words[index as usize] = word; // indices are those below the number of words
+        }
+        Categories::from_words(words)
+    }
+
+    /// Creates the words of categories, to which no others are added.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn of(categories: &Categories) -> Result<Self> {
+        let mut words = Self::default();
+        for word in categories.words() {
+            words.index_of(word).map_err(|refusal| match refusal {
+                Refusal::Error(error) => error,
+                Refusal::Reason(_) => Error::OutOfMemory { bytes: usize::MAX }, // never: 2^32 of them
+            })?;
+        }
+        Ok(Self { are_all: true, ..words })
+    }
+
+    /// Returns the index of a word, which may be new.
+    fn index_of(&mut self, word: &str) -> Result<u32, Refusal> {
+        if let Some(&index) = self.indices.get(word) {
+            return Ok(index);
+        }
+        if self.are_all {
+            let word = excerpt(word.as_bytes());
+            return Err(format!("{word:?} is none of the {} words of the column", self.len()).into());
+        }
+        let index = u32::try_from(self.len()).map_err(|_| "more than 2^32 words".to_owned())?;
+        let (mut owned, bytes) = (String::new(), word.len());
+        owned.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        owned.push_str(word);
+        let bytes = self.len().saturating_mul(size_of::<(String, u32)>());
+        self.indices.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.indices.insert(owned, index);
+        Ok(index)
+    }
+
+    /// Returns the indices of an array of words, and where there are none: at `nulls`, and where a dictionary has a
+    /// null.
+    pub(super) fn indices(
+        &mut self,
+        array: &dyn ArrowArray,
+        nulls: Option<NullBuffer>,
+    ) -> Result<(AnyArray, Option<NullBuffer>), Refusal> {
+        let mut indices = Array::<u32>::zeros(array.len())?;
+        let target = indices.mutable_data()?;
+        let Some(dictionary) = array.as_any_dictionary_opt() else {
+            for_each_word(array, |row, word| {
+                if let Some(word) = word.filter(|_| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))) {
+                    target[row] = self.index_of(word)?;
+                }
+                Ok(())
+            })?;
+            return Ok((indices.into(), nulls));
+        };
+        self.learn(dictionary.values())?;
+        let empty = Vec::new();
+        let known = self.last.as_ref().map_or(&empty, |(_, known)| known);
+        let keys = values(dictionary.keys()).ok_or_else(|| "its keys are no integers".to_owned())?; // never
+        let mut has_nulls = false;
+        match_element!(keys.element_type(), K => {
+            for (target, key) in target.iter_mut().zip(keys.downcast::<K>().unwrap_or_default()) {
+                // The key of a null may be anything.
+                let index = index_in(*key, known.len()).and_then(|key| known[key]);
+                has_nulls |= index.is_none();
+                *target = index.unwrap_or(0);
+            }
+            if !has_nulls {
+                return Ok((indices.into(), nulls));
+            }
+            let keys = keys.downcast::<K>().unwrap_or_default();
+            let is_valid = |key: K| index_in(key, known.len()).is_some_and(|key| known[key].is_some());
+            let own = valid_where(keys.len(), |row| is_valid(keys[row]))?;
+            Ok((indices.into(), NullBuffer::union(nulls.as_ref(), own.as_ref())))
+        })
+    }
+
+    /// Looks the words of a dictionary up, unless they are those of the last one.
+    fn learn(&mut self, dictionary: &ArrayRef) -> Result<(), Refusal> {
+        if self.last.as_ref().is_some_and(|(last, _)| Arc::ptr_eq(last, dictionary)) {
+            return Ok(());
+        }
+        let (mut known, bytes) = (Vec::new(), dictionary.len().saturating_mul(size_of::<Option<u32>>()));
+        known.try_reserve_exact(dictionary.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        for_each_word(dictionary, |_, word| {
+            known.push(word.map(|word| self.index_of(word)).transpose()?);
+            Ok(())
+        })?;
+        self.last = Some((dictionary.clone(), known));
+        Ok(())
+    }
+}
+
+/// Calls `visit` with each word of an array of text, and its position; `None` for a null.
+fn for_each_word(
+    array: &dyn ArrowArray,
+    mut visit: impl FnMut(usize, Option<&str>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    if let Some(array) = array.as_string_opt::<i32>() {
+        array.iter().enumerate().try_for_each(|(row, word)| visit(row, word))
+    } else if let Some(array) = array.as_string_opt::<i64>() {
+        array.iter().enumerate().try_for_each(|(row, word)| visit(row, word))
+    } else if let Some(array) = array.as_string_view_opt() {
+        array.iter().enumerate().try_for_each(|(row, word)| visit(row, word))
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns a value as an index, if it is one of `count`.
+fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
+    let index = match value.exact() {
+        Exact::Integer(index) => usize::try_from(index).ok()?,
+        Exact::Float(value) => Some(value as usize).filter(|&index| index as f64 == value)?, // NaN is none
+    };
+    (index < count).then_some(index)
+}
+
+/// Returns which of `count` rows are valid; `None` if all are.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn valid_where(count: usize, is_valid: impl Fn(usize) -> bool) -> Result<Option<NullBuffer>> {
+    let Some(first) = (0..count).position(|row| !is_valid(row)) else { return Ok(None) };
+    let (mut bits, room) = (Vec::new(), count.div_ceil(8));
+    bits.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    bits.resize(first / 8, u8::MAX);
+    for start in (first / 8 * 8..count).step_by(8) {
+        let rows = start..count.min(start + 8);
+        bits.push(rows.fold(0, |byte, row| byte | u8::from(is_valid(row)) << (row - start)));
+    }
+    Ok(Some(NullBuffer::new(BooleanBuffer::new(Buffer::from(bits), 0, count))))
+}
+
+/// Returns the Arrow type of a column of words.
+pub(super) fn words_type(categories: &Categories) -> DataType {
+    let text = if is_long(categories) { DataType::LargeUtf8 } else { DataType::Utf8 };
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(text))
+}
+
+/// Returns whether words are longer, all together, than 32 bits count.
+fn is_long(categories: &Categories) -> bool {
+    let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+    i32::try_from(bytes).is_err()
+}
+
+/// Creates an Arrow dictionary of the words, whose keys are values. NaN is null, if that is permitted.
+///
+/// # Errors
+/// A reason, if a value is the index of no word; [`Error::OutOfMemory`].
+pub(super) fn to_words<T: Element>(
+    values: &[T],
+    categories: &Categories,
+    has_null_for_nan: bool,
+) -> Result<ArrayRef, Refusal> {
+    let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
+    let (mut keys, bytes) = (Vec::new(), values.len().saturating_mul(size_of::<i32>()));
+    keys.try_reserve_exact(values.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+    for (row, value) in values.iter().enumerate() {
+        let is_nan = value.ne(value);
+        match index_in(*value, count) {
+            Some(index) => keys.push(index as i32),
+            None if is_nan && has_null_for_nan => keys.push(0),
+            None if is_nan => return Err(format!("NaN in row {row}, and no null was requested for it").into()),
+            None => return Err(format!("{value} in row {row}, which is no index of {count} words").into()),
+        }
+    }
+    let nulls = nulls_of_nans(values)?;
+    let text: ArrayRef = match is_long(categories) {
+        true => Arc::new(LargeStringArray::from_iter_values(categories.words())),
+        false => Arc::new(StringArray::from_iter_values(categories.words())),
+    };
+    let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
+    let dictionary = DictionaryArray::try_new(keys, text);
+    Ok(Arc::new(dictionary.map_err(|source| Error::ArrowReader { source })?))
+}
