@@ -11,6 +11,7 @@
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
+//! | [`programs`] | whole programs beside NumPy and polars: k-means, least squares, streams, threads |
 //! | [`tour`] | any element type out of any other, the kinds of tables, printing, devices |
 //! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
 //! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and what they promise |
@@ -37,6 +38,7 @@ macro_rules! links {
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
+[programs]: crate::guide::programs
 [tour]: crate::guide::tour
 [guarantees]: crate::guide::guarantees
 [table-files]: crate::guide::table_files
@@ -53,6 +55,7 @@ macro_rules! links {
 [examples control_and_execution]: crate::guide#in-the-repository
 [examples csv_files]: crate::guide#in-the-repository
 [examples dynamic_tables]: crate::guide#in-the-repository
+[examples parquet]: crate::guide#in-the-repository
 [examples kinds]: crate::guide#in-the-repository
 [examples parquet]: crate::guide#in-the-repository
 [examples row_blocks]: crate::guide#in-the-repository
@@ -90,6 +93,7 @@ pages! {
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
+    programs "programs.md"
     tour "tour.md"
     guarantees "guarantees.md"
     table_files "table-files.md"
