@@ -1,8 +1,6 @@
 //! Files compressed with gzip and zstd.
 
-use std::io::{Read, Write};
-
-use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+use numeric_table::CsvSource;
 
 /// `a,b\n1,2\n3,4\n` by `gzip -9 -n` and by `zstd --check`, version 1.5.4.
 const GZIP: &[u8] = &[
@@ -27,6 +25,10 @@ fn compressed_files_are_refused_with_the_feature_that_reads_them() {
 
 #[cfg(feature = "csv-compressed")]
 mod read {
+    use std::io::{Read, Write};
+
+    use numeric_table::{CsvMissing, CsvOptions, prelude::*};
+
     use super::*;
 
     fn load(bytes: Vec<u8>) -> Result<Vec<f64>, Error> {
