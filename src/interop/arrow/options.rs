@@ -327,10 +327,9 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowExportOptions, Categories, SoaNumericTable, prelude::*};
-    /// let mut table = SoaNumericTable::new();
-    /// let colours = Categories::from_words(["red", "blue"])?;
-    /// table.push_feature(Feature::new(ElementType::U8).named("colour").categorical(colours), vec![1_u8, 0, 1])?;
+    /// # use numeric_table::{ArrowExportOptions, Categories, prelude::*};
+    /// let colour = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]])?.described_by([colour].into_iter().collect())?;
     /// assert_eq!(table.to_record_batch()?.column(0).data_type().to_string(), "Dictionary(Int32, Utf8)");
     /// let numbers = table.to_record_batch_with(ArrowExportOptions::new().words(false))?;
     /// assert_eq!(numbers.column(0).data_type().to_string(), "UInt8");
