@@ -187,6 +187,8 @@ def all_rows():
     kinds = ("take/random", "take/sorted", "filter/random", "filter/runs")
     chosen = [f"rows_{kind}/{table}" for table in chosen for kind in kinds]
     rows |= {job: [faster(1.5, "numpy"), faster(1.5, "polars")] for job in chosen}
+    rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128, 1024)}
+    rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy")]}
     return rows
 
 

@@ -302,6 +302,35 @@ def columns_of(table):
     return [table[name] for name in names]
 
 
+def statistics_value(rows, columns):
+    """Returns the values of ours/statistics.rs."""
+    row, column = np.arange(rows).reshape(-1, 1), np.arange(columns).reshape(1, -1)
+    return (row * 7 + row * column * 3 + column) % 251 * 0.99
+
+
+def covariance():
+    for rows, columns in ((1 << 20, 16), (200_000, 128), (20_000, 1024)):
+        job = f"statistics/covariance/f64/{columns}_columns"
+        if wanted(job):
+            table = statistics_value(1000 if QUICK else rows, columns)
+            run = lambda: np.cov(table, rowvar=False)
+            centred = table[:, [0, columns - 1]] - table[:, [0, columns - 1]].mean(axis=0)
+            expected = (centred[:, 0] * centred[:, 1]).sum() / (len(table) - 1)
+            if abs(run()[columns - 1, 0] - expected) > 1e-6:
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run)
+
+
+def quartiles():
+    job = "statistics/quartiles/f64/16_columns"
+    if wanted(job):
+        table = statistics_value(1001 if QUICK else (1 << 20) + 1, 16)
+        run = lambda: np.quantile(table, (0.25, 0.5, 0.75), axis=0)
+        if not np.array_equal(run()[1], np.sort(table, axis=0)[len(table) // 2]):
+            sys.exit(f"{job}: a wrong answer")
+        report([job], run)
+
+
 for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):
     reused(*pair.split())
 columns_at_once()
@@ -310,6 +339,8 @@ transpose()
 fill()
 surgery()
 csv_files()
+covariance()
+quartiles()
 for job in (save, load, map_first_row, stream_write, stream_read, npy_files):
     with tempfile.TemporaryDirectory() as folder:  # removed before the disk is busy with it
         job(pathlib.Path(folder, "table.npy"))

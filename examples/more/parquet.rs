@@ -6,15 +6,11 @@
 //! cargo run --release -p more-examples --features parquet --example parquet
 //! ```
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::heading;
 use numeric_table::{AnyArray, ArrowExportOptions, ArrowOptions, SoaNumericTable, TableWriter, prelude::*};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -34,12 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{what:<42} {:>7.1} ms {:>7.1} M rows/s", 1e3 * seconds, rows as f64 / 1e6 / seconds);
     };
 
-    heading("from a table: columns are Arrow's without a copy, and NaN is null in the file");
+    println!("\nfrom a table: columns are Arrow's without a copy, and NaN is null in the file");
     let (time, length) = timed(|| write(&table, &path))?;
     report("written, with Snappy", time);
     println!("{:.1} MB in the file", length as f64 / 1e6);
 
-    heading("into a table, batch by batch");
+    println!("\ninto a table, batch by batch");
     let (time, _) = timed(|| {
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;
         Ok(reader.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<usize, _>>()?)
@@ -58,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     report("all as f64, row by row", time);
 
-    heading("two columns: what is not asked for is not even decoded");
+    println!("\ntwo columns: what is not asked for is not even decoded");
     let (time, two) = timed(|| {
         let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?;
         let mask = ProjectionMask::columns(builder.parquet_schema(), ["distance", "fare"]);
@@ -68,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     report("distance and fare", time);
     println!("{}", two.display().rows(4));
 
-    heading("into a table file, which may be larger than memory");
+    println!("\ninto a table file, which may be larger than memory");
     let (time, shape) = timed(|| {
         let options = ArrowOptions::new().nulls_to_nan(true).convert(ConversionPolicy::Checked);
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;

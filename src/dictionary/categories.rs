@@ -143,6 +143,7 @@ impl Categories {
     }
 
     /// Creates categories with words of which no two are equal. Aborts if there is no memory for them, as `Vec` does.
+    #[cfg(feature = "csv")]
     pub(crate) fn of_distinct(words: &[String]) -> Self {
         let mut ends = Vec::with_capacity(words.len());
         let mut text = String::with_capacity(words.iter().map(String::len).sum());

@@ -287,7 +287,7 @@ impl Covariance {
         self.matrix(|sum, row, column| {
             let (mine, other) = (sums[row], sums[column]);
             match mine * other {
-                _ if row == column => mine / mine,
+                _ if row == column => sum / mine, // 1 or NaN
                 product if product.is_normal() => (sum / product.sqrt()).clamp(-1.0, 1.0),
                 _ => (sum / mine.sqrt() / other.sqrt()).clamp(-1.0, 1.0),
             }

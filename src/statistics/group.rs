@@ -34,7 +34,7 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 /// has; of one table or of several.
 ///
 /// One column tells each row's category by its index, a whole number below the number of categories. One pass, by
-/// several threads if that pays. Memory: 120 bytes for each category and column. Results do not depend on the number of
+/// several threads if that pays. Memory: 104 bytes for each category and column. Results do not depend on the number of
 /// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`].
 ///
 /// Source: `groupby(..).agg(..)` of pandas, `group_by(..).agg(..)` of polars.

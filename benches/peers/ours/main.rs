@@ -16,6 +16,7 @@ mod plain;
 mod rows;
 mod slices;
 mod sparse;
+mod statistics;
 mod surgery;
 mod whole;
 
@@ -37,6 +38,7 @@ fn main() -> Result<(), numeric_table::Error> {
     files::run(&mut bench)?;
     csv::run(&mut bench)?;
     npy::run(&mut bench)?;
+    statistics::run(&mut bench)?;
     bench.finish();
     Ok(())
 }

@@ -46,7 +46,12 @@ impl Bench {
 
     /// Returns the number of values in a large job.
     pub(crate) fn values(&self) -> usize {
-        if self.effort == Effort::Measure { 16 << 20 } else { 1 << 18 }
+        if self.is_small() { 1 << 18 } else { 16 << 20 }
+    }
+
+    /// Returns whether jobs are to be small.
+    pub(crate) fn is_small(&self) -> bool {
+        self.effort != Effort::Measure
     }
 
     /// Returns whether a job is to be run.
