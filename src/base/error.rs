@@ -181,6 +181,12 @@ pub enum Error {
         /// The column that tells it in what was given.
         found: usize,
     },
+    /// Rows are grouped by a column of which nobody says how many categories it has.
+    #[error("the number of categories of column {column} is not known")]
+    CategoriesNotKnown {
+        /// The column.
+        column: usize,
+    },
     /// A value that tells a row's category is no index of a category.
     #[error(
         "the value {value} at row {row}, column {column} is no category: {}",

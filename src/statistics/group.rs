@@ -15,9 +15,9 @@ use super::{BasicStatistics, block};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::dictionary::DataDictionary;
+use crate::dictionary::{DataDictionary, Feature};
 use crate::table::homogen::HomogenNumericTable;
-use crate::table::{NumericTable, Region};
+use crate::table::{ColumnKey, NumericTable, Region};
 
 /// Number of rows that are sorted together, and the least number if there are many columns.
 const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
@@ -45,7 +45,7 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 /// let names = ["species", "length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
 /// let table = Table::from_rows(&[[1.0_f32, 5.0, 2.0], [0.0, 3.0, 1.0], [1.0, 7.0, 4.0]])?;
 /// let table = table.described_by(names.into_iter().collect())?;
-/// let groups = GroupStatistics::of(&table, table.dictionary().find("species")?, 3)?;
+/// let groups = GroupStatistics::of(&table, "species", 3)?;
 /// assert_eq!((groups.row_count_of(1)?, groups.column(1, 1)?.mean()), (2, 3.0)); // of the width
 ///
 /// let means = groups.means()?; // a row for each category, the other columns with their names
@@ -91,10 +91,12 @@ impl GroupStatistics {
         Ok(Self { column_count: columns, by, rows: filled(categories, 0)?, columns: statistics, dictionary: None })
     }
 
-    /// Computes the statistics of a table of any kind, of which the column `by` tells the category of each row.
+    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the category of
+    /// each row. With `None`, there are as many categories as the dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::NotACategory`] for the first value of that column that is no whole
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`] if nobody says how
+    /// many categories there are; [`Error::NotACategory`] for the first value of that column that is no whole
     /// number below `categories`; [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -105,9 +107,15 @@ impl GroupStatistics {
     /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
     /// let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
     /// assert_eq!(error.to_string(), "the value 1.5 at row 3, column 1 is no category: whole numbers from 0 to 2 are");
+    ///
+    /// let answer = Feature::new(ElementType::F64).named("answer").categorical(3);
+    /// let features = [Feature::new(ElementType::F64), answer].into_iter().collect();
+    /// let described = table.slice_rows(..3)?.described_by(features)?;
+    /// assert_eq!(GroupStatistics::of(&described, "answer", None)?.means()?, groups.means()?);
+    /// assert!(matches!(GroupStatistics::of(&described, 0, None), Err(Error::CategoriesNotKnown { column: 0 })));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, by: usize, categories: usize) -> Result<Self> {
+    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, categories: impl Into<Option<usize>>) -> Result<Self> {
         Self::of_with(table, by, categories, StatisticsOptions::new())
     }
 
@@ -124,7 +132,15 @@ impl GroupStatistics {
     /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 0)?.mean(), 6.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, by: usize, categories: usize, options: StatisticsOptions) -> Result<Self> {
+    pub fn of_with(
+        table: &dyn NumericTable,
+        by: impl ColumnKey,
+        categories: impl Into<Option<usize>>,
+        options: StatisticsOptions,
+    ) -> Result<Self> {
+        let by = by.column_in(table.dictionary())?;
+        let known = || table.dictionary().feature(by).ok().and_then(Feature::category_count);
+        let categories = categories.into().or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?;
         let mut all = Self::new(table.column_count(), by, categories)?;
         let source = TableSource(table);
         let found = all.compute(&Work::on_table(table, &source, &options))?;
