@@ -116,6 +116,20 @@ impl Level {
         self.run_with((), (), |(), ()| body())
     }
 
+    /// Runs a long loop, compiled for this level.
+    #[inline]
+    pub(crate) fn run_long(self, work: impl LongLoop) {
+        match self.0 {
+            Instructions::Baseline => work.run(),
+            // SAFETY: the machine has the instructions (invariant of `Level`).
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { long_with_avx2(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => unsafe { long_with_avx512(work) },
+        }
+    }
+
     /// Runs a loop over two arguments, compiled for this level. They are passed in registers, unlike captures.
     #[inline]
     pub(crate) fn run_with<A, B, R>(self, a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
@@ -129,6 +143,24 @@ impl Level {
             Instructions::Avx512 => unsafe { with_avx512(a, b, body) },
         }
     }
+}
+
+/// A loop that is long. A closure of many instructions is called, not inlined, and so not compiled for a level; a method
+/// that is `#[inline(always)]` is.
+pub(crate) trait LongLoop {
+    fn run(self);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn long_with_avx2(work: impl LongLoop) {
+    work.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+fn long_with_avx512(work: impl LongLoop) {
+    work.run();
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -15,7 +15,7 @@ use super::blocks::{ValueSource, filled};
 use super::double::Double;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
-use crate::convert::level::Level;
+use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
 
 /// Number of rows of a block: two strips of it fit into the first-level cache.
@@ -64,7 +64,7 @@ impl Block {
         }
         let values = source.read(&region, &mut buffer[..count])?;
         self.rows = region.rows.len();
-        Level::chosen().run(|| self.fill(values, columns));
+        Level::chosen().run_long(Fill { block: self, values, columns });
         Ok(())
     }
 
@@ -183,7 +183,7 @@ impl Products {
         parallel::map(parts, |(start, tiles): (usize, &mut [[f64; TILE]])| {
             for (tile, (i, j)) in tiles.iter_mut().zip(tiles_from(start)) {
                 for (block, step) in blocks.iter().zip(&steps) {
-                    Level::chosen().run(|| add_tile(tile, block, step, i, j));
+                    Level::chosen().run_long(AddTile { tile: &mut *tile, block, step, i, j });
                 }
             }
         });
@@ -256,7 +256,36 @@ fn merge_means(
     before * share
 }
 
+/// Fills a block with rows.
+struct Fill<'a> {
+    block: &'a mut Block,
+    values: &'a [f64],
+    columns: usize,
+}
+
+impl LongLoop for Fill<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.block.fill(self.values, self.columns);
+    }
+}
+
 /// Adds the products of two strips of a block to their tile.
+struct AddTile<'a> {
+    tile: &'a mut [f64; TILE],
+    block: &'a Block,
+    step: &'a Step,
+    i: usize,
+    j: usize,
+}
+
+impl LongLoop for AddTile<'_> {
+    #[inline(always)]
+    fn run(self) {
+        add_tile(self.tile, self.block, self.step, self.i, self.j);
+    }
+}
+
 #[inline(always)]
 fn add_tile(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usize) {
     let (left, right) = (block.strip(i), block.strip(j));
@@ -282,7 +311,9 @@ fn multiply(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; STRIP / 2]
     for (left, right) in left.iter().zip(right) {
         for (a, sums) in sums.iter_mut().enumerate() {
             let factor = left[first + a];
-            (0..STRIP).for_each(|lane| sums[lane] = factor.mul_add(right[lane], sums[lane]));
+            for (sum, &right) in sums.iter_mut().zip(right) {
+                *sum = factor.mul_add(right, *sum);
+            }
         }
     }
     sums
