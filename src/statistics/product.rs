@@ -181,9 +181,10 @@ impl Products {
         let step = tiles.len().div_ceil(tasks).max(1);
         let parts = tiles.chunks_mut(step).enumerate().map(|(part, tiles)| (part * step, tiles)).collect();
         parallel::map(parts, |(start, tiles): (usize, &mut [[f64; TILE]])| {
-            for (tile, (i, j)) in tiles.iter_mut().zip(tiles_from(start)) {
-                for (block, step) in blocks.iter().zip(&steps) {
-                    Level::chosen().run_long(AddTile { tile: &mut *tile, block, step, i, j });
+            for (block, step) in blocks.iter().zip(&steps) {
+                // Row by row of tiles: their common strip stays in the first-level cache.
+                for (tile, (i, j)) in tiles.iter_mut().zip(tiles_from(start)) {
+                    Level::chosen().run_long(AddTile { tile, block, step, i, j });
                 }
             }
         });
