@@ -206,7 +206,8 @@ fn every_flipped_bit_of_preamble_and_header_is_seen() {
         damaged[bit / 8] ^= 1 << (bit % 8);
         let words = match bit / 8 {
             0..8 => "file",
-            8..10 => "version",
+            8..10 if !matches!(damaged[8..10], [1..=3, 0]) => "version",
+            8..10 => "checksum of the first 60 bytes", // it is another one that is known
             10..64 => "checksum of the first 60 bytes",
             _ => "checksum of the header",
         };
@@ -286,8 +287,8 @@ fn a_missing_file_and_a_folder_are_errors_with_the_path() {
 #[test]
 fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
     let scratch = Scratch::new();
-    let newer = Fields { major: 3, minor: 5, ..Fields::honest() };
-    let words = "version 3.5, and this library reads versions 1.0 to 2.0; a newer version";
+    let newer = Fields { major: 4, minor: 5, ..Fields::honest() };
+    let words = "version 4.5, and this library reads versions 1.0 to 3.0; a newer version";
     assert_eq!(refused(&scratch.path, &newer.to_bytes(), "newer", words), 8);
     refused(&scratch.path, &Fields { major: 0, ..Fields::honest() }.to_bytes(), "older", "version 0.0");
     for honest in [Fields::honest(), Fields::version_1()] {
