@@ -52,14 +52,16 @@ impl<T: Element> TableWriter<T> {
     /// it is an error now, or the target is as damaged as the source, which [`verify`](crate::verify) and loading find
     /// out. That does not hold for fewer bytes, for converted values, and for files without checksums.
     ///
-    /// Names and meanings of the columns are in the dictionary that this file was created with; the reader's are not
-    /// compared with it. Progress is reported when all rows are there.
+    /// Names and meanings of the columns are in the dictionary that this file was created with. Of the reader's, only
+    /// the words of categories are compared with it: indices of other words would change their meaning. Progress is
+    /// reported when all rows are there.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::ValueNotRepresentable`] with the row in this
-    /// file; [`Error::SizeOverflow`]; [`Error::Io`], also if the rows would be read from the file that is overwritten
-    /// [in place](crate::SaveOptions::in_place); [`Error::Format`] if the source is damaged or has become shorter;
-    /// [`Error::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
+    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::ValueNotRepresentable`] with the row in this file; [`Error::SizeOverflow`]; [`Error::Io`], also if the
+    /// rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
+    /// [`Error::Format`] if the source is damaged or has become shorter; [`Error::OutOfMemory`]. Nothing is appended
+    /// then, and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -89,7 +91,7 @@ impl<T: Element> TableWriter<T> {
         system: &SystemCopy<'_>,
     ) -> Result<()> {
         let (rows, file) = (reader.checked_rows(rows)?, &reader.file);
-        self.check_columns(file.shape.columns)?;
+        self.check_columns(file.shape.columns, reader.dictionary())?;
         self.size_with(rows.len())?;
         if self.new.overwrites(file.parts.file(), file.parts.path()) {
             let reason = "the rows are in the file that is overwritten in place";

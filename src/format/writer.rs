@@ -199,13 +199,15 @@ impl<T: Element> TableWriter<T> {
     /// are of other types: all of them, or none. One pass over the table, with half a megabyte for each thread.
     ///
     /// The columns are those of the same positions: names and meanings are in the dictionary that the file was created
-    /// with, and the table's are not compared with it.
+    /// with. Of the table's, only the words of categories are compared with it: indices of other words would change
+    /// their meaning.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::ValueNotRepresentable`] with the row in the file; those of reading the
-    /// table; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::ShapeMismatch`] if the table
-    /// changed while it was read. Nothing is appended then, and the writer can still be used. (To keep that promise
-    /// [in place](SaveOptions::in_place), the table is read twice before the first row is written.)
+    /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
+    /// with the row in the file; those of reading the table; [`Error::SizeOverflow`]; [`Error::Io`];
+    /// [`Error::OutOfMemory`]; [`Error::ShapeMismatch`] if the table changed while it was read. Nothing is appended
+    /// then, and the writer can still be used. (To keep that promise [in place](SaveOptions::in_place), the table is
+    /// read twice before the first row is written.)
     ///
     /// # Examples
     /// ```
@@ -228,7 +230,7 @@ impl<T: Element> TableWriter<T> {
     pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let lines = AnyLines::by_rows(table)?.with_policy(ConversionPolicy::Checked);
         let Shape { rows, columns } = lines.table_shape();
-        self.check_columns(columns)?;
+        self.check_columns(columns, table.dictionary())?;
         self.size_with(rows)?;
         let first = self.rows;
         self.append_by(rows, &|payload, position| {
@@ -243,13 +245,16 @@ impl<T: Element> TableWriter<T> {
         })
     }
 
-    /// Checks that rows that are appended have as many columns as the file.
+    /// Checks that rows that are appended, with their dictionary, have as many columns as the file, and no other words.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`].
-    pub(super) fn check_columns(&self, found: usize) -> Result<()> {
+    /// [`Error::UnequalColumns`], [`Error::UnequalCategories`].
+    pub(super) fn check_columns(&self, found: usize, dictionary: &DataDictionary) -> Result<()> {
         let expected = self.dictionary.len();
-        if expected == found { Ok(()) } else { Err(Error::UnequalColumns { table: 1, expected, found }) }
+        if expected != found {
+            return Err(Error::UnequalColumns { table: 1, expected, found });
+        }
+        self.dictionary.check_words(1, dictionary)
     }
 
     /// Returns the number of rows with `count` more, if a table can have so many.

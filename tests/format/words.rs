@@ -134,6 +134,25 @@ fn the_same_words_in_another_order_are_another_table() {
 }
 
 #[test]
+fn rows_of_other_words_are_not_appended_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, source] = ["table.ntb", "source.ntb"].map(|name| folder.path().join(name));
+    let turned = with_colours(Categories::from_words(["grün", "red", "", "light, blue"]).unwrap());
+    turned.save(&source).unwrap();
+    let (same, reader) = (homogeneous(), TableReader::open(&source).unwrap());
+    for dictionary in [Some(same.dictionary().clone()), None] {
+        let has_words = dictionary.is_some();
+        let mut writer = TableWriter::<u8>::create(&path, 2, dictionary).unwrap();
+        assert_error!(writer.append_table(&turned), Error::UnequalCategories { table: 1, column: 0 });
+        assert_error!(writer.copy_rows(&reader, ..), Error::UnequalCategories { table: 1, column: 0 });
+        assert_eq!(writer.shape().rows, 0);
+        assert_eq!(writer.append_table(&same).is_ok(), has_words); // as for a table in memory
+        writer.append(&[1_u8, 2]).unwrap(); // values without a dictionary mean what the file's says
+        writer.finish().unwrap();
+    }
+}
+
+#[test]
 fn words_survive_serde() {
     let dictionary = homogeneous().dictionary().clone();
     let text = serde_json::to_string(&dictionary).unwrap();
