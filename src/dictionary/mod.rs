@@ -1,7 +1,7 @@
 //! The data dictionary: what each column of a table means.
 //!
-//! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in `columns`. The **table** owns its shape: a
-//! dictionary describes it, and a table refuses one that does not fit.
+//! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in
+//! `columns`. The **table** owns its shape: a dictionary describes it, and a table refuses one that does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
 mod categories;
@@ -27,10 +27,10 @@ use crate::base::text::excerpt;
 /// Describes the columns of a table, one [`Feature`] each.
 ///
 /// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so a million equal
-/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes, the name and the words for its feature, unless
-/// that is shared: equal features of neighbours are stored once, and so are equal features that have neither a name nor
-/// categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all of
-/// them). Cloning shares the features: O(1).
+/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes, the name and the words for its
+/// feature, unless that is shared: equal features of neighbours are stored once, and so are equal features that have
+/// neither a name nor categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all
+/// of them). Cloning shares the features: O(1).
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,8 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
 //! `check`: what is required of the parts; `build`: other constructors; `index`: offsets and indices of four types;
-//! `read`, `write`: dense regions; `grow`: rows that are added; `block`, `block_mut`: sparse ones; `transform`: tables made from another.
+//! `read`, `write`: dense regions; `grow`: rows that are added; `block`, `block_mut`: sparse ones; `transform`: tables
+//! made from another.
 //! Invariant: what `check` requires, of `shape` and the three arrays; and the dictionary describes the columns. So the
 //! rows are ranges of `indices` and `values`, and the indices of a row ascend and lie below the number of columns.
 //! Semantics: DAAL `CSRNumericTable`, oneDAL `csr_table`; offsets and indices are counted from zero.
