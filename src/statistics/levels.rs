@@ -73,7 +73,7 @@ impl Levels {
             all.levels.iter_mut().zip(levels).for_each(|(all, level)| all.extend_from_slice(level));
         }
         all.halve_full_levels();
-        all.levels.iter_mut().for_each(|level| level.shrink_to(2 * self.capacity));
+        all.levels.iter_mut().for_each(|level| level.shrink_to(self.capacity.saturating_mul(2)));
         Ok(all)
     }
 

@@ -158,12 +158,8 @@ impl QuantileSketch {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        let (expected, found) = (self.columns.len(), table.column_count());
-        if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
-        }
         let source = TableSource(table);
-        self.add_work(&Work::on_table(table, &source, &options))
+        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
@@ -260,7 +256,7 @@ impl QuantileSketch {
     }
 
     /// Returns about how many values of a column are not above `value`, by at most [`rank_error`](Self::rank_error) too
-    /// many or too few; NaN is above all values.
+    /// many or too few; NaN is above all values, and -0.0 is below 0.0.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`].

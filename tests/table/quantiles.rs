@@ -275,3 +275,11 @@ fn sketches_that_do_not_fit_are_refused_and_nothing_is_added() {
     exact.update(&[3_u8, 1, 2]).unwrap();
     assert_eq!(exact.quantile(0, 0.5).unwrap(), 2.0);
 }
+
+#[test]
+fn sketches_of_the_largest_capacity_are_merged() {
+    let mut sketch = QuantileSketch::with_capacity(1, usize::MAX).unwrap();
+    sketch.update(&[3.0, 1.0, 2.0]).unwrap();
+    sketch.merge(&sketch.clone()).unwrap();
+    assert_eq!((sketch.quantile(0, 0.5).unwrap(), sketch.rank_error(0).unwrap()), (2.0, 0));
+}
