@@ -14,7 +14,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
+use crate::table::{DataLayout, NumericTable, Region, TableView, Target, lent_slice};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// A source of values.
@@ -27,11 +27,8 @@ pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
 
 impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        if let Some(values) = self.0.slice_of(region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
-            return match values.len() == buffer.len() {
-                true => Ok(values),
-                false => Err(Error::LengthMismatch { expected: buffer.len(), found: values.len() }),
-            };
+        if let Some(values) = lent_slice(self.0, region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
+            return Ok(values);
         }
         let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
         self.0.read_region(region, target.over())?;
@@ -71,7 +68,32 @@ pub(super) struct Work<'t> {
 impl<'t> Work<'t> {
     /// Begins work on a table.
     pub(super) fn on_table(table: &dyn NumericTable, source: &'t TableSource<'t>, options: &StatisticsOptions) -> Self {
-        let (shape, row_bytes) = (table.shape(), row_bytes(table));
+        Self::of_shape(table.shape(), table, source, options)
+    }
+
+    /// Begins work on a table that must have so many columns. A user's kind of table may answer otherwise every time.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub(super) fn on_columns(
+        expected: usize,
+        table: &dyn NumericTable,
+        source: &'t TableSource<'t>,
+        options: &StatisticsOptions,
+    ) -> Result<Self> {
+        match table.shape() {
+            shape if shape.columns == expected => Ok(Self::of_shape(shape, table, source, options)),
+            Shape { columns: found, .. } => Err(Error::LengthMismatch { expected, found }),
+        }
+    }
+
+    fn of_shape(
+        shape: Shape,
+        table: &dyn NumericTable,
+        source: &'t TableSource<'t>,
+        options: &StatisticsOptions,
+    ) -> Self {
+        let row_bytes = row_bytes(table);
         let total = (shape.rows as u64).saturating_mul(row_bytes);
         Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
     }

@@ -143,7 +143,7 @@ impl GroupStatistics {
         let categories = categories.into().or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?;
         let mut all = Self::new(table.column_count(), by, categories)?;
         let source = TableSource(table);
-        let found = all.compute(&Work::on_table(table, &source, &options))?;
+        let found = all.compute(&Work::on_columns(all.column_count, table, &source, &options)?)?;
         all.add(found);
         let names = table.dictionary().iter().enumerate().filter(|(column, _)| *column != by);
         all.dictionary = Some(names.map(|(_, feature)| feature.clone()).collect());

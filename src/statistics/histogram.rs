@@ -250,12 +250,8 @@ impl Histogram {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        let (expected, found) = (self.columns.len(), table.column_count());
-        if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
-        }
         let source = TableSource(table);
-        self.add_work(&Work::on_table(table, &source, &options))
+        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows.

@@ -160,8 +160,12 @@ impl<'t> dyn NumericTable + 't {
         for (column, feature) in dictionary.iter().enumerate() {
             let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
             columns.push(match self.array_of(&region, element)? {
-                Some((array, range)) => array.slice(range)?,
-                None => copy_of(self, &region, element, ConversionPolicy::Saturate)?,
+                // What a user's kind of table lends is not trusted.
+                Some((array, range)) if array.element_type() == element => match range.len() {
+                    found if found == shape.rows => array.slice(range)?,
+                    found => return Err(Error::LengthMismatch { expected: shape.rows, found }),
+                },
+                _ => copy_of(self, &region, element, ConversionPolicy::Saturate)?,
             });
         }
         Ok(SoaNumericTable::of_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated))

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
 use super::part::ColumnKey;
-use super::tiling::copy_of;
+use super::tiling::{copy_of, lent_slice};
 use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
     Target,
@@ -192,7 +192,7 @@ fn flags_of<U: Element>(
         for (index, flags) in flags.chunks_mut(step).enumerate() {
             let start = first + index * step;
             let region = Region { rows: start..start + flags.len(), columns: columns.clone() };
-            let values = match table.slice_of(&region, U::TYPE)?.and_then(|values| values.downcast::<U>()) {
+            let values = match lent_slice(table, &region, U::TYPE)?.and_then(|values| values.downcast::<U>()) {
                 Some(values) => values,
                 None => {
                     let count = region.shape().element_count_of(U::TYPE)?;
@@ -260,7 +260,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {
         let (all, element) = (column_of(shape, column), feature.element_type);
-        copies.push(match table.slice_of(&all, element)? {
+        copies.push(match lent_slice(table, &all, element)? {
             Some(_) => None,
             None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
         });
@@ -271,7 +271,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         let (all, element) = (column_of(shape, column), target.element_type());
         let from = match copy {
             Some(copy) => copy.as_slice(),
-            None => table.slice_of(&all, element)?.ok_or(Error::NotContiguous)?,
+            None => lent_slice(table, &all, element)?.ok_or(Error::NotContiguous)?,
         };
         lanes.push(lane(from, target, 1)?);
     }
@@ -291,7 +291,7 @@ fn copy_chosen(
     if shape.columns == 0 {
         return check_rows(wanted, shape.rows).map(|()| DataLayout::RowMajor);
     }
-    if let Some(values) = table.slice_of(&Region::whole(shape), element)? {
+    if let Some(values) = lent_slice(table, &Region::whole(shape), element)? {
         gather(wanted, chosen, vec![lane(values, array, shape.columns)?], shape)?;
         return Ok(DataLayout::RowMajor);
     }
@@ -334,7 +334,7 @@ fn columns_in_memory<'t>(
 ) -> Result<Option<Vec<AnySlice<'t>>>> {
     let (shape, mut columns) = (table.shape(), Vec::new());
     for column in 0..shape.columns {
-        let Some(values) = table.slice_of(&column_of(shape, column), element)? else { return Ok(None) };
+        let Some(values) = lent_slice(table, &column_of(shape, column), element)? else { return Ok(None) };
         columns.push(values);
     }
     Ok(Some(columns))

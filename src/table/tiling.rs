@@ -256,6 +256,20 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
     new_array(region, element_type, policy, &|target| table.read_region(region, target))
 }
 
+/// Borrows the values of a region as a table lends them, if they are of a type and contiguous. What a user's kind of
+/// table lends is not trusted.
+///
+/// # Errors
+/// Those of [`NumericTable::slice_of`]; [`Error::LengthMismatch`] if there are not as many values as cells.
+pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySlice<'t>>> {
+    let lent = table.slice_of(region, element)?.filter(|values| values.element_type() == element);
+    lent.map(|values| new_values(region, values).map(|_| values)).transpose()
+}
+
 /// Returns an array of a region's values, which `read` supplies.
 pub(super) fn new_array(
     region: &Region,

@@ -249,3 +249,20 @@ fn a_table_whose_first_values_cannot_be_read_leaves_an_old_file_that_is_written_
         assert!(!path.exists());
     }
 }
+
+#[test]
+fn statistics_of_a_table_whose_number_of_columns_changes_are_refused() {
+    use numeric_table::{GroupStatistics, Histogram, HistogramBins, QuantileSketch};
+    let bins = HistogramBins::uniform(0.0, 10.0, 2).unwrap();
+    for (first, last) in [(2, 3), (2, 0), (3, 2)] {
+        let table = || Fickle::new([shape(4, first), shape(4, last)]);
+        let found = [
+            Histogram::of(&table(), &bins).map(drop),
+            QuantileSketch::of(&table()).map(drop),
+            GroupStatistics::of(&table(), 0, 8).map(drop),
+        ];
+        for found in found {
+            assert_error!(found, Error::LengthMismatch { expected, found } if (expected, found) == (first, last));
+        }
+    }
+}

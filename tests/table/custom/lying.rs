@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target};
-use numeric_table::{AnySlice, AnySliceMut, BasicStatistics, SaveOptions};
+use numeric_table::{AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, Quantiles, SaveOptions};
 
 use test_support::tables::{assert_error, shape};
 
@@ -488,9 +488,73 @@ fn slices_that_are_too_long_or_too_short_are_refused() {
         assert!(matches!(refused, Err(Error::LengthMismatch { expected: 12, found }) if found == count), "{refused:?}");
         let refused = BasicStatistics::of(&table);
         assert!(matches!(refused, Err(Error::LengthMismatch { expected: 12, found }) if found == count), "{refused:?}");
+        let all: [Result<()>; 5] = [
+            table.as_dyn().filter_rows_by(|row: &[f64]| row[0] > 0.0).map(drop),
+            table.as_dyn().take_rows(&[3, 0]).map(drop),
+            table.as_dyn().filter_rows(&[true; ROWS]).map(drop),
+            Covariance::of(&table).map(drop),
+            Quantiles::of(&table, &[0.5]).map(drop),
+        ];
+        for refused in all {
+            assert!(
+                matches!(refused, Err(Error::LengthMismatch { expected: 12, found }) if found == count),
+                "{refused:?}"
+            );
+        }
         assert_error!(table.rows_mut::<f64>(..), Error::LengthMismatch { expected: 12, .. });
         table.set_value(1, 1, -1.0).unwrap(); // by way of a piece
         assert_eq!(table.table.as_slice().unwrap()[..5], [5.0, 5.0, 5.0, 5.0, -1.0]);
+    }
+}
+
+/// Lends slices and arrays of `f64`, whatever it is asked for.
+struct FalseTypes {
+    table: HomogenNumericTable<f64>,
+    dictionary: DataDictionary,
+}
+
+impl NumericTable for FalseTypes {
+    fn shape(&self) -> Shape {
+        self.table.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.table.id()
+    }
+
+    fn slice_of(&self, region: &Region, _: ElementType) -> Result<Option<AnySlice<'_>>> {
+        self.table.slice_of(region, ElementType::F64)
+    }
+
+    fn array_of(&self, region: &Region, _: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        self.table.array_of(region, ElementType::F64)
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.table.read_region(region, target)
+    }
+}
+
+#[test]
+fn what_is_lent_in_another_type_is_read_instead() {
+    let table = HomogenNumericTable::from_rows(&[[1.0], [2.0], [3.0]]).unwrap();
+    let table = FalseTypes { table, dictionary: DataDictionary::uniform(Feature::new(ElementType::I16), 1) };
+    let table: &dyn NumericTable = &table;
+    let found = [
+        table.take_rows(&[2, 0]).unwrap(),
+        table.filter_rows(&[false, true, true]).unwrap(),
+        table.filter_rows_by(|row: &[i16]| row[0] < 3).unwrap(),
+        Box::new(table.to_columns().unwrap()),
+    ];
+    for (found, expected) in found.iter().zip([&[3_i16, 1][..], &[2, 3], &[1, 2], &[1, 2, 3]]) {
+        assert_eq!(
+            (found.column_type(0).unwrap(), &found.column::<i16>(0, ..).unwrap()[..]),
+            (ElementType::I16, expected)
+        );
     }
 }
 
