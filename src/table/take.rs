@@ -237,7 +237,9 @@ fn column_of(shape: Shape, column: usize) -> Region {
 fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn NumericTable>> {
     let (shape, dictionary) = (table.shape(), table.dictionary().clone());
     dictionary.check_count(shape.columns, table.uniform_type())?;
-    if let Some(sparse) = table.as_any().and_then(|table| table.downcast_ref::<CsrNumericTable>()) {
+    // A user's kind of table may show another one as it is not.
+    let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.shape() == shape);
+    if let Some(sparse) = sparse {
         check_rows(wanted, shape.rows)?;
         return Ok(Box::new(sparse.chosen(&Chosen::new(wanted, 0))?));
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target};
-use numeric_table::{AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, Quantiles, SaveOptions};
+use numeric_table::{
+    AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, CsrNumericTable, Quantiles, SaveOptions,
+};
 
 use test_support::tables::{assert_error, shape};
 
@@ -556,6 +558,41 @@ fn what_is_lent_in_another_type_is_read_instead() {
             (ElementType::I16, expected)
         );
     }
+}
+
+/// Has more rows than the sparse table that it says it is.
+struct FalseSparse(CsrNumericTable);
+
+impl NumericTable for FalseSparse {
+    fn shape(&self) -> Shape {
+        Shape { rows: self.0.row_count() + 2, ..self.0.shape() }
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.0.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.0.id()
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        self.0.as_any()
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        target.fill_with(region, |row, _| row as f64)
+    }
+}
+
+#[test]
+fn rows_of_a_table_that_is_no_other_table_are_its_own() {
+    let sparse = CsrNumericTable::try_new(shape(2, 1), vec![0, 1, 1], vec![0], vec![5.0]).unwrap();
+    let table = FalseSparse(sparse);
+    let taken = table.as_dyn().take_rows(&[3, 0]).unwrap();
+    assert_eq!(taken.column::<f64>(0, ..).unwrap()[..], [3.0, 0.0]);
+    let kept = table.as_dyn().filter_rows(&[false, true, true, true]).unwrap();
+    assert_eq!(kept.column::<f64>(0, ..).unwrap()[..], [1.0, 2.0, 3.0]);
 }
 
 /// Lends other memory than it is asked for, or none, and says that it is the right one.
