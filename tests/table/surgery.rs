@@ -277,3 +277,15 @@ fn closures_see_each_row_in_their_type_and_errors_come_out() {
     assert_error!(endless.as_dyn().sample_rows(1, 1), Error::OutOfMemory { .. });
     assert_error!(endless.as_dyn().shuffle_rows(1), Error::OutOfMemory { .. });
 }
+
+#[test]
+fn a_column_of_another_length_is_given_back_and_columns_without_memory_are_not_copied() {
+    let table = HomogenNumericTable::from_rows(&[[1_u8], [2]]).unwrap();
+    let feature = Feature::new(ElementType::F32).named("b");
+    let refused = table.as_dyn().with_feature(feature, vec![1.5_f32]).unwrap_err();
+    assert!(matches!(*refused.error, Error::LengthMismatch { expected: 2, found: 1 }), "{refused:?}");
+    assert_eq!(refused.given.as_slice().downcast::<f32>(), Some(&[1.5][..]));
+    let none = HomogenNumericTable::<u8>::new(Shape { rows: 2, columns: 1 }, AllocationFlag::DoNotAllocate).unwrap();
+    assert!(matches!(none.as_dyn().to_columns(), Err(Error::NotAllocated)));
+    assert!(matches!(none.as_dyn().to_table(), Err(Error::NotAllocated)));
+}
