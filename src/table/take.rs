@@ -146,7 +146,8 @@ impl Sorted {
         rows.extend(0..shape.rows);
         match_element!(element, T => {
             let values = values.as_slice().as_slice::<T>();
-            rows.sort_by(|&one, &other| order(values[one], values[other]));
+            // Equal rows stay in order by their numbers: a stable sort would allocate, and abort if it cannot.
+            rows.sort_unstable_by(|&one, &other| order(values[one], values[other]).then(one.cmp(&other)));
         });
         Ok(Self { values, rows })
     }
