@@ -66,7 +66,10 @@ pub enum Error {
         count: usize,
     },
     /// A shape needs more bytes than can be addressed.
-    #[error("a table of {shape} {} values is larger than memory can be", element.map_or("", ElementType::name))]
+    #[error(
+        "a table of {shape}{} values is larger than memory can be",
+        element.map_or(String::new(), |of| format!(" {of}"))
+    )]
     SizeOverflow {
         /// The shape that was asked for; an array counts as one column.
         shape: Shape,

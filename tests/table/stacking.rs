@@ -155,3 +155,11 @@ fn tables_without_rows_bring_their_words() {
     let back = second.as_dyn().vstack_recoded([first.as_dyn()]).unwrap();
     assert_eq!(back.dictionary().feature(1).unwrap().categories, Some(words(&["blue", "red"])));
 }
+
+#[test]
+fn tables_with_too_many_rows_together_are_refused_in_plain_words() {
+    let many = Table::<f32>::new(Shape { rows: usize::MAX, columns: 0 }, AllocationFlag::DoAllocate).unwrap();
+    let error = many.as_dyn().vstack([many.as_dyn()]).unwrap_err();
+    let expected = format!("a table of {} x 0 values is larger than memory can be", usize::MAX);
+    assert_eq!(error.to_string(), expected);
+}
