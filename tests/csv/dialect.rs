@@ -44,6 +44,16 @@ fn a_comment_ends_a_line_unless_it_is_in_quotes() {
 }
 
 #[test]
+fn a_word_in_quotes_is_the_same_with_a_comment_after_it() {
+    let options = CsvOptions::new().inline_comment(b'#');
+    let text = "w,\"v\" # words\nred,\"a\" # in quotes\n\"red\",a # not\n\"red\" ,\"a\" \t# c\n\"re\"d,\"say \"\"a\"\"\"  #\nred,\"a\" b #\n";
+    let words = source(text, options).unwrap();
+    assert_eq!(words.categories(0).unwrap().unwrap(), ["red", "red "]); // spaces before a delimiter stay, as in Python
+    assert_eq!(words.categories(1).unwrap().unwrap(), ["a", "say \"a\"", "a b"]);
+    assert_eq!(words.load::<u8>().unwrap().dictionary().index_of("v"), Some(1));
+}
+
+#[test]
 fn a_line_of_spaces_and_a_comment_is_a_gap_in_a_single_column() {
     let options = nan().inline_comment(b'#').header(CsvHeader::No);
     assert_values(&load::<f64>("1 # a\n # b\n# c\n2", options).unwrap(), &[1., f64::NAN, 2.]);

@@ -114,14 +114,18 @@ impl Syntax {
                 continue;
             }
             let end = self.plain_end(bytes, close + 1);
-            if is_whole && end == close + 1 {
+            // Spaces between the quotes and a comment are of neither, as they are after a field without quotes.
+            let after = &bytes[close + 1..end];
+            let length = || after.iter().rposition(|&byte| !self.is_space(byte)).map_or(0, |last| last + 1);
+            let after = if self.is_comment(bytes, end) { &after[..length()] } else { after };
+            if is_whole && after.is_empty() {
                 return Field { text: &bytes[at..close], is_quoted: true, end, is_closed: true };
             }
             if is_whole {
                 scratch.clear();
             }
             scratch.extend_from_slice(&bytes[at..close]);
-            scratch.extend_from_slice(&bytes[close + 1..end]);
+            scratch.extend_from_slice(after);
             return Field { text: scratch, is_quoted: true, end, is_closed: true };
         }
     }
