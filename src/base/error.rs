@@ -184,6 +184,14 @@ pub enum Error {
         /// The column that tells it in what was given.
         found: usize,
     },
+    /// A group of rows is asked for, of which there are fewer.
+    #[error("category {category} is out of range: there are {categories}")]
+    CategoryOutOfRange {
+        /// The category.
+        category: usize,
+        /// The number of categories.
+        categories: usize,
+    },
     /// Rows are grouped by a column of which nobody says how many categories it has.
     #[error("the number of categories of column {column} is not known")]
     CategoriesNotKnown {
@@ -337,6 +345,16 @@ pub enum Error {
         expected: ElementType,
         /// The type of that column of this one.
         found: ElementType,
+    },
+    /// Tables that are joined end to end have columns of the same names in another order.
+    #[error("column {column} of table {table} is {name:?}, which is another column of the first table")]
+    NamesInAnotherOrder {
+        /// The index of the table.
+        table: usize,
+        /// The first such column.
+        column: usize,
+        /// Its name, shortened if it is long.
+        name: String,
     },
     /// Tables that are joined end to end have categories of other words, or of the same words in another order.
     #[error("the categories of column {column} of table {table} have no words, or others than in the first table")]

@@ -387,22 +387,28 @@ impl DataDictionary {
         (0..count).map(|column| self.at(column))
     }
 
-    /// Checks that the columns of a table with another dictionary, and as many columns, can follow: what has words there
-    /// has the same here.
+    /// Checks that the rows of a table with another dictionary, of as many columns, can follow: no column has the name of
+    /// another one here, and what has words there has the same here.
     ///
     /// # Errors
-    /// [`Error::UnequalCategories`] with the number of that table.
-    pub(crate) fn check_words(&self, table: usize, other: &Self) -> Result<()> {
-        if !other.has_words() {
-            return Ok(());
+    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`] with the number of that table.
+    pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
+        if self.is_uniform() && other.is_uniform() && !other.has_words() {
+            return Ok(()); // one name for all
         }
-        let differs = |(mine, theirs): (&Feature, &Feature)| {
-            theirs.categories.as_ref().is_some_and(Categories::has_words) && mine.categories != theirs.categories
-        };
-        match self.iter().zip(other.iter()).position(differs) {
-            Some(column) => Err(Error::UnequalCategories { table, column }),
-            None => Ok(()),
+        for (column, (mine, theirs)) in self.iter().zip(other.iter()).enumerate() {
+            if let Some(name) = theirs.name.as_deref()
+                && mine.name.as_deref() != Some(name)
+                && self.index_of(name).is_some()
+            {
+                return Err(Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) });
+            }
+            let has_words = theirs.categories.as_ref().is_some_and(Categories::has_words);
+            if has_words && mine.categories != theirs.categories {
+                return Err(Error::UnequalCategories { table, column });
+            }
         }
+        Ok(())
     }
 
     /// Returns whether any feature has words.

@@ -57,7 +57,8 @@ impl<T: Element> TableWriter<T> {
     /// reported when all rows are there.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
+    /// [`Error::UnequalCategories`] of words that differ;
     /// [`Error::ValueNotRepresentable`] with the row in this file; [`Error::SizeOverflow`]; [`Error::Io`], also if the
     /// rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
     /// [`Error::Format`] if the source is damaged or has become shorter; [`Error::OutOfMemory`]. Nothing is appended

@@ -203,7 +203,8 @@ impl<T: Element> TableWriter<T> {
     /// their meaning.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
+    /// [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
     /// with the row in the file; those of reading the table; [`Error::SizeOverflow`]; [`Error::Io`];
     /// [`Error::OutOfMemory`]; [`Error::ShapeMismatch`] if the table changed while it was read. Nothing is appended
     /// then, and the writer can still be used. (To keep that promise [in place](SaveOptions::in_place), the table is
@@ -254,7 +255,7 @@ impl<T: Element> TableWriter<T> {
         if expected != found {
             return Err(Error::UnequalColumns { table: 1, expected, found });
         }
-        self.dictionary.check_words(1, dictionary)
+        self.dictionary.check_follower(1, dictionary)
     }
 
     /// Returns the number of rows with `count` more, if a table can have so many.

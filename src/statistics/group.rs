@@ -236,7 +236,7 @@ impl GroupStatistics {
     /// Returns the number of rows of one category.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there is no such category.
+    /// [`Error::CategoryOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -254,7 +254,7 @@ impl GroupStatistics {
     /// the category.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there is no such category; [`Error::ColumnOutOfRange`].
+    /// [`Error::CategoryOutOfRange`]; [`Error::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -273,7 +273,7 @@ impl GroupStatistics {
     /// Returns the statistics of the rows of one category, with the names of the columns. O(columns).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there is no such category; [`Error::OutOfMemory`].
+    /// [`Error::CategoryOutOfRange`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -330,9 +330,7 @@ impl GroupStatistics {
     fn check(&self, category: usize) -> Result<()> {
         match category < self.rows.len() {
             true => Ok(()),
-            false => {
-                Err(Error::RowsOutOfRange { rows: category..category.saturating_add(1), row_count: self.rows.len() })
-            }
+            false => Err(Error::CategoryOutOfRange { category, categories: self.rows.len() }),
         }
     }
 

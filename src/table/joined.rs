@@ -135,7 +135,7 @@ impl<'t> Joined<'t> {
                     return Err(Error::UnequalColumns { table: index, expected: mine.columns, found: theirs.columns });
                 }
                 self.check_types(index, table.dictionary())?;
-                self.dictionary.check_words(index, table.dictionary())?;
+                self.dictionary.check_follower(index, table.dictionary())?;
                 let rows = mine.rows.checked_add(theirs.rows);
                 Ok(Shape { rows: rows.ok_or_else(|| too_many(Shape { rows: usize::MAX, ..mine }))?, ..mine })
             }

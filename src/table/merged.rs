@@ -163,5 +163,5 @@ joined_tables!(
     "RowMergedNumericTable",
     Axis::Rows,
     TableKind::ROW_MERGED,
-    "[`Error::UnequalColumns`], [`Error::UnequalTypes`], [`Error::UnequalCategories`]"
+    "[`Error::UnequalColumns`], [`Error::UnequalTypes`], [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`]"
 );

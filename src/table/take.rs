@@ -249,7 +249,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         let chosen = Chosen::new(wanted, row_bytes);
         let new = Shape { rows: chosen.count, columns: shape.columns };
         let mut array = AnyArray::zeros(element, new.element_count_of(element)?)?;
-        let layout = copy_chosen(table, wanted, &chosen, &mut array)?;
+        let layout = copy_chosen(table, shape, wanted, &chosen, &mut array)?;
         return match_element!(element, T => {
             let array = array.downcast::<T>().map_err(|other| {
                 Error::element_type_mismatch(T::TYPE, other.element_type())
@@ -283,14 +283,16 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))
 }
 
-/// Copies the rows that are wanted of a table of one type. Returns the layout of the copy.
+/// Copies the rows that are wanted of a table of one type, for whose shape the array has room. Returns the layout of
+/// the copy.
 fn copy_chosen(
     table: &(dyn NumericTable + '_),
+    shape: Shape,
     wanted: Wanted<'_>,
     chosen: &Chosen<'_>,
     array: &mut AnyArray,
 ) -> Result<DataLayout> {
-    let (shape, element) = (table.shape(), array.element_type());
+    let element = array.element_type();
     if shape.columns == 0 {
         return check_rows(wanted, shape.rows).map(|()| DataLayout::RowMajor);
     }
@@ -298,7 +300,7 @@ fn copy_chosen(
         gather(wanted, chosen, vec![lane(values, array, shape.columns)?], shape)?;
         return Ok(DataLayout::RowMajor);
     }
-    if let Some(columns) = columns_in_memory(table, element)? {
+    if let Some(columns) = columns_in_memory(table, shape, element)? {
         let (mut lanes, mut rest) = (with_room(columns.len())?, array.need_mutable_data()?);
         for from in columns {
             let (to, others) = rest.split_at(chosen.count);
@@ -333,9 +335,10 @@ fn copy_chosen(
 /// Returns the values of all columns, if each is contiguous in memory.
 fn columns_in_memory<'t>(
     table: &'t (dyn NumericTable + '_),
+    shape: Shape,
     element: ElementType,
 ) -> Result<Option<Vec<AnySlice<'t>>>> {
-    let (shape, mut columns) = (table.shape(), Vec::new());
+    let mut columns = Vec::new();
     for column in 0..shape.columns {
         let Some(values) = lent_slice(table, &column_of(shape, column), element)? else { return Ok(None) };
         columns.push(values);

@@ -266,3 +266,32 @@ fn statistics_of_a_table_whose_number_of_columns_changes_are_refused() {
         }
     }
 }
+
+#[test]
+fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
+    let shapes = [shape(3, 2), shape(2, 3), shape(3, 0), shape(0, 2), shape(3, 1), shape(0, 0), shape(3, 9)];
+    let bins = numeric_table::HistogramBins::uniform(0.0, 9.0, 3).unwrap();
+    type Call<'b> = &'b dyn Fn(&dyn NumericTable) -> Result<()>;
+    let calls: [Call<'_>; 10] = [
+        &|table| table.filter_rows_by(|_: &[f64]| true).map(drop),
+        &|table| table.filter_by_column(0, |_: f64| true).map(drop),
+        &|table| table.sort_by_column(0).map(drop),
+        &|table| table.sample_rows(1, 1).map(drop),
+        &|table| table.shuffle_rows(1).map(drop),
+        &|table| table.split_rows(0.5, 1).map(drop),
+        &|table| table.split_rows_by(0, 0.5, 1).map(drop),
+        &|table| numeric_table::GroupStatistics::of(table, 0, 8).map(drop),
+        &|table| numeric_table::Histogram::of(table, &bins).map(drop),
+        &|table| numeric_table::Covariance::of(table).map(drop),
+    ];
+    for (first, last) in shapes.iter().flat_map(|first| shapes.map(|last| (*first, last))) {
+        for (times, call) in (1..5).flat_map(|times| calls.map(|call| (times, call))) {
+            let mut answers = vec![first; times];
+            answers.push(last);
+            let _ = call(&Fickle::new(answers)); // no panic
+        }
+    }
+    let changed = Fickle::new([shape(3, 2), shape(3, 0)]);
+    let groups = numeric_table::GroupStatistics::of(&changed, 0, 8);
+    assert_error!(groups, Error::LengthMismatch { expected: 2, found: 0 });
+}

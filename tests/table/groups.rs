@@ -115,8 +115,8 @@ fn groups_that_do_not_fit_are_refused_and_nothing_is_added() {
     assert_error!(groups.merge(&new(3, 0, 3)), Error::ShapeMismatch { .. });
     assert_error!(groups.merge(&new(4, 0, 2)), Error::ShapeMismatch { .. });
     assert_error!(groups.merge(&new(3, 1, 2)), Error::UnequalGroups { expected: 0, found: 1 });
-    assert_error!(groups.group(2), Error::RowsOutOfRange { rows, row_count: 2 } if rows == (2..3));
-    assert_error!(groups.row_count_of(usize::MAX), Error::RowsOutOfRange { row_count: 2, .. });
+    assert_error!(groups.group(2), Error::CategoryOutOfRange { category: 2, categories: 2 });
+    assert_error!(groups.row_count_of(usize::MAX), Error::CategoryOutOfRange { categories: 2, .. });
     assert_error!(groups.column(0, 2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_error!(GroupStatistics::new(2, 0, usize::MAX), Error::OutOfMemory { .. });
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();

@@ -45,6 +45,28 @@ fn tables_whose_words_differ_are_not_joined_end_to_end() {
 }
 
 #[test]
+fn columns_of_the_same_names_in_another_order_are_not_joined_end_to_end() {
+    let named = |values: [[f32; 2]; 1], names: [&str; 2]| {
+        let mut table = Table::from_rows(&values).unwrap();
+        table.set_names(names).unwrap();
+        table
+    };
+    let (first, turned) = (named([[1.0, 2.0]], ["a", "b"]), named([[3.0, 4.0]], ["b", "a"]));
+    let error = first.as_dyn().vstack([turned.as_dyn()]).unwrap_err();
+    assert_eq!(error.to_string(), r#"column 0 of table 1 is "b", which is another column of the first table"#);
+    let mut grown = first.clone();
+    assert_error!(grown.append_table(&turned), Error::NamesInAnotherOrder { table: 1, column: 0, .. });
+    assert_eq!(grown, first);
+    let in_order = turned.as_dyn().select_columns(["a", "b"]).unwrap();
+    let both = first.as_dyn().vstack([in_order.as_dyn()]).unwrap();
+    assert_eq!(both.rows::<f32>(..).unwrap()[..], [1.0, 2.0, 4.0, 3.0]);
+    // Other names are no other order.
+    grown.append_table(&named([[5.0, 6.0]], ["a", "c"])).unwrap();
+    grown.append_table(&Table::from_rows(&[[7.0_f32, 8.0]]).unwrap()).unwrap();
+    assert_eq!(grown.shape().rows, 3);
+}
+
+#[test]
 fn sparse_rows_with_other_words_are_not_added() {
     let sparse = |list: &[&str]| {
         let dense = table(&[[1_u8, 1]], list);

@@ -60,7 +60,8 @@ impl CsrNumericTable {
     /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
+    /// [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
     /// under [`ConversionPolicy::Checked`], with the row that it would have had, also if the type of the offsets or of
     /// the indices cannot hold one; [`Error::SizeOverflow`], [`Error::OutOfMemory`]. The table is unchanged.
     ///
@@ -79,7 +80,7 @@ impl CsrNumericTable {
         if theirs.columns != self.shape.columns {
             return Err(Error::UnequalColumns { table: 1, expected: self.shape.columns, found: theirs.columns });
         }
-        self.dictionary.check_words(1, &table.dictionary)?;
+        self.dictionary.check_follower(1, &table.dictionary)?;
         let mut counts = super::index::zeros(theirs.rows)?;
         for (row, count) in counts.iter_mut().enumerate() {
             *count = table.pattern().positions(&(row..row + 1)).len();

@@ -119,7 +119,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; those of reading the table; those
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
+    /// [`Error::UnequalCategories`] of words that differ; those of reading the table; those
     /// of [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
     ///
     /// # Examples
@@ -135,7 +136,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if theirs.columns != columns {
             return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
         }
-        self.dictionary().check_words(1, table.dictionary())?;
+        self.dictionary().check_follower(1, table.dictionary())?;
         self.reserve_rows(theirs.rows)?;
         self.resize(rows + theirs.rows)?; // `reserve_rows` has checked the sum
         let read = self.read_into_new_rows(table, rows..rows + theirs.rows);

@@ -94,7 +94,8 @@ impl SoaNumericTable {
     /// amortised, and a copy of the rows until they are added.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalCategories`] of words that differ; those of reading the table; those of
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
+    /// [`Error::UnequalCategories`] of words that differ; those of reading the table; those of
     /// [`append`](Self::append). No column has changed.
     ///
     /// # Examples
@@ -110,7 +111,7 @@ impl SoaNumericTable {
         if theirs.columns != columns {
             return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
         }
-        self.dictionary().check_words(1, table.dictionary())?;
+        self.dictionary().check_follower(1, table.dictionary())?;
         let (mut copies, mut outcome) = (Vec::new(), Ok(()));
         for column in 0..columns {
             let region = Region { rows: 0..theirs.rows, columns: column..column + 1 };
