@@ -79,6 +79,36 @@ fn check(text: &[u8], options: &CsvOptions) {
     }
 }
 
+/// Checks that a text with comments is read as one without.
+fn check_comments(text: &[u8]) {
+    let inline = Syntax::new(b',', Some(b'"'), Some(b'#'), true);
+    let plain = Syntax::new(b',', Some(b'"'), None, false);
+    let stripped = without_comments(text);
+    let (mut ours, mut at, mut scratch) = (Vec::new(), inline.skip_blank(text, 0), Vec::new());
+    while at < text.len() {
+        let end = inline.record_end(text, at, true).unwrap();
+        let mut record = Vec::new();
+        loop {
+            let field = inline.field(text, at, &mut scratch);
+            record.push(field.is_closed.then(|| field.text.to_vec()));
+            at = field.end + 1;
+            if text.get(field.end) != Some(&b',') {
+                break;
+            }
+        }
+        ours.push(record);
+        at = inline.skip_blank(text, end);
+    }
+    assert_eq!(ours, our_records(&plain, &stripped));
+    check(text, &CsvOptions::new().inline_comment(b'#').missing(CsvMissing::Nan));
+}
+
+#[test]
+fn lines_that_are_empty_but_for_a_comment_are_no_rows() {
+    check_comments(b"\n1");
+    check_comments(b"#\n1");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))] // each of them cuts its text after any number of bytes
 
@@ -86,26 +116,7 @@ proptest! {
     fn comments_are_as_if_they_were_not_there(
         text in prop::collection::vec(prop::sample::select(&b"1x,,\"# \n\n\r"[..]), 0..32),
     ) {
-        let inline = Syntax::new(b',', Some(b'"'), Some(b'#'), true);
-        let plain = Syntax::new(b',', Some(b'"'), None, false);
-        let stripped = without_comments(&text);
-        let (mut ours, mut at, mut scratch) = (Vec::new(), inline.skip_blank(&text, 0), Vec::new());
-        while at < text.len() {
-            let end = inline.record_end(&text, at, true).unwrap();
-            let mut record = Vec::new();
-            loop {
-                let field = inline.field(&text, at, &mut scratch);
-                record.push(field.is_closed.then(|| field.text.to_vec()));
-                at = field.end + 1;
-                if text.get(field.end) != Some(&b',') {
-                    break;
-                }
-            }
-            ours.push(record);
-            at = inline.skip_blank(&text, end);
-        }
-        prop_assert_eq!(ours, our_records(&plain, &stripped));
-        check(&text, &CsvOptions::new().inline_comment(b'#').missing(CsvMissing::Nan));
+        check_comments(&text);
     }
 
     #[test]
