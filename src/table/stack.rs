@@ -58,9 +58,12 @@ impl dyn NumericTable + '_ {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvSource, prelude::*};
-    /// let monday = CsvSource::from_bytes(&b"colour\nred\nblue\n"[..])?.load::<u8>()?;
-    /// let tuesday = CsvSource::from_bytes(&b"colour\ngreen\nred\n"[..])?.load::<u8>()?;
+    /// use numeric_table::{Categories, prelude::*};
+    /// let table = |words: [&str; 2]| {
+    ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_words(words)?);
+    ///     Table::from_rows(&[[0_u8], [1]])?.described_by([colour].into_iter().collect())
+    /// };
+    /// let (monday, tuesday) = (table(["red", "blue"])?, table(["green", "red"])?);
     /// assert!(monday.as_dyn().vstack([tuesday.as_dyn()]).is_err()); // 0 is red, and 0 is green
     /// let both = monday.as_dyn().vstack_recoded([tuesday.as_dyn()])?;
     /// assert_eq!(both.column::<u8>(0, ..)?[..], [0, 1, 2, 0]);
