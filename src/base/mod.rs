@@ -24,6 +24,8 @@ pub(crate) mod random;
 #[forbid(unsafe_code)]
 pub(crate) mod range;
 #[forbid(unsafe_code)]
+pub(crate) mod room;
+#[forbid(unsafe_code)]
 pub(crate) mod shape;
 #[forbid(unsafe_code)]
 pub(crate) mod text;

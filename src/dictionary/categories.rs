@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
 use crate::base::text::excerpt;
 
 /// The categories of a column: how many there are, and, if they are known, their words. The values of the column are
@@ -71,22 +72,15 @@ impl Words {
     }
 }
 
-/// Allocates a list of so many positions.
-fn list_of(count: usize) -> Result<Vec<usize>> {
-    let (mut list, bytes) = (Vec::new(), count.saturating_mul(size_of::<usize>()));
-    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(list)
-}
-
 /// Returns the positions of two equal words, the first of which is the smaller one.
-fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a str) -> Option<(usize, usize)> {
+fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
     positions.sort_unstable_by_key(|&position| (word(position), position));
     positions.windows(2).find(|pair| word(pair[0]) == word(pair[1])).map(|pair| (pair[0], pair[1]))
 }
 
 /// Returns the error of a word that two indices have.
-fn refusal(word: &str, first: usize, second: usize) -> Error {
-    Error::RepeatedCategory { word: excerpt(word.as_bytes()), first, second }
+fn refusal(word: &[u8], first: usize, second: usize) -> Error {
+    Error::RepeatedCategory { word: excerpt(word), first, second }
 }
 
 impl Categories {
@@ -133,9 +127,9 @@ impl Categories {
         }
         list.text.shrink_to_fit();
         list.ends.shrink_to_fit();
-        let mut indices = list_of(list.ends.len()).map_err(&refuse)?;
+        let mut indices = with_room(list.ends.len()).map_err(&refuse)?;
         indices.extend(0..list.ends.len());
-        let word = |index| list.get(index).unwrap_or_default();
+        let word = |index| list.get(index).unwrap_or_default().as_bytes();
         if let Some((first, second)) = repeated(indices, word) {
             return Err(refuse(refusal(word(first), first, second)));
         }
@@ -357,9 +351,9 @@ impl<'a> EncodedWords<'a> {
     /// # Errors
     /// [`Error::RepeatedCategory`], [`Error::OutOfMemory`].
     pub(crate) fn check_distinct(self) -> Result<()> {
-        let mut starts = list_of(self.count)?;
+        let mut starts = with_room(self.count)?;
         starts.extend(self.starts());
-        let word = |start| self.word_at(start).map_or("", |(word, _)| word);
+        let word = |start| self.word_at(start).map_or(&[][..], |(word, _)| word);
         let Some((first, second)) = repeated(starts, word) else { return Ok(()) };
         let index = |start| self.starts().take_while(|&other| other < start).count();
         Err(refusal(word(first), index(first), index(second)))
@@ -375,20 +369,19 @@ impl<'a> EncodedWords<'a> {
         })
     }
 
-    fn word_at(self, start: usize) -> Option<(&'a str, usize)> {
-        let (word, size) = first_word(&self.bytes[start..])?;
-        Some((std::str::from_utf8(word).ok()?, size))
+    fn word_at(self, start: usize) -> Option<(&'a [u8], usize)> {
+        first_word(&self.bytes[start..])
     }
 
     fn iter(self) -> impl Iterator<Item = &'a str> {
-        self.starts().map_while(move |start| Some(self.word_at(start)?.0))
+        self.starts().map_while(move |start| std::str::from_utf8(self.word_at(start)?.0).ok()) // the invariant
     }
 
     fn to_categories(self) -> Result<Categories> {
         let mut words = Words::default();
         let text = self.bytes.len() - self.count * LENGTH_BYTES;
         words.text.try_reserve_exact(text).map_err(|_| Error::OutOfMemory { bytes: text })?;
-        words.ends = list_of(self.count)?;
+        words.ends = with_room(self.count)?;
         for word in self.iter() {
             words.push(word)?;
         }

@@ -29,8 +29,9 @@ pub(crate) mod replace;
 #[forbid(unsafe_code)]
 pub(crate) mod stored;
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::parallel;
+use crate::base::room::filled;
 
 /// Number of bytes that are read, or gathered to be written, at a time; their checksum is computed while they are in
 /// the processor's cache.
@@ -49,8 +50,5 @@ pub(crate) fn run_length(bytes: usize) -> usize {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn zeroed(count: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count })?;
-    bytes.resize(count, 0);
-    Ok(bytes)
+    filled(count, 0)
 }

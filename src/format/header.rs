@@ -9,6 +9,7 @@ use super::kind::append_kind;
 use super::preamble::{HEADER_LIMIT, KIND_LIMIT, Major, PREAMBLE_BYTES};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::{
     Categories, CategoriesView, DataDictionary, EncodedWords, Feature, FeatureType, FeatureView, from_views,
@@ -52,8 +53,7 @@ impl EncodedHeader {
     ) -> Result<Self> {
         let records = dictionary.listed().map(|feature| size_of_record(feature, have_types));
         let room = KIND_LIMIT + check_room(records.fold(room, usize::saturating_add))?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        let mut bytes = with_room(room)?;
         append_kind(&mut bytes, kind);
         append(&mut bytes);
         append_dictionary(&mut bytes, dictionary, have_types);
@@ -312,10 +312,7 @@ impl<'a> Fields<'a> {
         let start = self.at;
         let (count, room) = (self.number()?, (self.bytes.len() - self.at) / size);
         let count = usize::try_from(count).ok().filter(|&count| count <= room).ok_or_else(|| ends_early(start))?;
-        let mut items = Vec::new();
-        items
-            .try_reserve_exact(count)
-            .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<I>()) })?;
+        let mut items = with_room(count)?;
         for _ in 0..count {
             items.push(read(self)?);
         }

@@ -1,7 +1,7 @@
 //! Bins of histograms: edges that ascend, and which bin a value is in.
 
-use super::blocks::filled;
 use crate::base::error::{Error, Result};
+use crate::base::room::filled;
 
 /// The bins of a histogram: `n + 1` edges make `n` bins. A bin has the values from its lower edge to below its upper
 /// one; the last bin has its upper edge, too. Source: NumPy `histogram`.

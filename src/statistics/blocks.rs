@@ -168,18 +168,6 @@ pub(super) fn in_order<P: Send, R: Send>(
     }
 }
 
-/// Allocates `count` values.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(super) fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    let bytes = count.saturating_mul(size_of::<T>());
-    values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    values.resize(count, value);
-    Ok(values)
-}
-
 /// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes: with its names.
 pub(super) fn names_of(dictionary: Option<&DataDictionary>, columns: usize) -> DataDictionary {
     let plain = Feature::new(ElementType::F64);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::GROUP_ROWS;
 use super::bins::HistogramBins;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, filled, in_order, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, in_order, rows_with, with_rows};
 use super::options::StatisticsOptions;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::room::{filled, with_room};
 use crate::table::{NumericTable, Region};
 
 /// Number of columns of a row-major table that are counted together.
@@ -168,7 +169,7 @@ impl Histogram {
     /// ```
     pub fn new(columns: usize, bins: &HistogramBins) -> Result<Self> {
         let bins = Arc::new(bins.clone());
-        let mut all = room(columns)?;
+        let mut all = with_room(columns)?;
         for _ in 0..columns {
             all.push(ColumnHistogram::new(&bins)?);
         }
@@ -398,17 +399,10 @@ impl Histogram {
 
     /// Creates histograms with the bins of some of these columns, without rows.
     fn empty(&self, columns: Range<usize>) -> Result<Self> {
-        let mut all = room(columns.len())?;
+        let mut all = with_room(columns.len())?;
         for column in &self.columns[columns] {
             all.push(ColumnHistogram::new(&column.bins)?);
         }
         Ok(Self { columns: all, rows: 0 })
     }
-}
-
-fn room(columns: usize) -> Result<Vec<ColumnHistogram>> {
-    let mut all = Vec::new();
-    let bytes = columns.saturating_mul(size_of::<ColumnHistogram>());
-    all.try_reserve_exact(columns).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(all)
 }

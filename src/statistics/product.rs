@@ -11,10 +11,11 @@
 
 use std::ops::Range;
 
-use super::blocks::{ValueSource, filled};
+use super::blocks::ValueSource;
 use super::double::Double;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
 

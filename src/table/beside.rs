@@ -9,9 +9,9 @@ use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable,
 use crate::array::AnyArray;
 use crate::base::element::match_element;
 use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::take::with_room;
 
 impl<'t> dyn NumericTable + 't {
     /// Returns the table with one more column, after the last one; or in the place of the first one that has its name.

@@ -6,9 +6,10 @@
 
 use super::NumericTable;
 use super::part::ColumnKey;
-use super::take::{Sorted, with_room};
+use super::take::Sorted;
 use crate::base::error::{Error, Result};
 use crate::base::random::Random;
+use crate::base::room::with_room;
 
 impl dyn NumericTable + '_ {
     /// Copies so many rows, chosen at random, none twice, as `filter_rows` does: in the order of the table, which

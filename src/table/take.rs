@@ -17,6 +17,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
 use crate::base::parallel;
+use crate::base::room::with_room;
 use crate::convert::ConversionPolicy;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -220,14 +221,6 @@ fn flags_of<U: Element>(
     });
     parallel::map(bands, look).into_iter().collect::<Result<()>>()?;
     Ok(flags)
-}
-
-/// Returns a vector with room for so many values.
-pub(super) fn with_room<V>(count: usize) -> Result<Vec<V>> {
-    let mut vector = Vec::new();
-    let bytes = count.saturating_mul(size_of::<V>());
-    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(vector)
 }
 
 fn column_of(shape: Shape, column: usize) -> Region {

@@ -1,24 +1,13 @@
 //! Tables of every kind that are appended to a file.
 
 use std::fs;
-use std::path::PathBuf;
 
-use numeric_table::{SaveOptions, SoaNumericTable, TableWriter, prelude::*, verify};
+use numeric_table::{SoaNumericTable, TableWriter, prelude::*, verify};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn fast() -> SaveOptions {
-    SaveOptions::new().durable(false)
-}
-
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    (folder, path)
-}
+use crate::support::{Table, fast, scratch};
 
 #[test]
 fn tables_of_every_type_and_layout_are_appended_row_by_row() {

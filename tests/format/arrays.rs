@@ -9,6 +9,8 @@ use numeric_table::{
 };
 use test_support::tables::assert_error;
 
+use crate::support::with_header;
+
 /// Two columns of three rows, of different types; the second begins after padding.
 fn table() -> SoaNumericTable {
     let mut table = SoaNumericTable::new();
@@ -46,21 +48,6 @@ impl Scratch {
 fn file(scratch: &Scratch) -> Vec<u8> {
     table().save_with(scratch.path(), SaveOptions::new().durable(false).checksums(Some(16))).unwrap();
     fs::read(scratch.path()).unwrap()
-}
-
-/// A file with another header, and the checksums that belong to it.
-fn with_header(file: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut file = file.to_vec();
-    let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
-    let mut header = file[64..64 + length].to_vec();
-    change(&mut header);
-    file[64..4096].fill(0);
-    file[64..64 + header.len()].copy_from_slice(&header);
-    file[12..16].copy_from_slice(&(header.len() as u32).to_le_bytes());
-    file[40..44].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
-    let sum = crc32fast::hash(&file[..60]);
-    file[60..64].copy_from_slice(&sum.to_le_bytes());
-    file
 }
 
 /// Where the fields after the kind's name begin.

@@ -1,24 +1,14 @@
 //! Rows that go from file to file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*, verify};
 use test_support::bits::{Random, bits};
 use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element, test_name};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn fast() -> SaveOptions {
-    SaveOptions::new().durable(false)
-}
-
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    (folder, path)
-}
+use crate::support::{Table, fast, scratch};
 
 /// Saves a table, and opens the file.
 fn file_of<T: Element>(folder: &Path, name: &str, table: &Table<T>, options: SaveOptions) -> TableReader {

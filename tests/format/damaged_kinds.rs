@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use numeric_table::{TableReader, from_bytes_any, load_any, prelude::*, verify};
 
+use crate::support::with_header;
+
 type Table<T> = HomogenNumericTable<T>;
 
 /// The name of a file in a folder that goes away.
@@ -36,16 +38,7 @@ fn golden(name: &str) -> Vec<u8> {
 
 /// The golden file with another header, and what follows from that.
 fn file_with(header: &[u8]) -> Vec<u8> {
-    let mut file = golden("i16_row_major.ntb");
-    let old = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
-    file[64..64 + old].fill(0);
-    file[64..64 + header.len()].copy_from_slice(header);
-    file[12..16].copy_from_slice(&(header.len() as u32).to_le_bytes());
-    let sum = crc32fast::hash(header);
-    file[40..44].copy_from_slice(&sum.to_le_bytes());
-    let sum = crc32fast::hash(&file[..60]);
-    file[60..64].copy_from_slice(&sum.to_le_bytes());
-    file
+    with_header(&golden("i16_row_major.ntb"), |old| *old = header.to_vec())
 }
 
 /// The whole header of the golden file.

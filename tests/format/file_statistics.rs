@@ -1,26 +1,15 @@
 //! Statistics of files: those of their tables, bit for bit.
 
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numeric_table::{BasicStatistics, SaveOptions, TableReader, prelude::*};
+use numeric_table::{BasicStatistics, TableReader, prelude::*};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn fast() -> SaveOptions {
-    SaveOptions::new().durable(false)
-}
-
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    (folder, path)
-}
+use crate::support::{Table, fast, scratch};
 
 /// All numbers of all columns, digit by digit, and what is printed.
 fn digits(statistics: &BasicStatistics) -> String {

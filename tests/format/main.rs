@@ -12,6 +12,7 @@ mod in_place;
 mod parallel_blocks;
 mod progress;
 mod serialization;
+mod support;
 mod table_files;
 mod table_streams;
 mod words;

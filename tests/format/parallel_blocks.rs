@@ -2,27 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*};
+use numeric_table::{TableReader, TableWriter, prelude::*};
 use rayon::prelude::*;
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, address, assert_error, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
-type Table<T> = HomogenNumericTable<T>;
-
-fn fast() -> SaveOptions {
-    SaveOptions::new().durable(false)
-}
-
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    (folder, path)
-}
+use crate::support::{Table, fast, scratch};
 
 fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)

@@ -1,25 +1,13 @@
 //! Files that are read some rows at a time, and written block by block.
 
 use std::fs;
-use std::path::PathBuf;
 
-use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*, verify};
+use numeric_table::{TableReader, TableWriter, prelude::*, verify};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element, test_name};
 
-type Table<T> = HomogenNumericTable<T>;
-
-/// As fast as can be: the tests do not cut the power.
-fn fast() -> SaveOptions {
-    SaveOptions::new().durable(false)
-}
-
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ntb");
-    (folder, path)
-}
+use crate::support::{Table, fast, scratch};
 
 // --- reading -------------------------------------------------------------------------------------------------------
 

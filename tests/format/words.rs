@@ -12,6 +12,8 @@ use numeric_table::{
 };
 use test_support::assert_error;
 
+use crate::support::with_header;
+
 type Table = HomogenNumericTable<u8>;
 
 fn colours() -> Categories {
@@ -179,20 +181,6 @@ fn json_that_contradicts_itself_is_refused() {
     assert!(found.starts_with(r#"category "a" is listed twice, with the indices 0 and 2"#), "{found}");
 }
 
-/// A golden file with another header, whose checksums are right.
-fn file_with(file: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
-    let (mut file, mut header) = (file.to_vec(), file[64..64 + length].to_vec());
-    change(&mut header);
-    file[64..4096].fill(0);
-    file[64..64 + header.len()].copy_from_slice(&header);
-    file[12..16].copy_from_slice(&(header.len() as u32).to_le_bytes());
-    file[40..44].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
-    let sum = crc32fast::hash(&file[..60]);
-    file[60..64].copy_from_slice(&sum.to_le_bytes());
-    file
-}
-
 /// Where a part of bytes begins, which is there once.
 fn place_of(part: &[u8], bytes: &[u8]) -> usize {
     let places: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(part)).collect();
@@ -213,7 +201,7 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
         let header = file[64..].to_vec();
         let red = place_of(b"red", &header[..400]);
 
-        let twice = file_with(&file, |header| {
+        let twice = with_header(&file, |header| {
             let at = place_of("grün".as_bytes(), header) - 8;
             header.splice(at..at + 13, [3_u64.to_le_bytes().as_slice(), b"red"].concat());
         });
@@ -221,15 +209,15 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
         let reason = load(&twice).unwrap_err().to_string();
         assert!(reason.contains(r#"category "red" is listed twice, with the indices 0 and 1"#), "{reason}");
 
-        let no_text = file_with(&file, |header| header[red] = 0xFF);
+        let no_text = with_header(&file, |header| header[red] = 0xFF);
         let reason = load(&no_text).unwrap_err().to_string();
         assert!(reason.contains(&format!("byte {}", 64 + red)) && reason.contains("UTF-8"), "{reason}");
 
         for many in [u64::MAX, 0, 1 << 40] {
-            let wrong = file_with(&file, |header| header[red - 16..red - 8].copy_from_slice(&many.to_le_bytes()));
+            let wrong = with_header(&file, |header| header[red - 16..red - 8].copy_from_slice(&many.to_le_bytes()));
             assert_error!(load(&wrong), Error::Format { .. });
         }
-        let mut older = file_with(&file, |_| ());
+        let mut older = with_header(&file, |_| ());
         older[8] = 2;
         let sum = crc32fast::hash(&older[..60]);
         older[60..64].copy_from_slice(&sum.to_le_bytes());
@@ -238,8 +226,8 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
 
         let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
         for (at, bits) in (0..length).flat_map(|at| [(at, 0xFF_u8), (at, 1), (at, 0x80)]) {
-            let _ = load(&file_with(&file, |header| header[at] ^= bits));
-            assert_error!(load(&file_with(&file, |header| header.truncate(at))), Error::Format { .. });
+            let _ = load(&with_header(&file, |header| header[at] ^= bits));
+            assert_error!(load(&with_header(&file, |header| header.truncate(at))), Error::Format { .. });
         }
         for (at, bits) in (0..archive.len()).flat_map(|at| [(at, 0xFF_u8), (at, 1), (at, 0x80)]) {
             let mut archive = archive.clone();

@@ -4,10 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Removes comments after fields and at the beginning of lines, byte by byte.
+/// Removes comments after fields and at the beginning of lines, byte by byte, and the spaces between quotes and a
+/// comment, which are of neither.
 fn without_comments(text: &[u8]) -> Vec<u8> {
     let (mut kept, mut at) = (Vec::new(), 0);
     let mut is_start = true; // of a field
+    let mut quoted = None; // the end of the field's quotes
     while at < text.len() {
         match text[at] {
             b'"' if is_start => {
@@ -18,15 +20,20 @@ fn without_comments(text: &[u8]) -> Vec<u8> {
                 }
                 let end = (at + length + 2).min(text.len());
                 kept.extend_from_slice(&text[at..end]);
-                (at, is_start) = (end, false);
+                (at, is_start, quoted) = (end, false, Some(kept.len()));
             }
             b'#' => {
+                if let Some(end) = quoted {
+                    let spaces = kept[end..].iter().rev().take_while(|&&byte| byte == b' ').count();
+                    kept.truncate(kept.len() - spaces);
+                }
                 at += text[at..].iter().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count();
                 is_start = false;
             }
             byte => {
                 kept.push(byte);
                 (at, is_start) = (at + 1, matches!(byte, b',' | b'\n' | b'\r'));
+                quoted = quoted.filter(|_| !is_start);
             }
         }
     }
@@ -107,6 +114,13 @@ fn check_comments(text: &[u8]) {
 fn lines_that_are_empty_but_for_a_comment_are_no_rows() {
     check_comments(b"\n1");
     check_comments(b"#\n1");
+}
+
+#[test]
+fn spaces_between_quotes_and_a_comment_are_of_neither() {
+    check_comments(b"\"1 \" #x");
+    check_comments(b"\"\"\n #");
+    check_comments(b"\"1\r\" #x\n1,\"x\" ,\"1\" 1 #");
 }
 
 proptest! {
