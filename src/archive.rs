@@ -112,11 +112,8 @@ struct ArraysHeader {
 /// Writes the archive of a table that consists of arrays.
 fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
     let sizes = content.values.iter().map(|values| values.len().saturating_mul(values.element_type().size_in_bytes()));
-    let mut archive = Archive(vector_with_room(sizes.fold(256, usize::saturating_add))?);
     let header = ArraysHeader { magic: MAGIC, version: version_of(&content.dictionary) };
-    let written = bincode::serde::encode_into_writer((header, content), &mut archive, CODEC);
-    written.map_err(|error| Error::format(0, error.to_string()))?;
-    Ok(archive.0)
+    encode(sizes.fold(256, usize::saturating_add), &(header, content))
 }
 
 /// Reads what an archive of a table that consists of arrays holds; nothing but its length has been checked.
@@ -205,16 +202,13 @@ impl<T: Element> HomogenNumericTable<T> {
         let listed = self.dictionary().listed();
         let texts: usize = listed.clone().map(size_of_texts).sum();
         let room = self.shape().element_count()? * size_of::<T>() + listed.len() * 32 + texts + 256;
-        let mut archive = Archive(vector_with_room(room)?);
         let header = ArchiveHeader {
             magic: MAGIC,
             version: version_of(self.dictionary()),
             kind: HOMOGENEOUS,
             element_type: T::TYPE,
         };
-        let written = bincode::serde::encode_into_writer((header, self), &mut archive, CODEC);
-        written.map_err(|error| Error::format(0, error.to_string()))?;
-        Ok(archive.0)
+        encode(room, &(header, self))
     }
 
     /// Reads a table from an archive, which must hold `T` and nothing after the table. One copy of the values.
@@ -330,13 +324,24 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
     Ok((TableKind::check_name(name, KIND_NAME_AT as u64)?, end))
 }
 
+/// Encodes a value. There is room for `room` bytes at first.
+///
+/// # Errors
+/// [`Error::Format`] if its `Serialize` fails; [`Error::OutOfMemory`].
+pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut archive = Archive(vector_with_room(room)?);
+    let written = bincode::serde::encode_into_writer(value, &mut archive, CODEC);
+    written.map_err(|error| Error::format(0, error.to_string()))?;
+    Ok(archive.0)
+}
+
 /// Returns the error of an archive that ends too early.
-fn cut_off(bytes: &[u8], missing: usize) -> Error {
+pub(crate) fn cut_off(bytes: &[u8], missing: usize) -> Error {
     Error::format(bytes.len() as u64, format!("the archive is cut off: missing bytes: {missing} or more"))
 }
 
 /// Decodes from a position; returns the value and the number of bytes consumed.
-fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
+pub(crate) fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
     take_refusal(); // clears that of an earlier decoding
     bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
         if let Some(refusal) = take_refusal() {

@@ -184,6 +184,8 @@ mod interop; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod lines;
 #[forbid(unsafe_code)]
+mod partial;
+#[forbid(unsafe_code)]
 mod serde;
 #[forbid(unsafe_code)]
 mod statistics;
@@ -231,6 +233,7 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
+pub use crate::partial::Partial;
 pub use crate::statistics::{
     BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins,
     QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,

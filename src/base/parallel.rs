@@ -9,6 +9,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::{Mutex, PoisonError};
 
+use super::error::Result;
+
 /// Work on fewer bytes than this, those read plus those written, stays on the calling thread.
 ///
 /// Measured on 2 cores without the limit, `f32` to `f64`: called from outside the pool, two threads are slower than one
@@ -150,6 +152,27 @@ pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
     }
     let chunks = values.chunks_mut(step).enumerate().map(|(i, chunk)| (i * step, chunk)).collect();
     map_on(true, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
+}
+
+/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and `put` with the results,
+/// in the order of the pieces. About `at_once` results are held before they are put.
+pub(crate) fn in_order<P: Send, R: Send>(
+    mut pieces: impl Iterator<Item = P>,
+    bytes: usize,
+    at_once: usize,
+    work: impl Fn(P) -> Result<R> + Sync,
+    mut put: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    if task_count(bytes) == 1 {
+        return pieces.try_for_each(|piece| put(work(piece)?));
+    }
+    loop {
+        let some: Vec<P> = pieces.by_ref().take(at_once.max(1)).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        map(some, &work).into_iter().try_for_each(|found| put(found?))?;
+    }
 }
 
 #[cfg(feature = "rayon")]

@@ -8,7 +8,6 @@ use std::ops::Range;
 use super::options::StatisticsOptions;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
-use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
@@ -145,27 +144,6 @@ pub(super) fn with_rows<U: Element, R>(
 /// one value of each column.
 pub(super) fn rows_with(rows: u64, added: u64) -> Result<u64> {
     rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
-}
-
-/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and `put` with the results,
-/// in the order of the pieces. About `at_once` results are held before they are put.
-pub(super) fn in_order<P: Send, R: Send>(
-    mut pieces: impl Iterator<Item = P>,
-    bytes: usize,
-    at_once: usize,
-    work: impl Fn(P) -> Result<R> + Sync,
-    mut put: impl FnMut(R) -> Result<()>,
-) -> Result<()> {
-    if parallel::task_count(bytes) == 1 {
-        return pieces.try_for_each(|piece| put(work(piece)?));
-    }
-    loop {
-        let some: Vec<P> = pieces.by_ref().take(at_once.max(1)).collect();
-        if some.is_empty() {
-            return Ok(());
-        }
-        parallel::map(some, &work).into_iter().try_for_each(|found| put(found?))?;
-    }
 }
 
 /// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes: with its names.

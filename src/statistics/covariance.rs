@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use super::blocks::{TableSource, Work, cut, in_order, names_of, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, names_of, rows_with, with_rows};
 use super::options::StatisticsOptions;
 use super::product::{BLOCK_ROWS, Block, Products, cost};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
-use crate::base::parallel;
+use crate::base::parallel::{self, in_order};
 use crate::base::room::filled;
 use crate::dictionary::DataDictionary;
 use crate::table::NumericTable;

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, cut, in_order, names_of, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, names_of, rows_with, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, Feature};

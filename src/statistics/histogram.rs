@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::GROUP_ROWS;
 use super::bins::HistogramBins;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, in_order, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, rows_with, with_rows};
 use super::options::StatisticsOptions;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::room::{filled, with_room};
 use crate::table::{NumericTable, Region};
 

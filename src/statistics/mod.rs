@@ -39,6 +39,7 @@ use std::ops::Range;
 
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
@@ -46,7 +47,7 @@ use crate::display::{Grid, cut_rows, name_of};
 use crate::table::csr::CsrNumericTable;
 use crate::table::{DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, cut, in_order, rows_with, with_rows};
+use blocks::{TableSource, ValueSource, Work, cut, rows_with, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;

@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, in_order, names_of};
+use super::blocks::{TableSource, Work, cut, names_of};
 use super::options::StatisticsOptions;
 use crate::base::error::{Error, Result};
-use crate::base::parallel;
+use crate::base::parallel::{self, in_order};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;

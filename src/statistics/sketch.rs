@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use super::GROUP_ROWS;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, in_order, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, rows_with, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::table::{NumericTable, Region};
 

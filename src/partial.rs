@@ -1,0 +1,240 @@
+//! Partial results: what is computed of some rows at a time, merged, and sent or kept as bytes in between.
+//!
+//! The trait, the bytes, and computing over a table in pieces that do not depend on the number of threads. What is
+//! computed is in [`crate::statistics`].
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::archive::{cut_off, decode, encode};
+use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
+use crate::base::shape::Shape;
+use crate::table::NumericTable;
+
+/// A result that is computed of some rows at a time and merged: of blocks, or of files, on
+/// several threads, processes or machines. It is sent between them, and kept, as bytes.
+///
+/// [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance), [`Histogram`](crate::Histogram),
+/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results. For one
+/// of your own, derive serde's traits and say how rows are added and how two results become one:
+///
+/// ```
+/// use numeric_table::{Partial, Result, prelude::*};
+/// use serde::{Deserialize, Serialize};
+///
+/// /// How many values are negative.
+/// #[derive(Default, Serialize, Deserialize)]
+/// struct Negative(u64);
+///
+/// impl Partial for Negative {
+///     const NAME: &'static str = "negative-values";
+///
+///     fn empty(&self) -> Result<Self> {
+///         Ok(Self(0))
+///     }
+///
+///     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+///         for block in rows.row_blocks::<f32>(1024)? {
+///             self.0 += block?.iter().filter(|&&value| value < 0.0).count() as u64;
+///         }
+///         Ok(())
+///     }
+///
+///     fn merge(&mut self, other: &Self) -> Result<()> {
+///         self.0 += other.0;
+///         Ok(())
+///     }
+/// }
+///
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, -2], [3, 4], [-5, 6]])?;
+/// let mut first = Negative::default();
+/// first.update_table(&table.slice_rows(0..2)?)?;
+/// let mut last = first.empty()?;
+/// last.update_table(&table.slice_rows(2..3)?)?;
+/// first.merge(&Negative::from_bytes(&last.to_bytes()?)?)?; // as if it came from another process
+/// assert_eq!(first.0, 2);
+/// assert_eq!(first.compute(&table)?.0, 2); // the same in one call, in parallel if the table is large
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+///
+/// Source: DAAL's distributed algorithms: `update_table` is `compute` of step 1 (`step1Local`), `merge` is step 2
+/// (`step2Master`), and the bytes are its serialized partial results.
+pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
+    /// The name of the kind of result, in its bytes: 1 to 64 bytes.
+    const NAME: &'static str;
+    /// The version of what the serde implementation writes. Bytes of other versions are refused.
+    const VERSION: u32 = 1;
+
+    /// Returns the same question without rows: as many columns, the same bins, the same centroids.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn empty(&self) -> Result<Self>;
+
+    /// Adds rows: all of a table's, which is a block of a larger one as a rule. On an error the result is discarded by
+    /// whoever called.
+    ///
+    /// # Errors
+    /// Those of reading the table, and the result's own: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the
+    /// numbers of columns differ. An error of another type is [`Error::other`](crate::Error::other).
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()>;
+
+    /// Adds the rows of another result, which come after those of this one.
+    ///
+    /// # Errors
+    /// Those of the result: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ.
+    fn merge(&mut self, other: &Self) -> Result<()>;
+
+    /// Computes the result of a table: `self`, [`empty`](Self::empty), updated with all of its rows. In parallel, if the
+    /// feature `rayon` is on: the rows are divided into parts of about 4 million values, whose results are merged in
+    /// their order. So it does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
+    fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
+        let shape = table.shape();
+        let mut all = self.empty()?;
+        let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
+        let unit = |rows| of_unit(self, rows, shape.columns, |rows| table.select_rows(rows));
+        in_order(units(shape), bytes, AT_ONCE, unit, |found| all.merge(&found))?;
+        Ok(all)
+    }
+
+    /// Writes the result to bytes, with its name, its version and a checksum.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if its `Serialize` fails, or its name is empty or too long;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let name = Self::NAME.as_bytes();
+        if name.is_empty() || name.len() > NAME_LIMIT {
+            let reason = format!("the name of a partial result has {} bytes, not 1 to {NAME_LIMIT}", name.len());
+            return Err(Error::format(NAME_AT as u64, reason));
+        }
+        let head = (MAGIC, FORMAT, Self::VERSION, Self::NAME);
+        let mut bytes = encode(256, &(head, self))?;
+        let sum = crc32fast::hash(&bytes);
+        bytes.try_reserve_exact(SUM_BYTES).map_err(|_| Error::OutOfMemory { bytes: bytes.len() + SUM_BYTES })?;
+        bytes.extend(sum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads a result from bytes that [`to_bytes`](Self::to_bytes) of the same type wrote.
+    ///
+    /// Safe with untrusted bytes if the type checks what it deserializes, as all of this library do; they allocate at
+    /// most 4 times the bytes, plus 1 MiB.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) with what is wrong: other bytes, another kind of result, another version,
+    /// damage; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let body = checked_body(bytes, Self::NAME, Self::VERSION)?;
+        let all = bytes.len() - SUM_BYTES;
+        let (result, consumed) = decode(&bytes[..all], body)?;
+        match all - body - consumed {
+            0 => Ok(result),
+            rest => Err(Error::format((body + consumed) as u64, format!("bytes after the partial result: {rest}"))),
+        }
+    }
+}
+
+/// `NUMPART` and a line feed: the first eight bytes.
+const MAGIC: u64 = u64::from_le_bytes(*b"NUMPART\n");
+/// The version of everything before the result's own bytes.
+const FORMAT: u32 = 1;
+const FORMAT_AT: usize = 8;
+const VERSION_AT: usize = 12;
+const LENGTH_AT: usize = 16;
+const NAME_AT: usize = 24;
+const NAME_LIMIT: usize = 64;
+const SUM_BYTES: usize = 4;
+
+/// Checks everything but the result's own bytes; returns where those begin.
+fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
+    let refusal = |at: usize, reason: String| Err(Error::format(at as u64, reason));
+    if bytes.get(..FORMAT_AT) != Some(&MAGIC.to_le_bytes()) {
+        return refusal(0, "these are not the bytes of a partial result".to_owned());
+    }
+    let number = |at: usize| match bytes.get(at..at + 4).and_then(<[u8]>::first_chunk) {
+        Some(bytes) => Ok(u32::from_le_bytes(*bytes)),
+        None => Err(cut_off(bytes, at + 4 - bytes.len())),
+    };
+    match number(FORMAT_AT)? {
+        FORMAT => {}
+        other => return refusal(FORMAT_AT, format!("the format is {other}, and this library reads {FORMAT}")),
+    }
+    let found_version = number(VERSION_AT)?;
+    let end = match (number(LENGTH_AT)? as usize, number(LENGTH_AT + 4)?) {
+        (length @ 1..=NAME_LIMIT, 0) => NAME_AT + length,
+        _ => return refusal(LENGTH_AT, format!("the name of a partial result has 1 to {NAME_LIMIT} bytes")),
+    };
+    let found = bytes.get(NAME_AT..end).ok_or_else(|| cut_off(bytes, end - bytes.len()))?;
+    let sum_at = bytes.len().saturating_sub(SUM_BYTES).max(end);
+    let sum = number(sum_at)?;
+    if crc32fast::hash(&bytes[..sum_at]) != sum {
+        return refusal(sum_at, "the checksum does not match: the bytes are damaged or cut off".to_owned());
+    }
+    if found != name.as_bytes() {
+        let found = String::from_utf8_lossy(found);
+        return refusal(NAME_AT, format!("this is a partial result {found:?}, not {name:?}"));
+    }
+    if found_version != version {
+        let reason = format!("the partial result {name:?} has version {found_version}, and version {version} is read");
+        return refusal(VERSION_AT, reason);
+    }
+    Ok(end)
+}
+
+/// Number of results of tasks that are held before they are merged.
+pub(crate) const AT_ONCE: usize = 16;
+/// Number of values of the rows that are computed by one task.
+const UNIT_VALUES: usize = 4 << 20;
+/// Number of values of the rows that a result is given at a time.
+const BLOCK_VALUES: usize = 128 << 10;
+
+/// Divides the rows of a table into those of one task each, depending on its shape only. There is one task at least.
+pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
+    pieces(0..shape.rows, shape.columns, UNIT_VALUES)
+}
+
+/// Computes the result of the rows of one task, which `rows_of` returns a block at a time.
+///
+/// # Errors
+/// Those of `rows_of` and of [`Partial::update_table`].
+pub(crate) fn of_unit<'t, P: Partial>(
+    empty: &P,
+    rows: Range<usize>,
+    columns: usize,
+    mut rows_of: impl FnMut(Range<usize>) -> Result<Box<dyn NumericTable + 't>>,
+) -> Result<P> {
+    let mut result = empty.empty()?;
+    for block in pieces(rows, columns, BLOCK_VALUES) {
+        result.update_table(&*rows_of(block)?)?;
+    }
+    Ok(result)
+}
+
+/// Divides rows into pieces of about `values` values: a power of two of rows. No rows are one piece.
+fn pieces(rows: Range<usize>, columns: usize, values: usize) -> impl Iterator<Item = Range<usize>> {
+    let step = (values / columns.max(1)).max(1).next_power_of_two();
+    let (start, end) = (rows.start, rows.end);
+    let count = rows.len().div_ceil(step).max(1);
+    (0..count).map(move |piece| start + piece * step..end.min((start + piece * step).saturating_add(step)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_consecutive_and_there_is_always_one() {
+        for (rows, columns) in [(0, 0), (0, 3), (1, 0), (5, 1), (1 << 20, 16), (3_000_001, 7), (70, usize::MAX)] {
+            let all: Vec<_> = pieces(2..2 + rows, columns, 1000).collect();
+            assert!(!all.is_empty() && (all[0].start, all[all.len() - 1].end) == (2, 2 + rows));
+            assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start && !pair[0].is_empty()));
+        }
+    }
+}
