@@ -330,8 +330,9 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
 /// [`Error::Format`] if its `Serialize` fails; [`Error::OutOfMemory`].
 pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
     let mut archive = Archive(vector_with_room(room)?);
+    take_refusal(); // clears that of an earlier encoding
     let written = bincode::serde::encode_into_writer(value, &mut archive, CODEC);
-    written.map_err(|error| Error::format(0, error.to_string()))?;
+    written.map_err(|error| take_refusal().unwrap_or_else(|| Error::format(0, error.to_string())))?;
     Ok(archive.0)
 }
 

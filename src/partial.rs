@@ -88,9 +88,16 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// Those of the result: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
+    /// Returns about how many bytes of memory a result of this question takes. Of large results fewer are computed at a
+    /// time: up to 256 MiB together, and one at least. Unless it is implemented, the result is taken for a small one.
+    fn size_in_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
     /// Computes the result of a table: `self`, [`empty`](Self::empty), updated with all of its rows. In parallel, if the
     /// feature `rayon` is on: the rows are divided into parts of about 4 million values, whose results are merged in
-    /// their order. So it does not depend on the number of threads.
+    /// their order. Each part is computed by blocks of about 128 thousand values, of 256 rows at least if the part has
+    /// as many. This division depends on the shape only, and so the result does not depend on the number of threads.
     ///
     /// # Errors
     /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
@@ -99,7 +106,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         let mut all = self.empty()?;
         let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
         let unit = |rows| of_unit(self, rows, shape.columns, |rows| table.select_rows(rows));
-        in_order(units(shape), bytes, AT_ONCE, unit, |found| all.merge(&found))?;
+        in_order(units(shape), bytes, at_once(&all), unit, |found| all.merge(&found))?;
         Ok(all)
     }
 
@@ -188,12 +195,22 @@ fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
     Ok(end)
 }
 
-/// Number of results of tasks that are held before they are merged.
-pub(crate) const AT_ONCE: usize = 16;
+/// Largest number of results of tasks that are held before they are merged.
+const AT_ONCE: usize = 16;
+/// Approximate number of bytes of the results that are held.
+const HELD_BYTES: usize = 256 << 20;
 /// Number of values of the rows that are computed by one task.
 const UNIT_VALUES: usize = 4 << 20;
 /// Number of values of the rows that a result is given at a time.
 const BLOCK_VALUES: usize = 128 << 10;
+/// Least number of rows that a result is given at a time, if a task has as many: adding a block costs something for each
+/// column, and for covariances for each pair of them, however few its rows are.
+const BLOCK_ROWS: usize = 256;
+
+/// Returns how many results of tasks are held before they are merged.
+pub(crate) fn at_once<P: Partial>(empty: &P) -> usize {
+    (HELD_BYTES / empty.size_in_bytes().max(1)).clamp(1, AT_ONCE)
+}
 
 /// Divides the rows of a table into those of one task each, depending on its shape only. There is one task at least.
 pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
@@ -203,7 +220,7 @@ pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
 /// Computes the result of the rows of one task, which `rows_of` returns a block at a time.
 ///
 /// # Errors
-/// Those of `rows_of` and of [`Partial::update_table`].
+/// Those of `rows_of`, and of [`Partial::update_table`] with rows of the whole.
 pub(crate) fn of_unit<'t, P: Partial>(
     empty: &P,
     rows: Range<usize>,
@@ -211,8 +228,10 @@ pub(crate) fn of_unit<'t, P: Partial>(
     mut rows_of: impl FnMut(Range<usize>) -> Result<Box<dyn NumericTable + 't>>,
 ) -> Result<P> {
     let mut result = empty.empty()?;
-    for block in pieces(rows, columns, BLOCK_VALUES) {
-        result.update_table(&*rows_of(block)?)?;
+    let values = BLOCK_VALUES.max(BLOCK_ROWS.saturating_mul(columns)).min(UNIT_VALUES);
+    for block in pieces(rows, columns, values) {
+        let start = block.start;
+        result.update_table(&*rows_of(block)?).map_err(|error| error.moved(start, 0))?;
     }
     Ok(result)
 }

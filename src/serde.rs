@@ -17,6 +17,7 @@
 pub(crate) mod content;
 pub(crate) mod dictionary;
 mod either;
+pub(crate) mod numbers;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -43,14 +44,22 @@ thread_local! {
 }
 
 /// Converts an error to that of a format, and remembers it if it is a failed allocation.
-fn remember<E: de::Error>(error: Error) -> E {
+pub(crate) fn remember<E: de::Error>(error: Error) -> E {
     if let Error::OutOfMemory { bytes } = error {
         REFUSED.set(Some(bytes));
     }
     E::custom(error)
 }
 
-/// Returns and clears the failed allocation of this thread's last decoding, if there was one.
+/// Like [`remember`], for what is serialized.
+pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
+    if let Error::OutOfMemory { bytes } = error {
+        REFUSED.set(Some(bytes));
+    }
+    E::custom(error)
+}
+
+/// Returns and clears the failed allocation of this thread's last encoding or decoding, if there was one.
 pub(crate) fn take_refusal() -> Option<Error> {
     REFUSED.take().map(|bytes| Error::OutOfMemory { bytes })
 }

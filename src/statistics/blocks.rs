@@ -146,6 +146,21 @@ pub(super) fn rows_with(rows: u64, added: u64) -> Result<u64> {
     rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
 }
 
+/// Returns the dictionary of a table. Of a user's kind of table whose dictionary does not fit it, there is none.
+pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<DataDictionary> {
+    Some(table.dictionary().clone()).filter(|dictionary| dictionary.len() == columns)
+}
+
+/// Checks that a dictionary that is read describes so many columns.
+pub(super) fn fits(dictionary: Option<&DataDictionary>, columns: usize) -> std::result::Result<(), String> {
+    match dictionary.map(DataDictionary::len) {
+        Some(found) if found != columns => {
+            Err(format!("the dictionary describes {found} columns, and {columns} are there"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes: with its names.
 pub(super) fn names_of(dictionary: Option<&DataDictionary>, columns: usize) -> DataDictionary {
     let plain = Feature::new(ElementType::F64);

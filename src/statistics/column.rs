@@ -1,6 +1,10 @@
 //! Statistics of one column.
 
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
 use super::double::Double;
+use crate::serde::numbers::Number;
 
 /// Statistics of one column: DAAL's low-order moments, and counts.
 ///
@@ -11,6 +15,9 @@ use super::double::Double;
 /// the mean of two values of `f64::MAX` is `f64::MAX`. Sums have twice the precision of `f64`, about 106 bits: see
 /// [`sum`](Self::sum) for the error where terms cancel. Squares of deviations below 1e-154 are too small for `f64`, and
 /// count as 0.
+///
+/// They can be serialized, with serde: counts, extremes, and sums in their full precision, from which everything else is
+/// computed.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`, whose names are used here.
 ///
@@ -64,6 +71,13 @@ impl ColumnStatistics {
         centered: Double::ZERO,
         propagates_nan: false,
     };
+
+    /// Returns the number of values, NaN included; `None` if that overflows, which it does in no statistics that were
+    /// computed.
+    pub(super) fn value_count(&self) -> Option<u64> {
+        let counts = [self.nan, self.positive_infinities, self.negative_infinities];
+        counts.into_iter().try_fold(self.finite, u64::checked_add)
+    }
 
     /// Returns whether the sums are finite; they may be larger than any `f64`.
     pub(super) fn is_finite(&self) -> bool {
@@ -339,5 +353,74 @@ impl ColumnStatistics {
 
     fn report(&self, value: f64) -> f64 {
         if self.propagates_nan && self.nan > 0 { f64::NAN } else { value }
+    }
+}
+
+/// Statistics of a column as they are serialized.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "ColumnStatistics", deny_unknown_fields)]
+struct Parts {
+    finite: u64,
+    nan: u64,
+    positive_infinities: u64,
+    negative_infinities: u64,
+    minimum: Number,
+    maximum: Number,
+    sum: Double,
+    centered: Double,
+    propagates_nan: bool,
+}
+
+impl Serialize for ColumnStatistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { finite, nan, positive_infinities, negative_infinities, sum, centered, propagates_nan, .. } = *self;
+        let (minimum, maximum) = (Number(self.minimum), Number(self.maximum));
+        Parts { finite, nan, positive_infinities, negative_infinities, minimum, maximum, sum, centered, propagates_nan }
+            .serialize(serializer)
+    }
+}
+
+/// Statistics that no values have are refused.
+impl<'de> Deserialize<'de> for ColumnStatistics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parts = Parts::deserialize(deserializer)?;
+        let Parts { finite, nan, positive_infinities, negative_infinities, sum, centered, propagates_nan, .. } = parts;
+        let (Number(minimum), Number(maximum)) = (parts.minimum, parts.maximum);
+        let found = Self {
+            finite,
+            nan,
+            positive_infinities,
+            negative_infinities,
+            minimum,
+            maximum,
+            sum,
+            centered,
+            propagates_nan,
+        };
+        found.check().map_err(de::Error::custom)?;
+        Ok(found)
+    }
+}
+
+impl ColumnStatistics {
+    /// Checks statistics that are read.
+    fn check(&self) -> Result<(), &'static str> {
+        let is_empty = *self
+            == Self {
+                nan: self.nan,
+                positive_infinities: self.positive_infinities,
+                negative_infinities: self.negative_infinities,
+                propagates_nan: self.propagates_nan,
+                ..Self::EMPTY
+            };
+        let are_extremes = self.minimum.is_finite() && self.maximum.is_finite() && self.minimum <= self.maximum;
+        match self.finite {
+            _ if self.value_count().is_none() => Err("a column has more values than can be counted"),
+            0 if !is_empty => Err("a column without finite values has sums or extremes"),
+            1.. if !are_extremes => Err("the extremes of a column are no values of it"),
+            _ if !self.sum.is_sum() => Err("the sum of a column is larger than any sum of values"),
+            _ if self.centered.is_negative() => Err("the squared deviations of a column are negative"),
+            _ => Ok(()),
+        }
     }
 }

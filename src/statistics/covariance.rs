@@ -4,16 +4,23 @@
 //! the sums are large, so there is one set of them, whose tiles are divided among the threads. Which of the two depends
 //! only on the number of columns, and neither on the number of threads: results are the same bits.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blocks::{TableSource, Work, cut, names_of, rows_with, with_rows};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::blocks::{TableSource, Work, cut, dictionary_of, fits, names_of, rows_with, with_rows};
+use super::double::Double;
 use super::options::StatisticsOptions;
-use super::product::{BLOCK_ROWS, Block, Products, cost};
+use super::product::{BLOCK_ROWS, Block, Products, cost, lower_half};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::{self, in_order};
 use crate::base::room::filled;
 use crate::dictionary::DataDictionary;
+use crate::serde::numbers::{List, Numbers};
+use crate::serde::{refused, remember};
 use crate::table::NumericTable;
 use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, Triangle};
 
@@ -39,6 +46,8 @@ const HELD_BYTES: usize = 16 << 20;
 /// A NaN or an infinity in a column makes all that has to do with this column NaN, its mean included, and nothing else,
 /// as in NumPy's `cov`: to leave out rows with missing values, filter them before. Deviations and products beyond the
 /// range of `f64` make what is computed of them infinite or NaN.
+///
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
 ///
 /// Source: DAAL `covariance`, NumPy `cov` and `corrcoef`.
 ///
@@ -116,7 +125,8 @@ impl Covariance {
     pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
         let source = TableSource(table);
         let products = compute(&Work::on_table(table, &source, &options))?;
-        Ok(Self { products, dictionary: Some(table.dictionary().clone()) })
+        let dictionary = dictionary_of(table, products.columns);
+        Ok(Self { products, dictionary })
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. O(rows * columns²), and O(columns²) for
@@ -307,12 +317,78 @@ impl Covariance {
         values
             .try_reserve_exact(count)
             .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<f64>()) })?;
-        let places = (0..columns).flat_map(|row| (0..=row).map(move |column| (row, column)));
-        values.extend(places.map(|(row, column)| value(self.products.get(row, column), row, column)));
+        values.extend(lower_half(columns).map(|(row, column)| value(self.products.get(row, column), row, column)));
         let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
         let mut matrix = matrix.map_err(|refused| *refused.error)?;
         matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
         Ok(matrix)
+    }
+}
+
+impl Covariance {
+    /// Adds the rows of a table: to the sums that there are if they are few, so that large matrices are not merged for
+    /// each block of rows. How it is done depends only on the shape.
+    ///
+    /// # Errors
+    /// Those of the trait's method. Nothing is added then.
+    pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (source, options) = (TableSource(table), StatisticsOptions::new());
+        let work = Work::on_columns(self.column_count(), table, &source, &options)?;
+        rows_with(self.row_count(), work.shape.rows as u64)?;
+        match work.shape {
+            shape if shape.is_empty() => self.products.rows += shape.rows as u64,
+            shape if shape.rows <= rows_at_once(shape.columns) => self.products.add(&read(&work, 0..shape.rows)?)?,
+            _ => self.products.merge(&compute(&work)?)?,
+        }
+        if self.dictionary.is_none() {
+            self.dictionary = dictionary_of(table, self.column_count());
+        }
+        Ok(())
+    }
+
+    /// Returns the number of bytes of the sums.
+    pub(super) fn size_of_sums(&self) -> usize {
+        Products::bytes(self.column_count())
+    }
+}
+
+/// A covariance as it is serialized: sums of products of one half of the matrix, row by row.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Covariance", deny_unknown_fields)]
+struct Parts<'a> {
+    rows: u64,
+    means: List<'a, Double>,
+    products: Numbers<'a, f64>,
+    dictionary: Option<DataDictionary>,
+}
+
+impl Serialize for Covariance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let products = Numbers(Cow::Owned(self.products.packed().map_err(refused)?));
+        let means = List(Cow::Borrowed(self.products.means()));
+        Parts { rows: self.row_count(), means, products, dictionary: self.dictionary.clone() }.serialize(serializer)
+    }
+}
+
+/// Sums that do not fit each other are refused.
+impl<'de> Deserialize<'de> for Covariance {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let Parts { rows, means, products, dictionary } = Parts::deserialize(deserializer)?;
+        let (means, sums) = (&means.0, &products.0);
+        let (columns, found) = (means.len(), sums.len());
+        if columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2) != Some(found) {
+            let reason = format_args!("{found} sums of products are not those of {columns} columns");
+            return Err(de::Error::custom(reason));
+        }
+        if !means.iter().all(|mean| mean.is_sum()) {
+            return Err(de::Error::custom("the mean of a column is larger than any mean of values"));
+        }
+        let is_zero = means.iter().all(|&mean| mean == Double::ZERO) && sums.iter().all(|&sum| sum == 0.0);
+        if rows == 0 && !is_zero {
+            return Err(de::Error::custom("no rows have sums that are not zero"));
+        }
+        fits(dictionary.as_ref(), columns).map_err(de::Error::custom)?;
+        Ok(Self { products: Products::from_packed(rows, means, sums).map_err(remember)?, dictionary })
     }
 }
 
@@ -350,22 +426,30 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
 
 /// Multiplies some blocks at a time: each thread some tiles of them all.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
-    let columns = work.shape.columns;
-    let block_bytes = columns.saturating_mul(BLOCK_ROWS * size_of::<f64>());
-    let some = (HELD_BYTES / block_bytes).clamp(1, 16);
-    for rows in cut(0..work.shape.rows, some * BLOCK_ROWS) {
-        let read = |rows: Range<usize>| {
-            let mut block = Block::new(columns, rows.len())?;
-            block.read(rows, columns, work.source, &mut Vec::new())?;
-            Ok(block)
-        };
-        let parts: Vec<_> = cut(rows.clone(), BLOCK_ROWS).collect();
-        let blocks = match parallel::task_count(cost(rows.len(), columns)) {
-            1 => parts.into_iter().map(read).collect::<Result<Vec<_>>>()?,
-            _ => parallel::map(parts, read).into_iter().collect::<Result<Vec<_>>>()?,
-        };
-        all.add(&blocks)?;
+    for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
+        all.add(&read(work, rows.clone())?)?;
         work.rows_done(rows.len());
     }
     Ok(())
+}
+
+/// Returns the number of rows whose blocks are multiplied together.
+fn rows_at_once(columns: usize) -> usize {
+    let block_bytes = columns.saturating_mul(BLOCK_ROWS * size_of::<f64>());
+    (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
+}
+
+/// Reads some blocks, several at a time if that pays.
+fn read(work: &Work<'_>, rows: Range<usize>) -> Result<Vec<Block>> {
+    let columns = work.shape.columns;
+    let read = |rows: Range<usize>| {
+        let mut block = Block::new(columns, rows.len())?;
+        block.read(rows, columns, work.source, &mut Vec::new())?;
+        Ok(block)
+    };
+    let parts: Vec<_> = cut(rows.clone(), BLOCK_ROWS).collect();
+    match parallel::task_count(cost(rows.len(), columns)) {
+        1 => parts.into_iter().map(read).collect(),
+        _ => parallel::map(parts, read).into_iter().collect(),
+    }
 }

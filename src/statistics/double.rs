@@ -4,6 +4,11 @@
 //! Used for sums over blocks, so that neither their magnitude nor intermediate sums cost precision.
 //! Source: Dekker 1971, Knuth's two-sum; Shewchuk 1997.
 
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::serde::numbers::Number;
+
 /// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. If `high` is not
 /// finite, `low` is 0.
 ///
@@ -32,6 +37,10 @@ impl Double {
     /// Returns the nearest `f64`.
     pub(super) fn value(self) -> f64 {
         scaled(self.high + self.low, self.scale)
+    }
+
+    pub(super) fn is_negative(self) -> bool {
+        self.high < 0.0
     }
 
     pub(super) fn is_finite(self) -> bool {
@@ -119,6 +128,42 @@ fn within_range(scale: i32, compute: impl Fn(i32) -> (f64, f64)) -> Double {
 fn scaled(value: f64, times: i32) -> f64 {
     let factor = if times < 0 { DOWN } else { UP };
     (0..times.abs()).fold(value, |value, _| value * factor)
+}
+
+impl Double {
+    /// Returns whether a sum can be this number, which may be deserialized: `add` never returns a larger scale than the
+    /// larger of both and [`LAST`].
+    pub(super) fn is_sum(self) -> bool {
+        self.scale <= LAST
+    }
+
+    /// Returns whether no product of two sums has a larger scale, and the fields are those that the number would have
+    /// after a calculation.
+    fn is_normal(self) -> bool {
+        match self.high.is_finite() {
+            true if self.scale > 0 && (self.high * UP).is_finite() => false,
+            true => (0..=2 * LAST).contains(&self.scale) && self.low.abs() <= self.high.abs(),
+            false => self.low == 0.0 && self.scale == 0,
+        }
+    }
+}
+
+/// Three numbers: `high`, `low` and `scale`.
+impl Serialize for Double {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (Number(self.high), Number(self.low), self.scale).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Double {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (Number(high), Number(low), scale) = Deserialize::deserialize(deserializer)?;
+        let found = Self { high, low, scale };
+        match found.is_normal() {
+            true => Ok(found),
+            false => Err(de::Error::custom(format_args!("({high} + {low}) * 2^(600 * {scale}) is no sum of a result"))),
+        }
+    }
 }
 
 impl From<f64> for Double {

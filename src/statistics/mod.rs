@@ -5,6 +5,7 @@
 //! `stream`, table files, which are not loaded.
 //! [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]:
 //! `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `bins`. [`GroupStatistics`]: `group`.
+//! `partial`: all of them but `Quantiles` as [`Partial`](crate::Partial) results.
 //! `blocks`: dividing a table into groups of rows, and the order in which their results are put together; `options`.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
@@ -19,6 +20,7 @@ mod group;
 mod histogram;
 mod levels;
 mod options;
+mod partial;
 mod product;
 mod quantiles;
 mod sketch;
@@ -34,8 +36,12 @@ pub use options::StatisticsOptions;
 pub use quantiles::{QuantileMethod, Quantiles};
 pub use sketch::QuantileSketch;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
 
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -44,10 +50,11 @@ use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
+use crate::serde::numbers::List;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, cut, rows_with, with_rows};
+use blocks::{TableSource, ValueSource, Work, cut, dictionary_of, fits, rows_with, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -77,7 +84,8 @@ const RESULTS: usize = 64 << 10;
 /// opt-level = 3
 /// ```
 ///
-/// Of a table file they are computed without loading it, by [`of_file`](Self::of_file).
+/// Of a table file they are computed without loading it, by [`of_file`](Self::of_file). They are a
+/// [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
@@ -175,7 +183,7 @@ impl BasicStatistics {
             Some(sparse) => sparse::compute(sparse, &work)?,
             None => compute(panel, &work)?,
         };
-        Ok(Self { columns, rows: table.row_count() as u64, dictionary: Some(table.dictionary().clone()) })
+        Ok(Self { columns, rows: work.shape.rows as u64, dictionary: dictionary_of(table, work.shape.columns) })
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. The last digits of the results may depend
@@ -297,6 +305,35 @@ impl BasicStatistics {
     fn add(&mut self, columns: &[ColumnStatistics], rows_after: u64) {
         self.columns.iter_mut().zip(columns).for_each(|(mine, theirs)| mine.merge(theirs));
         self.rows = rows_after;
+    }
+}
+
+/// Statistics of a table as they are serialized.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "BasicStatistics", deny_unknown_fields)]
+struct Parts<'a> {
+    rows: u64,
+    columns: List<'a, ColumnStatistics>,
+    dictionary: Option<DataDictionary>,
+}
+
+impl Serialize for BasicStatistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let columns = List(Cow::Borrowed(&self.columns[..]));
+        Parts { rows: self.rows, columns, dictionary: self.dictionary.clone() }.serialize(serializer)
+    }
+}
+
+/// Statistics that no table has are refused.
+impl<'de> Deserialize<'de> for BasicStatistics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let Parts { rows, columns, dictionary } = Parts::deserialize(deserializer)?;
+        let columns = columns.0.into_owned();
+        if columns.iter().any(|column| column.value_count() != Some(rows)) {
+            return Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows")));
+        }
+        fits(dictionary.as_ref(), columns.len()).map_err(de::Error::custom)?;
+        Ok(Self { columns, rows, dictionary })
     }
 }
 

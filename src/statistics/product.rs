@@ -15,7 +15,7 @@ use super::blocks::ValueSource;
 use super::double::Double;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
-use crate::base::room::filled;
+use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
 
@@ -160,21 +160,25 @@ impl Products {
         (strips.saturating_mul(strips.saturating_add(1)) / 2).saturating_mul(TILE * size_of::<f64>())
     }
 
-    /// Adds blocks, the tiles by several threads if that pays.
+    /// Adds blocks, the tiles by several threads if that pays. The number of rows must not overflow.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]. Nothing is added then.
     pub(super) fn add(&mut self, blocks: &[Block]) -> Result<()> {
-        let mut steps = Vec::with_capacity(blocks.len());
-        for block in blocks {
+        let room = |block: &Block| {
+            let zeros = || filled(block.rests.len(), [0.0; STRIP]);
+            Ok(Step { rests: zeros()?, deltas: zeros()?, weight: 0.0 })
+        };
+        let mut steps = blocks.iter().map(room).collect::<Result<Vec<Step>>>()?; // nothing fails from here on
+        for (Step { rests, deltas, weight }, block) in steps.iter_mut().zip(blocks) {
             let inverse = 1.0 / block.rows as f64;
-            let mut rests = filled(block.rests.len(), [0.0; STRIP])?;
             for (part, rest) in rests.iter_mut().zip(&block.rests) {
                 *part = rest.map(|rest| rest * inverse);
             }
             let means = block.shifts.as_flattened().iter().zip(rests.as_flattened());
             let means = means.map(|(&shift, &rest)| Double::from(shift).add(Double::from(rest)));
-            let mut deltas = filled(rests.len(), [0.0; STRIP])?;
-            let weight = merge_means(&mut self.means, self.rows, means, block.rows as u64, deltas.as_flattened_mut());
+            *weight = merge_means(&mut self.means, self.rows, means, block.rows as u64, deltas.as_flattened_mut());
             self.rows += block.rows as u64;
-            steps.push(Step { rests, deltas, weight });
         }
         let rows: usize = blocks.iter().map(|block| block.rows).sum();
         let tasks = parallel::task_count(cost(rows, self.columns));
@@ -214,11 +218,48 @@ impl Products {
 
     /// Returns the sum of the products of two columns; on the diagonal, it is not negative.
     pub(super) fn get(&self, row: usize, column: usize) -> f64 {
-        let (row, column) = (row.max(column), row.min(column));
-        let (i, j) = (row / STRIP, column / STRIP);
-        let sum = self.tiles[(i * (i + 1) / 2 + j) * TILE + row % STRIP * STRIP + column % STRIP];
+        let sum = self.tiles[place_of(row.max(column), row.min(column))];
         if row == column && sum < 0.0 { 0.0 } else { sum }
     }
+
+    /// Returns the sums of the lower half, row by row: what the products of `n` columns are computed from, in
+    /// `n (n + 1) / 2` numbers.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn packed(&self) -> Result<Vec<f64>> {
+        let mut sums = with_room(self.columns * (self.columns + 1) / 2)?; // in range, as are the sums
+        sums.extend(lower_half(self.columns).map(|(row, column)| self.tiles[place_of(row, column)]));
+        Ok(sums)
+    }
+
+    /// Puts together what [`packed`](Self::packed) and the other fields are; there are as many sums as there must be.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64]) -> Result<Self> {
+        let mut all = Self::new(means.len())?;
+        all.rows = rows;
+        all.means[..means.len()].copy_from_slice(means);
+        for ((row, column), &sum) in lower_half(means.len()).zip(sums) {
+            all.tiles[place_of(row, column)] = sum;
+            if row / STRIP == column / STRIP {
+                all.tiles[place_of(column, row)] = sum; // the other half of a tile on the diagonal
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Rows and columns of the lower half, row by row.
+pub(super) fn lower_half(columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..columns).flat_map(|row| (0..=row).map(move |column| (row, column)))
+}
+
+/// Returns where a sum stands in the tiles.
+fn place_of(row: usize, column: usize) -> usize {
+    let (i, j) = (row / STRIP, column / STRIP);
+    (i * (i + 1) / 2 + j) * TILE + row % STRIP * STRIP + column % STRIP
 }
 
 /// Returns about how many bytes of conversions take as long as the products of so many rows.

@@ -22,6 +22,7 @@ mod kinds;
 mod memory;
 mod names;
 mod onedal;
+mod partials;
 mod parts;
 mod quantiles;
 mod resize;
