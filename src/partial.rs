@@ -236,9 +236,13 @@ pub(crate) fn of_unit<'t, P: Partial>(
     Ok(result)
 }
 
-/// Divides rows into pieces of about `values` values: a power of two of rows. No rows are one piece.
+/// Divides rows into pieces of about `values` values: a power of two of rows. No rows are one piece, and so are rows
+/// without columns, however many.
 fn pieces(rows: Range<usize>, columns: usize, values: usize) -> impl Iterator<Item = Range<usize>> {
-    let step = (values / columns.max(1)).max(1).next_power_of_two();
+    let step = match values.checked_div(columns) {
+        Some(step) => step.max(1).next_power_of_two(),
+        None => rows.len().max(1),
+    };
     let (start, end) = (rows.start, rows.end);
     let count = rows.len().div_ceil(step).max(1);
     (0..count).map(move |piece| start + piece * step..end.min((start + piece * step).saturating_add(step)))
@@ -250,7 +254,9 @@ mod tests {
 
     #[test]
     fn pieces_are_consecutive_and_there_is_always_one() {
-        for (rows, columns) in [(0, 0), (0, 3), (1, 0), (5, 1), (1 << 20, 16), (3_000_001, 7), (70, usize::MAX)] {
+        for (rows, columns) in
+            [(0, 0), (0, 3), (1, 0), (5, 1), (1 << 20, 16), (3_000_001, 7), (70, usize::MAX), (usize::MAX - 2, 0)]
+        {
             let all: Vec<_> = pieces(2..2 + rows, columns, 1000).collect();
             assert!(!all.is_empty() && (all[0].start, all[all.len() - 1].end) == (2, 2 + rows));
             assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start && !pair[0].is_empty()));

@@ -1,10 +1,16 @@
 //! Bins of histograms: edges that ascend, and which bin a value is in.
 
+use std::borrow::Cow;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
+use crate::serde::numbers::Numbers;
 
 /// The bins of a histogram: `n + 1` edges make `n` bins. A bin has the values from its lower edge to below its upper
-/// one; the last bin has its upper edge, too. Source: NumPy `histogram`.
+/// one; the last bin has its upper edge, too. They can be serialized, with serde. Source: NumPy `histogram`.
 ///
 /// # Examples
 /// ```
@@ -47,11 +53,9 @@ impl HistogramBins {
         }
         let count = bins.checked_add(1).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
         let mut edges = filled(count, upper)?;
-        let step = width / bins as f64;
-        edges[..bins].iter_mut().enumerate().for_each(|(bin, edge)| *edge = lower + bin as f64 * step);
+        edges.iter_mut().zip(uniform_edges(lower, width, bins)).for_each(|(edge, uniform)| *edge = uniform);
         check(&edges)?;
-        let per_unit = bins as f64 / width;
-        Ok(Self { edges, per_unit: Some(per_unit).filter(|per_unit| per_unit.is_finite()) })
+        Ok(Self { edges, per_unit: per_unit(width, bins) })
     }
 
     /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
@@ -132,6 +136,49 @@ impl HistogramBins {
     /// Returns whether a value is below all bins.
     pub(super) fn is_below(&self, value: f64) -> bool {
         value < self.edges[0]
+    }
+}
+
+/// Returns the lower edges of bins of equal width; the last upper one is `lower + width`.
+fn uniform_edges(lower: f64, width: f64, bins: usize) -> impl Iterator<Item = f64> {
+    let step = width / bins as f64;
+    (0..bins).map(move |bin| lower + bin as f64 * step)
+}
+
+fn per_unit(width: f64, bins: usize) -> Option<f64> {
+    Some(bins as f64 / width).filter(|per_unit| per_unit.is_finite())
+}
+
+/// Bins as they are serialized.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "HistogramBins", deny_unknown_fields)]
+struct Parts<'a> {
+    edges: Numbers<'a, f64>,
+    is_uniform: bool,
+}
+
+impl Serialize for HistogramBins {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let edges = Numbers(Cow::Borrowed(&self.edges[..]));
+        Parts { edges, is_uniform: self.per_unit.is_some() }.serialize(serializer)
+    }
+}
+
+/// Edges that do not ascend are refused, and others than those of [`uniform`](HistogramBins::uniform) if they should be.
+impl<'de> Deserialize<'de> for HistogramBins {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let Parts { edges, is_uniform } = Parts::deserialize(deserializer)?;
+        let mut found = Self::with_edges(edges.0.into_owned()).map_err(de::Error::custom)?;
+        if is_uniform {
+            let (bins, lower) = (found.len(), found.edges[0]);
+            let width = found.edges[bins] - lower;
+            found.per_unit = per_unit(width, bins);
+            let are_equal = found.edges.iter().zip(uniform_edges(lower, width, bins)).all(|(edge, own)| *edge == own);
+            if !are_equal || found.per_unit.is_none() {
+                return Err(de::Error::custom("the edges are not those of bins of equal width"));
+            }
+        }
+        Ok(found)
     }
 }
 

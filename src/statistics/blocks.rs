@@ -9,12 +9,16 @@ use super::options::StatisticsOptions;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
+use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
 use crate::table::{DataLayout, NumericTable, Region, TableView, Target, lent_slice};
 use crate::window::{AnySlice, AnySliceMut};
+
+/// Largest number of values that are read all at once, before they are added to a result.
+const FEW_VALUES: usize = 4 << 20;
 
 /// A source of values.
 pub(super) trait ValueSource: Sync {
@@ -95,6 +99,22 @@ impl<'t> Work<'t> {
         let row_bytes = row_bytes(table);
         let total = (shape.rows as u64).saturating_mul(row_bytes);
         Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
+    }
+
+    /// Reads all values, row by row: so that nothing fails when they are added to a result. `buffer` is used if they are
+    /// not borrowed.
+    ///
+    /// # Errors
+    /// Those of reading the table; [`Error::OutOfMemory`].
+    pub(super) fn read_all<'v>(&'v self, buffer: &'v mut Vec<f64>) -> Result<&'v [f64]> {
+        let region = Region { rows: 0..self.shape.rows, columns: 0..self.shape.columns };
+        *buffer = filled(self.shape.element_count()?, 0.0)?;
+        self.source.read(&region, buffer)
+    }
+
+    /// Returns whether the values are so few that they are read all at once: 32 MiB of them.
+    pub(super) fn are_few(&self) -> bool {
+        self.shape.element_count().is_ok_and(|count| count <= FEW_VALUES)
     }
 
     /// Reports that so many rows, of so many of the columns, are done.

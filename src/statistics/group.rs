@@ -4,11 +4,13 @@
 //! of a table of their own. Which rows are sorted together depends only on their number, and results are merged in
 //! order.
 
+mod serialized;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, cut, names_of, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, dictionary_of, names_of, rows_with, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
@@ -38,6 +40,9 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 /// One column tells each row's category by its index, a whole number below the number of categories. One pass, by
 /// several threads if that pays. Memory: 104 bytes for each category and column. Results do not depend on the number of
 /// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`].
+///
+/// They are a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
+/// serde.
 ///
 /// Source: `groupby(..).agg(..)` of pandas, `group_by(..).agg(..)` of polars.
 ///
@@ -144,12 +149,41 @@ impl GroupStatistics {
         let known = || table.dictionary().feature(by).ok().and_then(Feature::category_count);
         let categories = categories.into().or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?;
         let mut all = Self::new(table.column_count(), by, categories)?;
-        let source = TableSource(table);
-        let found = all.compute(&Work::on_columns(all.column_count, table, &source, &options)?)?;
-        all.add(found);
-        let names = table.dictionary().iter().enumerate().filter(|(column, _)| *column != by);
-        all.dictionary = Some(names.map(|(_, feature)| feature.clone()).collect());
+        all.add_table(table, &options)?;
         Ok(all)
+    }
+
+    /// Adds the rows of a table.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; those of [`update`](Self::update) and of reading.
+    /// Nothing is added then.
+    pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
+        let source = TableSource(table);
+        let work = Work::on_columns(self.column_count, table, &source, options)?;
+        rows_with(self.row_count(), work.shape.rows as u64)?;
+        let found = self.found_in(&work)?;
+        self.add(found);
+        if self.dictionary.is_none() {
+            self.dictionary = dictionary_of(table, self.column_count).map(|dictionary| {
+                let names = dictionary.iter().enumerate().filter(|(column, _)| *column != self.by);
+                names.map(|(_, feature)| feature.clone()).collect()
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the same groups without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn without_rows(&self) -> Result<Self> {
+        Self::new(self.column_count, self.by, self.rows.len())
+    }
+
+    /// Returns the number of bytes of the statistics.
+    pub(super) fn size_of_statistics(&self) -> usize {
+        size_of_val(&self.columns[..])
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows.
@@ -171,7 +205,7 @@ impl GroupStatistics {
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count, |work| {
             rows_with(self.row_count(), work.shape.rows as u64)?;
-            self.compute(work)
+            self.found_in(work)
         })?;
         self.add(found);
         Ok(())
@@ -352,7 +386,7 @@ impl GroupStatistics {
         }
     }
 
-    fn compute(&self, work: &Work<'_>) -> Result<Found> {
+    fn found_in(&self, work: &Work<'_>) -> Result<Found> {
         let shape = work.shape;
         let mut all = Found::new();
         let rows = (GROUP_VALUES / shape.columns).clamp(LEAST_ROWS, GROUP_ROWS);

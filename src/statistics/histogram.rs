@@ -1,12 +1,17 @@
 //! Histograms of columns: how many values are in each bin.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
 
 use super::GROUP_ROWS;
 use super::bins::HistogramBins;
 use super::block::BLOCK_ROWS;
 use super::blocks::{TableSource, Work, cut, rows_with, with_rows};
+use super::counts::{ColumnHistogram, Columns};
 use super::options::StatisticsOptions;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -26,6 +31,8 @@ const HELD_COUNTS: usize = 1 << 20;
 /// threads if that pays; counts do not depend on them. Values of types other than `f64` are converted, exactly except
 /// for 64-bit integers beyond 2^53.
 ///
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
+///
 /// Source: NumPy `histogram`, which drops what is outside.
 ///
 /// # Examples
@@ -43,116 +50,6 @@ const HELD_COUNTS: usize = 1 << 20;
 pub struct Histogram {
     columns: Vec<ColumnHistogram>,
     rows: u64,
-}
-
-/// The histogram of one column.
-///
-/// # Examples
-/// ```
-/// use numeric_table::{Histogram, HistogramBins, prelude::*};
-/// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [2], [9]])?;
-/// let histogram = Histogram::of(&table, &HistogramBins::with_edges([0.0, 2.0, 3.0])?)?;
-/// let column = histogram.column(0)?;
-/// assert_eq!((column.bins().edges(), column.counts(), column.above()), (&[0.0, 2.0, 3.0][..], &[1, 2][..], 1));
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ColumnHistogram {
-    bins: Arc<HistogramBins>,
-    counts: Vec<u64>,
-    below: u64,
-    above: u64,
-    nan: u64,
-}
-
-impl ColumnHistogram {
-    fn new(bins: &Arc<HistogramBins>) -> Result<Self> {
-        Ok(Self { bins: bins.clone(), counts: filled(bins.len(), 0)?, below: 0, above: 0, nan: 0 })
-    }
-
-    /// Returns the bins.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{Histogram, HistogramBins};
-    /// let histogram = Histogram::new(3, &HistogramBins::uniform(0.0, 1.0, 2)?)?;
-    /// assert_eq!(histogram.column(2)?.bins().edges(), [0.0, 0.5, 1.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn bins(&self) -> &HistogramBins {
-        &self.bins
-    }
-
-    /// Returns the number of values in each bin.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[0], [1], [1]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.counts(), [1, 2]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// Returns the number of values below the first edge.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[0], [-1], [1]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.below(), 1);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn below(&self) -> u64 {
-        self.below
-    }
-
-    /// Returns the number of values above the last edge.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[0], [2], [3]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.above(), 1);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn above(&self) -> u64 {
-        self.above
-    }
-
-    /// Returns the number of NaN values, which are in no bin.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[0.0], [f64::NAN]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.nan_count(), 1);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn nan_count(&self) -> u64 {
-        self.nan
-    }
-
-    /// Counts values.
-    fn count(&mut self, values: impl Iterator<Item = f64>) {
-        for value in values {
-            match self.bins.bin_of(value) {
-                Some(bin) => self.counts[bin] += 1,
-                None if value.is_nan() => self.nan += 1,
-                None if self.bins.is_below(value) => self.below += 1,
-                None => self.above += 1,
-            }
-        }
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
-        self.below += other.below;
-        self.above += other.above;
-        self.nan += other.nan;
-    }
 }
 
 impl Histogram {
@@ -368,17 +265,47 @@ impl Histogram {
         Ok(())
     }
 
+    /// Adds the rows of a table: to the counts that there are if they are few, so that many bins are not merged for each
+    /// block of rows.
+    ///
+    /// # Errors
+    /// Those of [`add_table`](Self::add_table).
+    pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (source, options) = (TableSource(table), StatisticsOptions::new());
+        let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
+        if work.shape.is_empty() || !work.are_few() {
+            return self.add_work(&work);
+        }
+        let rows_after = rows_with(self.rows, work.shape.rows as u64)?;
+        let columns = self.columns.len();
+        for values in work.read_all(&mut Vec::new())?.chunks(columns.saturating_mul(BLOCK_ROWS)) {
+            for (column, histogram) in self.columns.iter_mut().enumerate() {
+                histogram.count(values[column..].iter().step_by(columns).copied());
+            }
+        }
+        self.rows = rows_after;
+        Ok(())
+    }
+
+    /// Returns the same bins without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn without_rows(&self) -> Result<Self> {
+        self.without_rows_of(0..self.columns.len())
+    }
+
     /// Counts rows by groups.
     fn count(&self, work: &Work<'_>) -> Result<Self> {
         let shape = work.shape;
-        let mut all = self.empty(0..shape.columns)?;
+        let mut all = self.without_rows()?;
         let panels = || cut(0..shape.columns, PANEL);
         let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| panels().map(move |panel| (rows.clone(), panel)));
         let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
-        let counts: usize = self.columns.iter().map(|column| column.counts.len().saturating_add(4)).sum();
+        let counts: usize = self.columns.iter().map(|column| column.counts().len().saturating_add(4)).sum();
         let at_once = (HELD_COUNTS / counts).max(1) * panels().count();
         let group = |(rows, columns): (Range<usize>, Range<usize>)| {
-            let mut found = self.empty(columns.clone())?;
+            let mut found = self.without_rows_of(columns.clone())?;
             let mut buffer = filled(columns.len() * rows.len().min(BLOCK_ROWS), 0.0)?;
             for rows in cut(rows.clone(), BLOCK_ROWS) {
                 let region = Region { rows, columns: columns.clone() };
@@ -399,11 +326,37 @@ impl Histogram {
     }
 
     /// Creates histograms with the bins of some of these columns, without rows.
-    fn empty(&self, columns: Range<usize>) -> Result<Self> {
+    fn without_rows_of(&self, columns: Range<usize>) -> Result<Self> {
         let mut all = with_room(columns.len())?;
         for column in &self.columns[columns] {
             all.push(ColumnHistogram::new(&column.bins)?);
         }
         Ok(Self { columns: all, rows: 0 })
+    }
+}
+
+/// Histograms as they are serialized.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Histogram", deny_unknown_fields)]
+struct Parts<'a> {
+    rows: u64,
+    columns: Columns<'a>,
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Parts { rows: self.rows, columns: Columns(Cow::Borrowed(&self.columns)) }.serialize(serializer)
+    }
+}
+
+/// Counts that no table has are refused.
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let Parts { rows, columns } = Parts::deserialize(deserializer)?;
+        let columns = columns.0.into_owned();
+        match columns.iter().all(|column| column.value_count() == Some(rows)) {
+            true => Ok(Self { columns, rows }),
+            false => Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows"))),
+        }
     }
 }

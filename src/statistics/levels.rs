@@ -7,6 +7,7 @@
 
 use super::quantiles::{from_ordered, to_ordered};
 use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
 
 /// Invariants: the weights of all values together are `count`; each level has fewer than `capacity` values between two
 /// calls; errors are those of all halvings so far.
@@ -145,11 +146,83 @@ impl Levels {
     }
 }
 
+/// The parts of a sketch that is read.
+pub(super) struct Parts<'a> {
+    pub(super) capacity: usize,
+    pub(super) count: u64,
+    pub(super) nan: u64,
+    /// NaN if there are no values.
+    pub(super) extremes: (f64, f64),
+    /// The number of values on each level, and those of all levels.
+    pub(super) lengths: &'a [u64],
+    pub(super) values: &'a [f64],
+    pub(super) over: u64,
+    pub(super) under: u64,
+}
+
+impl Levels {
+    /// Returns the levels up to the last one that has values, from which everything is computed.
+    pub(super) fn used(&self) -> &[Vec<i64>] {
+        let count = self.levels.iter().rposition(|level| !level.is_empty()).map_or(0, |last| last + 1);
+        &self.levels[..count]
+    }
+
+    /// Returns how many values too many and too few, at most, seem to lie up to a point.
+    pub(super) fn errors(&self) -> (u64, u64) {
+        (self.over, self.under)
+    }
+
+    /// Puts parts together that are read. The capacity must be even, and 2 or more.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; what is wrong with the parts, which no sketch has then.
+    pub(super) fn from_parts(parts: &Parts<'_>) -> Result<std::result::Result<Self, &'static str>> {
+        let Parts { capacity, count, nan, lengths, over, under, .. } = *parts;
+        let (least, most) = parts.extremes;
+        let extremes = match count {
+            0 if least.is_nan() && most.is_nan() => None,
+            1.. if !least.is_nan() && !most.is_nan() => Some((to_ordered(least), to_ordered(most))),
+            _ => return Ok(Err("a column without values has extremes, or one with values has none")),
+        };
+        let range = extremes.map_or(1..=0, |(least, most)| least..=most);
+        if lengths.len() > level_count(capacity, count) || lengths.last() == Some(&0) {
+            return Ok(Err("a column has more levels than its values make"));
+        }
+        if (lengths.len() > 1) != (over > 0 || under > 0) {
+            return Ok(Err("a column has errors without halved levels, or halved levels without errors"));
+        }
+        let mut levels = with_room(lengths.len())?;
+        let (mut rest, mut weights) = (parts.values, 0_u128);
+        for (level, &length) in (0_u32..).zip(lengths) {
+            let split = usize::try_from(length).ok().filter(|&length| length < capacity);
+            let Some((values, others)) = split.and_then(|length| rest.split_at_checked(length)) else {
+                return Ok(Err("a level has more values than there are, or than its capacity"));
+            };
+            let mut own = with_room(values.len())?;
+            own.extend(values.iter().map(|&value| to_ordered(value)));
+            if !own.iter().all(|value| range.contains(value)) {
+                return Ok(Err("a value is not between the extremes of its column"));
+            }
+            weights += u128::from(length) << level; // there are at most 64 levels
+            levels.push(own);
+            rest = others;
+        }
+        match weights == u128::from(count) {
+            true => Ok(Ok(Self { capacity, count, nan, extremes, levels, over, under })),
+            false => Ok(Err("the values of a column do not stand for as many as there are")),
+        }
+    }
+}
+
+/// Returns the number of levels of `count` values: a level above the first has been made of a full one, the weight of
+/// which is at most `count`.
+fn level_count(capacity: usize, count: u64) -> usize {
+    (count / capacity as u64).checked_ilog2().map_or(0, |halvings| halvings as usize + 1) + 1
+}
+
 /// Makes room for the levels of `count` values; a level has at most `times` its capacity for a moment.
 fn reserve(levels: &mut Vec<Vec<i64>>, capacity: usize, count: u64, times: usize) -> Result<()> {
-    // A level above the first has been made of a full one: the weight of that is at most `count`.
-    let halvings = (count / capacity as u64).checked_ilog2().map_or(0, |halvings| halvings + 1);
-    let needed = halvings as usize + 1;
+    let needed = level_count(capacity, count);
     let most = capacity.saturating_mul(times);
     let out_of_memory = |values: usize| Error::OutOfMemory { bytes: values.saturating_mul(size_of::<i64>()) };
     levels.try_reserve(needed.saturating_sub(levels.len())).map_err(|_| out_of_memory(needed))?;

@@ -4,7 +4,7 @@
 //! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read;
 //! `stream`, table files, which are not loaded.
 //! [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]:
-//! `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `bins`. [`GroupStatistics`]: `group`.
+//! `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `counts` and `bins`. [`GroupStatistics`]: `group`.
 //! `partial`: all of them but `Quantiles` as [`Partial`](crate::Partial) results.
 //! `blocks`: dividing a table into groups of rows, and the order in which their results are put together; `options`.
 //!
@@ -14,6 +14,7 @@ mod bins;
 mod block;
 mod blocks;
 mod column;
+mod counts;
 mod covariance;
 mod double;
 mod group;
@@ -29,9 +30,10 @@ mod stream;
 
 pub use bins::HistogramBins;
 pub use column::ColumnStatistics;
+pub use counts::ColumnHistogram;
 pub use covariance::Covariance;
 pub use group::GroupStatistics;
-pub use histogram::{ColumnHistogram, Histogram};
+pub use histogram::Histogram;
 pub use options::StatisticsOptions;
 pub use quantiles::{QuantileMethod, Quantiles};
 pub use sketch::QuantileSketch;

@@ -1,6 +1,6 @@
 //! Statistics as partial results: computed of some rows at a time, merged, sent and kept as bytes.
 
-use super::{BasicStatistics, Covariance};
+use super::{BasicStatistics, Covariance, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions};
 use crate::base::error::{Error, Result};
 use crate::partial::Partial;
 use crate::table::NumericTable;
@@ -49,6 +49,69 @@ impl Partial for Covariance {
 
     fn size_in_bytes(&self) -> usize {
         self.size_of_sums()
+    }
+}
+
+impl Partial for Histogram {
+    const NAME: &'static str = "histogram";
+
+    /// The same bins.
+    fn empty(&self) -> Result<Self> {
+        self.without_rows()
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.add_block(rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.merge(other)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.columns().iter().map(|column| size_of_val(column.counts()) + size_of_val(column)).sum()
+    }
+}
+
+impl Partial for QuantileSketch {
+    const NAME: &'static str = "quantile-sketch";
+
+    /// As many columns, and the same capacity.
+    fn empty(&self) -> Result<Self> {
+        self.without_rows()
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.add_block(rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.merge(other)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.size_of_levels()
+    }
+}
+
+impl Partial for GroupStatistics {
+    const NAME: &'static str = "group-statistics";
+
+    /// As many columns and categories, which the same column tells; names are those of the tables.
+    fn empty(&self) -> Result<Self> {
+        self.without_rows()
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.add_table(rows, &StatisticsOptions::new())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.merge(other)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.size_of_statistics()
     }
 }
 

@@ -1,4 +1,7 @@
-//! Quantile sketches: quantiles of streams, in bounded memory, with an error that is known. One column: `levels`.
+//! Quantile sketches: quantiles of streams, in bounded memory, with an error that is known. One column: `levels`; as
+//! bytes: `serialized`.
+
+mod serialized;
 
 use std::ops::Range;
 
@@ -40,6 +43,8 @@ const HELD: usize = 64;
 /// used. NaN is left out, and counted; infinities are values like others; -0 is below 0. Values of types other than
 /// `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. Exact quantiles of
 /// tables in memory: [`Quantiles`](crate::Quantiles).
+///
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
 ///
 /// Source: Manku, Rajagopalan, Lindsay 1998, and Karnin, Lang, Liberty 2016 (KLL), without chance.
 ///
@@ -379,6 +384,32 @@ impl QuantileSketch {
         }
         self.rows = rows;
         Ok(())
+    }
+
+    /// Adds the rows of a table: value by value if they are few, which are read before.
+    ///
+    /// # Errors
+    /// Those of [`add_table`](Self::add_table).
+    pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (source, options) = (TableSource(table), StatisticsOptions::new());
+        let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
+        match work.are_few() && !work.shape.is_empty() {
+            true => self.update(work.read_all(&mut Vec::new())?),
+            false => self.add_work(&work),
+        }
+    }
+
+    /// Returns the same sketch without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn without_rows(&self) -> Result<Self> {
+        Self::with_capacity(self.columns.len(), self.capacity)
+    }
+
+    /// Returns about how many bytes the sketch has when there are many rows: a dozen of levels.
+    pub(super) fn size_of_levels(&self) -> usize {
+        self.capacity.saturating_mul(12 * size_of::<i64>()).saturating_mul(self.columns.len())
     }
 
     /// Adds many rows: makes a sketch of each group of them, and merges those in order.

@@ -1,0 +1,120 @@
+//! `Serialize` and `Deserialize` of quantile sketches: all numbers of a kind together, so that a sketch of many columns
+//! takes little more memory than its bytes while it is read.
+
+use std::borrow::Cow;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::QuantileSketch;
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::room::with_room;
+use crate::serde::numbers::Numbers;
+use crate::serde::{refused, remember};
+use crate::statistics::levels::{self, Levels};
+use crate::statistics::quantiles::from_ordered;
+
+/// A sketch as it is serialized: numbers of all columns, then the number of levels of each, of values on each of these,
+/// and all values.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "QuantileSketch", deny_unknown_fields)]
+struct Parts<'a> {
+    capacity: u64,
+    rows: u64,
+    counts: Numbers<'a, u64>,
+    nan_counts: Numbers<'a, u64>,
+    /// NaN without values.
+    minima: Numbers<'a, f64>,
+    maxima: Numbers<'a, f64>,
+    over: Numbers<'a, u64>,
+    under: Numbers<'a, u64>,
+    levels: Numbers<'a, u64>,
+    lengths: Numbers<'a, u64>,
+    values: Numbers<'a, f64>,
+}
+
+impl QuantileSketch {
+    fn parts(&self) -> Result<Parts<'static>> {
+        let integers = |of: &dyn Fn(&Levels) -> u64| collected(self.columns.len(), self.columns.iter().map(of));
+        let floats = |of: &dyn Fn(&Levels) -> f64| collected(self.columns.len(), self.columns.iter().map(of));
+        let levels = || self.columns.iter().flat_map(Levels::used);
+        let values = || levels().flatten().map(|&value| from_ordered(value));
+        let extremes = |column: &Levels| column.extremes().unwrap_or((f64::NAN, f64::NAN));
+        Ok(Parts {
+            capacity: self.capacity as u64,
+            rows: self.rows,
+            counts: integers(&|column| column.count)?,
+            nan_counts: integers(&|column| column.nan)?,
+            minima: floats(&|column| extremes(column).0)?,
+            maxima: floats(&|column| extremes(column).1)?,
+            over: integers(&|column| column.errors().0)?,
+            under: integers(&|column| column.errors().1)?,
+            levels: integers(&|column| column.used().len() as u64)?,
+            lengths: collected(levels().count(), levels().map(|level| level.len() as u64))?,
+            values: collected(levels().map(Vec::len).sum(), values())?,
+        })
+    }
+}
+
+/// Collects `count` numbers.
+fn collected<T: Element>(count: usize, numbers: impl Iterator<Item = T>) -> Result<Numbers<'static, T>> {
+    let mut all = with_room(count)?;
+    all.extend(numbers);
+    Ok(Numbers(Cow::Owned(all)))
+}
+
+impl Serialize for QuantileSketch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.parts().map_err(refused)?.serialize(serializer)
+    }
+}
+
+/// Levels that no values make are refused.
+impl<'de> Deserialize<'de> for QuantileSketch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let parts = Parts::deserialize(deserializer)?;
+        let refusal = |reason: &str| Err(de::Error::custom(reason));
+        let capacity = usize::try_from(parts.capacity).map_err(de::Error::custom)?;
+        if capacity < 2 || capacity % 2 != 0 {
+            return refusal("the capacity of a level is not even, or 0");
+        }
+        let (count, rows) = (parts.counts.0.len(), parts.rows);
+        let integers = [&parts.nan_counts, &parts.over, &parts.under, &parts.levels];
+        let floats = [&parts.minima, &parts.maxima];
+        if integers.iter().any(|numbers| numbers.0.len() != count)
+            || floats.iter().any(|numbers| numbers.0.len() != count)
+        {
+            return refusal("there is not one number of each kind for each column");
+        }
+        let mut columns = with_room(count).map_err(remember)?;
+        let (mut lengths, mut values) = (&parts.lengths.0[..], &parts.values.0[..]);
+        for column in 0..count {
+            let levels = usize::try_from(parts.levels.0[column]).ok();
+            let Some((own, others)) = levels.and_then(|levels| lengths.split_at_checked(levels)) else {
+                return refusal("a column has more levels than there are");
+            };
+            if parts.counts.0[column].checked_add(parts.nan_counts.0[column]) != Some(rows) {
+                return Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows")));
+            }
+            let found = Levels::from_parts(&levels::Parts {
+                capacity,
+                count: parts.counts.0[column],
+                nan: parts.nan_counts.0[column],
+                extremes: (parts.minima.0[column], parts.maxima.0[column]),
+                lengths: own,
+                values,
+                over: parts.over.0[column],
+                under: parts.under.0[column],
+            });
+            let found = found.map_err(remember)?.map_err(de::Error::custom)?;
+            values = &values[found.used().iter().map(Vec::len).sum()..];
+            lengths = others;
+            columns.push(found);
+        }
+        match lengths.is_empty() && values.is_empty() {
+            true => Ok(Self { capacity, columns, rows }),
+            false => refusal("there are levels or values after those of the last column"),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Results that are computed in pieces: beside the pieces, beside the whole, on any number of threads.
+
+use super::*;
+use test_support::tables::{LAYOUTS, assert_error};
+use test_support::{SmallNumber, for_each_element};
+
+/// The division of the rows that the trait's page describes, written again.
+fn pieces(rows: usize, columns: usize, values: usize) -> Vec<(usize, usize)> {
+    let step = if columns == 0 { rows.max(1) } else { (values / columns).max(1).next_power_of_two() };
+    let starts = (0..rows.max(1)).step_by(step);
+    starts.map(|start| (start, rows.min(start + step))).collect()
+}
+
+/// The result by a plain loop over the parts of the table and their blocks.
+fn by_parts<P: Tested>(table: &dyn NumericTable) -> P {
+    let Shape { rows, columns } = table.shape();
+    let mut all = P::question(columns).empty().unwrap();
+    for (first, end) in pieces(rows, columns, 4 << 20) {
+        let mut part = all.empty().unwrap();
+        for (start, end) in pieces(end - first, columns, (128 << 10).max(256 * columns).min(4 << 20)) {
+            part.update_table(&*table.select_rows(first + start..first + end).unwrap()).unwrap();
+        }
+        Partial::merge(&mut all, &part).unwrap();
+    }
+    all
+}
+
+fn check<P: Tested>(table: &dyn NumericTable) {
+    let expected = by_parts::<P>(table);
+    assert_eq!(expected.rows(), table.row_count() as u64);
+    expected.assert_near(&P::of_table(table));
+    let compute = || bytes_of(&P::question(table.column_count()).compute(table).unwrap());
+    assert!(compute() == bytes_of(&expected));
+    #[cfg(feature = "rayon")]
+    for threads in [1, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert!(pool.install(compute) == bytes_of(&expected));
+    }
+}
+
+#[test]
+fn a_result_is_that_of_its_parts_in_every_layout_and_element_type() {
+    fn of_type<T: SmallNumber>() {
+        let mut random = Random::new(5);
+        for (rows, columns) in [(0, 2), (1, 1), (1, 5), (700, 3), (90, 40)] {
+            let value =
+                |place: usize| T::small(random.below(if place % columns == 0 { CATEGORIES } else { 100 }) as u8);
+            let values: Vec<T> = (0..rows * columns).map(value).collect();
+            let table = HomogenNumericTable::from_array(values, shape(rows, columns)).unwrap();
+            let bytes: Vec<_> = LAYOUTS
+                .iter()
+                .map(|&layout| {
+                    let table = table.to_layout(layout).unwrap();
+                    for_each_result!(P => check::<P>(&table));
+                    let mut bytes = Vec::new();
+                    for_each_result!(P => bytes.push(bytes_of(&P::question(columns).compute(&table).unwrap())));
+                    bytes
+                })
+                .collect();
+            assert!(bytes[0] == bytes[1]);
+        }
+    }
+    for_each_element!(of_type);
+}
+
+#[test]
+fn values_that_are_no_finite_numbers_are_in_a_result_of_parts() {
+    let mut random = Random::new(6);
+    for (rows, columns) in [(1, 9), (3000, 4), (2100, 65), (600, 140)] {
+        let table = random_table(&mut random, rows, columns);
+        for_each_result!(P => check::<P>(&table));
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn the_parts_of_a_large_table_are_computed_on_several_threads() {
+    let rows = (512 << 10) + 5001;
+    let value = |place: u64| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as u8; // below 4
+    let table = HomogenNumericTable::from_array((0..8 * rows as u64).map(value).collect::<Vec<_>>(), shape(rows, 8));
+    let table = table.unwrap();
+    for_each_result!(P => {
+        let expected = by_parts::<P>(&table);
+        let compute = || P::question(8).compute(&table).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        assert!(bytes_of(&pool.install(compute)) == bytes_of(&expected));
+    });
+}
+
+#[test]
+fn tables_without_columns_or_rows_have_their_rows_counted() {
+    let none = HomogenNumericTable::<f32>::new(shape(0, 3), AllocationFlag::DoAllocate).unwrap();
+    for_each_result!(P => {
+        assert_eq!(P::question(3).compute(&none).unwrap().rows(), 0);
+    });
+    for rows in [0, 5, usize::MAX] {
+        let table = HomogenNumericTable::<f32>::new(shape(rows, 0), AllocationFlag::DoAllocate).unwrap();
+        let rows = rows as u64;
+        assert_eq!(BasicStatistics::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
+        assert_eq!(Covariance::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
+        assert_eq!(Histogram::with_bins([]).unwrap().compute(&table).unwrap().row_count(), rows);
+        assert_eq!(QuantileSketch::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
+    }
+}
+
+#[test]
+fn other_numbers_of_columns_are_refused_and_change_nothing() {
+    for_each_result!(P => {
+        let mut result = P::of_table(&random_table(&mut Random::new(1), 20, 3));
+        let before = bytes_of(&result);
+        for (rows, columns) in [(0, 2), (7, 2), (0, 4), (7, 4), (0, 0)] {
+            let refused = result.update_table(&random_table(&mut Random::new(2), rows, columns));
+            assert_error!(refused, Error::LengthMismatch { expected: 3, found } if found == columns);
+            assert_error!(
+                result.compute(&random_table(&mut Random::new(2), rows, columns)),
+                Error::LengthMismatch { expected: 3, .. }
+            );
+        }
+        assert!(Partial::merge(&mut result, &P::question(4)).is_err());
+        assert!(bytes_of(&result) == before);
+    });
+}
+
+#[test]
+fn more_rows_than_can_be_counted_are_refused_and_change_nothing() {
+    let all = HomogenNumericTable::<f32>::new(shape(usize::MAX, 0), AllocationFlag::DoAllocate).unwrap();
+    let one = HomogenNumericTable::<f32>::new(shape(1, 0), AllocationFlag::DoAllocate).unwrap();
+    let mut statistics = BasicStatistics::of(&all).unwrap();
+    assert_error!(statistics.update_table(&one), Error::RowCountOverflow { .. });
+    assert_eq!(statistics.row_count(), u64::MAX);
+    let mut covariance = Covariance::of(&all).unwrap();
+    assert_error!(covariance.update_table(&one), Error::RowCountOverflow { .. });
+    assert_eq!(covariance.row_count(), u64::MAX);
+}
+
+#[test]
+fn an_error_names_the_row_of_the_whole_table() {
+    let mut values = vec![0_u8; 600_000];
+    values[500_001] = 9;
+    let table = HomogenNumericTable::from_array(values, shape(600_000, 1)).unwrap();
+    let refused = GroupStatistics::new(1, 0, 3).unwrap().compute(&table);
+    assert_error!(refused, Error::NotACategory { row: 500_001, column: 0, .. });
+}
+
+#[test]
+fn the_first_table_names_the_columns() {
+    let named = random_table(&mut Random::new(1), 2, 2);
+    let mut statistics = BasicStatistics::of(&named).unwrap().empty().unwrap();
+    assert!(!statistics.to_string().contains("column 1"));
+    statistics.update_table(&named).unwrap();
+    statistics.update_table(&HomogenNumericTable::from_rows(&[[1.0, 2.0]]).unwrap()).unwrap();
+    assert!(statistics.to_string().contains("column 1"));
+    let mut groups = GroupStatistics::new(2, 0, CATEGORIES).unwrap();
+    groups.update_table(&named).unwrap();
+    assert_eq!(groups.means().unwrap().dictionary().index_of("column 1"), Some(0));
+    let covariance = Covariance::new(2).unwrap().compute(&named).unwrap();
+    assert_eq!(covariance.covariance().unwrap().dictionary().index_of("column 1"), Some(1));
+}
