@@ -7,6 +7,7 @@
 //! | [`add_a_column`] | How do I add a column? |
 //! | [`cut_and_combine_tables`] | How do I cut, filter, sample and combine tables? |
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
+//! | [`many_files`] | How do I keep a table in many files? |
 //! | [`compute_statistics`] | How do I compute statistics? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
@@ -35,6 +36,7 @@ macro_rules! links {
 [add-a-column]: crate::guide::add_a_column
 [cut-and-combine-tables]: crate::guide::cut_and_combine_tables
 [stream-a-large-file]: crate::guide::stream_a_large_file
+[many-files]: crate::guide::many_files
 [compute-statistics]: crate::guide::compute_statistics
 [write-a-kernel]: crate::guide::write_a_kernel
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
@@ -67,6 +69,7 @@ macro_rules! links {
 [examples table_file]: crate::guide#in-the-repository
 [execution]: crate::execution
 [format]: https://docs.rs/crate/numeric-table/latest/source/src/format/README.md
+[shards]: https://docs.rs/crate/numeric-table/latest/source/src/shards/README.md
 [table numeric_table]: crate::NumericTable
 [tests fuzz]: crate::guide#in-the-repository
 [tests copy_policy]: crate::CopyPolicy
@@ -91,6 +94,7 @@ pages! {
     add_a_column "how-do-i/add-a-column.md"
     cut_and_combine_tables "how-do-i/cut-and-combine-tables.md"
     stream_a_large_file "how-do-i/stream-a-large-file.md"
+    many_files "how-do-i/many-files.md"
     compute_statistics "how-do-i/compute-statistics.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"

@@ -43,6 +43,8 @@
 //! | a table as bytes | [`to_bytes`](HomogenNumericTable::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
 //! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`] |
 //! | files larger than memory | [`TableReader`], [`TableWriter`]; changed in one loop: [`FileBlocks`] |
+//! | a table as many files, written by several programs | [`Shards`], [`ShardsWriter`] |
+//! | to compute over them, over machines | [`Partial`]; [`Shards::reduce`] |
 #![cfg_attr(
     feature = "mmap",
     doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
@@ -164,7 +166,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 // `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`,
-// `format::map` and `interop::npy::map`; every other module forbids it.
+// `format::map`, `shards::map` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -187,6 +189,7 @@ mod lines;
 mod partial;
 #[forbid(unsafe_code)]
 mod serde;
+mod shards; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod statistics;
 pub mod table; // forbids it in all of its files but three
@@ -234,6 +237,7 @@ pub use crate::interop::{
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::partial::Partial;
+pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{
     BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins,
     QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,

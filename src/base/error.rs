@@ -364,6 +364,45 @@ pub enum Error {
         /// The column.
         column: usize,
     },
+    /// A table of several that are one has a column that is described otherwise than in the first.
+    #[error("column {column} of table {table} has another {part} than in the first table")]
+    UnequalFeatures {
+        /// The index of the table.
+        table: usize,
+        /// The first such column.
+        column: usize,
+        /// What differs, in words: `name`, `feature type`, `number of categories`.
+        part: &'static str,
+    },
+    /// A shard is asked for, of which there are fewer.
+    #[error("shard {shard} is out of range: there are {shard_count}")]
+    ShardOutOfRange {
+        /// The shard.
+        shard: usize,
+        /// The number of shards.
+        shard_count: usize,
+    },
+    /// A file is not the one that shards were opened with, or that their manifest means: it was replaced.
+    #[error("{}: the file was replaced: its {part} is {found}, and should be {expected}", path.display())]
+    ShardChanged {
+        /// The file.
+        path: PathBuf,
+        /// What differs, in words: `size in bytes`, `number of rows`, `checksum of the header`, `checksum of the
+        /// values`.
+        part: &'static str,
+        /// What it was.
+        expected: u64,
+        /// What it is now.
+        found: u64,
+    },
+    /// What went wrong with one file of several that are one table.
+    #[error("{}: {source}", path.display())]
+    Shard {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
     /// An array is not as long as a packed triangle of any dimension is.
     #[error(
         "{found} values are no packed triangle: dimension {dimension} has {below}, and dimension {} has {above}",
@@ -889,6 +928,20 @@ impl Error {
             _ => {}
         }
         self
+    }
+
+    /// Names the file of several that an error is about, unless the error does so or is about memory.
+    pub(crate) fn in_shard(self, file: &Path) -> Self {
+        match self.in_file(file) {
+            error @ (Self::Format { .. }
+            | Self::ElementTypeMismatch { path: Some(_), .. }
+            | Self::TableKindMismatch { path: Some(_), .. }
+            | Self::Io { .. }
+            | Self::OutOfMemory { .. }
+            | Self::Shard { .. }
+            | Self::ShardChanged { .. }) => error,
+            other => Self::Shard { path: file.to_owned(), source: Box::new(other) },
+        }
     }
 
     /// Adds the file that an error is about, if the variant has a path that is not set yet.

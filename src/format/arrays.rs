@@ -12,6 +12,7 @@ use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::dictionary::DataDictionary;
 use crate::files::checksum::RunSums;
 use crate::files::output::PayloadWriter;
 use crate::files::position::Sink;
@@ -150,6 +151,18 @@ impl ArraysHeader {
         Ok(Self { shape, settings, places, features, bytes })
     }
 
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Builds the dictionary.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn dictionary(&self) -> Result<DataDictionary> {
+        self.features.dictionary(&self.bytes, self.shape.columns, None)
+    }
+
     /// Reads all arrays and compares their checksums.
     ///
     /// # Errors
@@ -167,7 +180,7 @@ impl ArraysHeader {
             end = place.end();
         }
         file.check_sums(runs)?;
-        let dictionary = self.features.dictionary(&self.bytes, self.shape.columns, None)?;
+        let dictionary = self.dictionary()?;
         Ok(FoundContent { shape: self.shape, settings: self.settings, dictionary, arrays })
     }
 }

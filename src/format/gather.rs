@@ -8,8 +8,9 @@ use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::convert::ConversionPolicy;
 use crate::files::stored::Stored;
-use crate::table::{DataLayout, Region};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 
 /// Number of bytes of a column-major file that are gathered at a time: pieces of all columns, or of as many as fit.
@@ -21,7 +22,7 @@ const COLUMN_BYTES: usize = 16 << 10;
 
 impl TableReader {
     /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
-    pub(super) fn read_into<U: Element>(
+    pub(crate) fn read_into<U: Element>(
         &self,
         rows: Range<usize>,
         target: &mut [U],
@@ -36,6 +37,23 @@ impl TableReader {
             return self.file.values(meter).read(rows.start * columns, target, stored);
         }
         self.read_of_columns(rows, target, stored, meter)
+    }
+
+    /// Reads all rows into a target of as many values, and compares the checksums of the file.
+    pub(crate) fn read_verified<U: Element>(
+        &self,
+        target: &mut [U],
+        stored: &mut Stored,
+        meter: Option<&Meter>,
+    ) -> Result<()> {
+        if self.file.layout == DataLayout::RowMajor {
+            let runs = self.file.values(meter).read_summed(target, stored)?;
+            return self.file.parts.check_sums(runs);
+        }
+        let (shape, layout) = (self.file.shape, self.file.layout);
+        let table = HomogenNumericTable::internal(self.file.load::<U>(meter)?, shape, layout);
+        let target = Target::new(AnySliceMut::new(target), shape, ConversionPolicy::Saturate)?;
+        table.read_region(&Region::whole(shape), target.over())
     }
 
     /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns

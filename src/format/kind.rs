@@ -98,10 +98,15 @@ impl FileContent {
     }
 
     /// Compares all checksums; returns whether there are any.
-    pub(super) fn verify(&self) -> Result<bool> {
+    pub(super) fn verify(&self, meter: Option<&Meter>) -> Result<bool> {
+        verify(self.file(), meter)
+    }
+
+    /// Borrows the file without its kind.
+    pub(super) fn file(&self) -> &TableFile {
         match self {
-            Self::Homogeneous(file, _) => verify(&file.parts, None),
-            Self::Arrays(.., file) => verify(file, None),
+            Self::Homogeneous(file, _) => &file.parts,
+            Self::Arrays(.., file) => file,
         }
     }
 }

@@ -126,7 +126,7 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
-    FileContent::open(path.as_ref())?.verify()
+    FileContent::open(path.as_ref())?.verify(None)
 }
 
 macro_rules! stored_kinds {

@@ -3,11 +3,15 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::homogeneous::HomogeneousFile;
 use super::kind::FileContent;
-use crate::base::element::Element;
+use super::load::load;
+use super::opened::OpenedTable;
+use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
+use crate::dictionary::DataDictionary;
 use crate::files::map::map_file;
-use crate::table::HomogenNumericTable;
+use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows. Values are read from the
@@ -42,8 +46,20 @@ impl<T: Element> HomogenNumericTable<T> {
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let (file, header) = FileContent::open(path.as_ref())?.homogeneous()?;
         file.check_type(T::TYPE)?;
+        // SAFETY: the caller's promise.
+        unsafe { Self::map_opened(&file, header.dictionary(T::TYPE)?) }
+    }
+
+    /// Maps a file of `T` that has been opened.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    ///
+    /// # Safety
+    /// That of [`map`](Self::map).
+    unsafe fn map_opened(file: &HomogeneousFile, dictionary: DataDictionary) -> Result<Self> {
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
-            return Self::load(path);
+            return load(file, |_| Ok(dictionary), None);
         }
         let too_large = Error::SizeOverflow { shape: file.shape, element: Some(T::TYPE) };
         let Range { start, end } = file.parts.payload();
@@ -53,6 +69,27 @@ impl<T: Element> HomogenNumericTable<T> {
         // Values begin at a multiple of 4096 bytes: aligned for every element type.
         let values = bytes.slice(start..end)?.reinterpret::<T>()?;
         let table = Self::from_array_in(values, file.shape, file.layout)?;
-        table.described_by(header.dictionary(T::TYPE)?)
+        table.described_by(dictionary)
+    }
+}
+
+impl OpenedTable {
+    /// Maps the table, as [`map`](HomogenNumericTable#method.map) does. One that is not homogeneous is loaded.
+    ///
+    /// # Errors
+    /// Those of mapping and of loading a table.
+    ///
+    /// # Safety
+    /// That of [`map`](HomogenNumericTable#method.map).
+    pub(crate) unsafe fn map(self) -> Result<Box<dyn NumericTable>> {
+        let (content, dictionary) = self.into_parts();
+        let file = match content {
+            FileContent::Homogeneous(file, _) => file,
+            other => return other.load(None),
+        };
+        match_element!(file.element_type, T => {
+            // SAFETY: the caller's promise.
+            Ok(Box::new(unsafe { HomogenNumericTable::<T>::map_opened(&file, dictionary) }?))
+        })
     }
 }

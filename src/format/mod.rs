@@ -5,6 +5,7 @@
 //!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
 //!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
 //! * `values`: reading many values; `gather`: reading some rows and columns;
+//! * `opened`: a file that is one of many;
 //! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
 //!
 //! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
@@ -33,6 +34,8 @@ mod load;
 #[cfg(feature = "mmap")]
 mod map;
 #[forbid(unsafe_code)]
+mod opened;
+#[forbid(unsafe_code)]
 mod plan;
 #[forbid(unsafe_code)]
 mod preamble;
@@ -49,5 +52,6 @@ mod writer;
 
 pub use blocks::FileBlocks;
 pub use load::{load_any, verify};
+pub(crate) use opened::{OpenedTable, StoredRows};
 pub use reader::TableReader;
 pub use writer::TableWriter;

@@ -69,7 +69,7 @@ impl TableReader {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let (file, header) = FileContent::open(path.as_ref())?.homogeneous()?;
         let dictionary = header.dictionary(file.element_type)?;
-        Ok(Self { file, dictionary, hook: Hook::default() })
+        Ok(Self::of(file, dictionary))
     }
 
     /// Sets a callback for the progress of each of the calls below. It is called at the beginning, after every piece of
@@ -260,6 +260,11 @@ impl TableReader {
         self.read_into(rows, array.mutable_data()?, &mut Stored::new(self.file.element_type), Some(&meter))?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+    }
+
+    /// Creates a reader of a file that has been opened, with its dictionary.
+    pub(super) fn of(file: HomogeneousFile, dictionary: DataDictionary) -> Self {
+        Self { file, dictionary, hook: Hook::default() }
     }
 
     /// Resolves a range of rows.

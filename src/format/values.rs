@@ -41,6 +41,11 @@ impl FileValues<'_> {
         self.read_runs(first, target, false, stored).map(drop)
     }
 
+    /// Reads consecutive values from the first one on, as [`load`](Self::load) does, into a target.
+    pub(super) fn read_summed<T: Element>(&self, target: &mut [T], stored: &mut Stored) -> Result<Vec<RunSums>> {
+        self.read_runs(0, target, true, stored)
+    }
+
     fn read_runs<T: Element>(
         &self,
         first: usize,

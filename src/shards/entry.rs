@@ -1,0 +1,131 @@
+//! One file among many: what is known of it without opening it, and whether it still is what it was.
+
+use std::path::PathBuf;
+
+use super::Shards;
+use crate::base::error::{Error, Result};
+use crate::base::text::excerpt;
+use crate::dictionary::{Categories, DataDictionary, Feature};
+use crate::format::OpenedTable;
+
+/// What is known of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// Where it is; paths from a manifest begin with the folder of the manifest.
+    pub(super) path: PathBuf,
+    pub(super) rows: usize,
+    /// Its size.
+    pub(super) bytes: u64,
+    pub(super) header_checksum: u32,
+    /// The checksum of the checksums of its values; 0 if it has none.
+    pub(super) values_checksum: u32,
+}
+
+/// A file that has been opened, and the description of its columns.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) entry: Entry,
+    pub(super) dictionary: DataDictionary,
+}
+
+impl Described {
+    /// Opens a file and describes it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    pub(super) fn open(path: PathBuf) -> Result<Self> {
+        let opened = OpenedTable::open(&path)?;
+        let entry = Entry {
+            rows: opened.shape().rows,
+            bytes: opened.file_length(),
+            header_checksum: opened.header_checksum(),
+            values_checksum: opened.values_checksum()?,
+            path,
+        };
+        Ok(Self { entry, dictionary: opened.dictionary().clone() })
+    }
+}
+
+/// How closely a file is compared with what is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// Without what depends on the values.
+    Description,
+    /// With the checksums of the values, as the file states them.
+    Values,
+}
+
+impl Shards {
+    /// Opens a file, and compares it with what is known of it: O(columns), and with the values 4 bytes for each of their
+    /// checksums.
+    ///
+    /// # Errors
+    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`];
+    /// [`Error::OutOfMemory`]. All but the last name the file.
+    pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {
+        let entry = &self.entries[shard];
+        let opened = OpenedTable::open(&entry.path).map_err(|error| error.in_shard(&entry.path))?;
+        let changed = |part, expected: u64, found: u64| match expected == found {
+            true => Ok(()),
+            false => Err(Error::ShardChanged { path: entry.path.clone(), part, expected, found }),
+        };
+        changed("size in bytes", entry.bytes, opened.file_length())?;
+        changed("number of rows", entry.rows as u64, opened.shape().rows as u64)?;
+        let same = check_same(&self.dictionary, shard, opened.dictionary());
+        same.map_err(|error| error.in_shard(&entry.path))?;
+        changed("checksum of the header", entry.header_checksum.into(), opened.header_checksum().into())?;
+        if check == Check::Values {
+            changed("checksum of the values", entry.values_checksum.into(), opened.values_checksum()?.into())?;
+        }
+        Ok(opened)
+    }
+}
+
+/// Checks that a table has the columns of the first one, exactly. O(columns).
+///
+/// # Errors
+/// [`Error::UnequalColumns`], [`Error::UnequalTypes`], [`Error::NamesInAnotherOrder`], [`Error::UnequalFeatures`],
+/// [`Error::UnequalCategories`], with the number of that table.
+pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDictionary) -> Result<()> {
+    if first == other {
+        return Ok(());
+    }
+    let (expected, found) = (first.len(), other.len());
+    if expected != found {
+        return Err(Error::UnequalColumns { table, expected, found });
+    }
+    let columns = || first.iter().zip(other.iter()).enumerate();
+    for (column, (mine, theirs)) in columns() {
+        let (expected, found) = (mine.element_type, theirs.element_type);
+        if expected != found {
+            return Err(Error::UnequalTypes { table, column, expected, found });
+        }
+    }
+    for (column, (mine, theirs)) in columns() {
+        if mine != theirs {
+            return Err(difference(first, table, column, mine, theirs));
+        }
+    }
+    Ok(())
+}
+
+/// Says how a column differs from that of the first table.
+fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Feature, theirs: &Feature) -> Error {
+    let unequal = |part| Error::UnequalFeatures { table, column, part };
+    if mine.name != theirs.name {
+        return match theirs.name.as_deref() {
+            Some(name) if first.index_of(name).is_some() => {
+                Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) }
+            }
+            _ => unequal("name"),
+        };
+    }
+    if mine.feature_type != theirs.feature_type {
+        return unequal("feature type");
+    }
+    let has_words = |feature: &Feature| feature.categories.as_ref().is_some_and(Categories::has_words);
+    match has_words(mine) || has_words(theirs) {
+        true => Error::UnequalCategories { table, column },
+        false => unequal("number of categories"),
+    }
+}

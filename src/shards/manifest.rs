@@ -1,0 +1,288 @@
+//! The file that lists the files of a table: written whole or not at all, read without opening them.
+//!
+//! The bytes are listed in `README.md`. Decoding trusts nothing: what is allocated is at most a few times the size of the
+//! manifest, which has a limit.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::Shards;
+use super::entry::Entry;
+use super::names::{Folder, refused};
+use crate::archive::{decode, encode};
+use crate::base::error::{Error, Result};
+use crate::base::progress::Hook;
+use crate::base::room::with_room;
+use crate::dictionary::DataDictionary;
+use crate::files::open::{open_regular, read};
+use crate::files::options::SaveOptions;
+use crate::files::output::Output;
+use crate::files::replace::replace;
+use crate::files::zeroed;
+
+/// Like that of table files: not valid text, and damaged by a transfer as text.
+const MAGIC: [u8; 8] = *b"\x89NTM\r\n\x1a\n";
+const VERSION: u32 = 1;
+
+/// Positions: of the version, of four zeros, of the number of files, and of the dictionary.
+const VERSION_AT: usize = 8;
+const ZEROS_AT: usize = 12;
+const COUNT_AT: usize = 16;
+const DICTIONARY_AT: usize = 24;
+const SUM_BYTES: usize = 4;
+/// Bytes for a file, but for its path: the length of that, rows, size, two checksums.
+const ENTRY_BYTES: usize = 8 + 8 + 8 + 4 + 4;
+/// The largest size of a manifest.
+const LIMIT: u64 = 1 << 30;
+
+impl Shards {
+    /// Reads the manifest at a path.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    pub(super) fn read_manifest(path: &Path) -> Result<Self> {
+        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let (file, length) = open_regular(path).map_err(in_file)?;
+        let mut start = [0; MAGIC.len()];
+        let start = &mut start[..length.min(MAGIC.len() as u64) as usize];
+        read(&file, path, start, 0)?;
+        let bytes = check_magic(start).and_then(|()| match length {
+            0..=LIMIT => zeroed(length as usize),
+            _ => Err(Error::format(0, format!("{length} bytes are more than a manifest has: at most {LIMIT}"))),
+        });
+        let mut bytes = bytes.map_err(|error| error.in_file(path))?;
+        read(&file, path, &mut bytes, 0)?;
+        let folder = Folder::of(path)?;
+        let new = decode_manifest(&bytes, &folder).map_err(|error| error.in_file(path))?;
+        Ok(Self { manifest: Some(folder.manifest), ..new })
+    }
+
+    /// Writes a manifest: the file that lists these files, with the number of rows, the size and the checksums of each.
+    /// It is written whole or not at all; who opens it meanwhile finds the old one. O(shards), and no file is opened.
+    ///
+    /// In the manifest, paths are relative to its folder: the folder can be moved. A manifest that is named
+    /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; with the path of a file that is not in the folder of the manifest or a folder in it, or
+    /// whose path is not UTF-8, or that is there twice; [`Error::Format`] if the manifest would be larger than 1 GiB;
+    /// [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
+    /// ["a.ntb", "b.ntb"].iter().try_for_each(|name| table.save(folder.join(name)))?;
+    /// Shards::of_files([folder.join("b.ntb")])?.save_manifest(folder.join("shards.ntm"))?;
+    /// assert_eq!(Shards::open(folder)?.shard_count(), 1); // the manifest says what the table consists of
+    /// let elsewhere = tempfile::tempdir()?;
+    /// assert!(Shards::open(folder)?.save_manifest(elsewhere.path().join("shards.ntm")).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_manifest(&self, path: impl AsRef<Path>) -> Result<()> {
+        let folder = Folder::of(path.as_ref())?;
+        let _locked = lock(&folder.manifest)?;
+        self.write_manifest(path.as_ref(), &folder)
+    }
+
+    /// Writes a manifest, which must be locked.
+    pub(super) fn write_manifest(&self, path: &Path, folder: &Folder) -> Result<()> {
+        let bytes = encode_manifest(self, folder).map_err(|error| error.in_file(path))?;
+        replace(path, &SaveOptions::new(), |new| Output { sink: new, path }.write(&bytes, 0))
+    }
+
+    /// Adds files at the end, all of them or none, and writes the manifest anew if the table was opened with one.
+    ///
+    /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
+    /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
+    /// file `.shards.ntm.lock` beside the manifest, which stays there.) Afterwards the table is what the manifest lists.
+    ///
+    /// Cost: O(files x columns) for the new ones, and the manifest is read and written.
+    ///
+    /// # Errors
+    /// Those of [`of_files`](Self::of_files) and of [`save_manifest`](Self::save_manifest): a file that is in the manifest
+    /// already is an error. Table and manifest are unchanged then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.join(name));
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&a)?;
+    /// Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm"))?;
+    /// let mut shards = Shards::open(folder)?;
+    /// HomogenNumericTable::from_rows(&[[3_i16, 4]])?.save(&b)?;
+    /// shards.append([&b])?;
+    /// assert_eq!((shards.shape().rows, Shards::open(folder)?.shape().rows), (2, 2));
+    /// assert!(shards.append([&b]).is_err()); // it is there
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append(&mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        let Some(manifest) = self.manifest.clone() else {
+            let mut new = self.clone();
+            Self::describe_all(paths, |found| new.push(found))?;
+            *self = new;
+            return Ok(());
+        };
+        let folder = Folder::of(&manifest)?;
+        let _locked = lock(&folder.manifest)?;
+        let mut new = Self { hook: self.hook.clone(), ..Self::read_manifest(&manifest)? };
+        Self::describe_all(paths, |found| new.push(found))?;
+        new.write_manifest(&manifest, &folder)?;
+        *self = new;
+        Ok(())
+    }
+}
+
+/// Waits until nobody else writes a manifest. The lock ends when the file is dropped, or the program ends.
+pub(super) fn lock(manifest: &Path) -> Result<File> {
+    let name = manifest.file_name().unwrap_or_default().to_string_lossy();
+    let path = manifest.with_file_name(format!(".{name}.lock"));
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let locked = opened.and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|source| Error::Io { path, source })
+}
+
+fn encode_manifest(shards: &Shards, folder: &Folder) -> Result<Vec<u8>> {
+    let mut paths = with_room(shards.entries.len())?;
+    for entry in &shards.entries {
+        paths.push(folder.relative(&entry.path)?);
+    }
+    check_distinct(&paths, &shards.entries)?;
+    let head = (u64::from_le_bytes(MAGIC), VERSION, 0_u32, paths.len() as u64);
+    let mut bytes = encode(DICTIONARY_AT + 256, &(head, &shards.dictionary))?;
+    let rest = paths.iter().fold(SUM_BYTES, |room, path| room.saturating_add(ENTRY_BYTES + path.len()));
+    if bytes.len().saturating_add(rest) as u64 > LIMIT {
+        let reason = format!("the manifest would have {} bytes, and {LIMIT} are the most", bytes.len() + rest);
+        return Err(Error::format(0, reason));
+    }
+    bytes.try_reserve_exact(rest).map_err(|_| Error::OutOfMemory { bytes: rest })?;
+    for (path, entry) in paths.iter().zip(&shards.entries) {
+        bytes.extend((path.len() as u64).to_le_bytes());
+        bytes.extend(path.bytes());
+        bytes.extend((entry.rows as u64).to_le_bytes());
+        bytes.extend(entry.bytes.to_le_bytes());
+        bytes.extend(entry.header_checksum.to_le_bytes());
+        bytes.extend(entry.values_checksum.to_le_bytes());
+    }
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Checks that no file is named twice: the error names the first one that is.
+fn check_distinct(paths: &[String], entries: &[Entry]) -> Result<()> {
+    let mut order = with_room(paths.len())?;
+    order.extend(0..paths.len());
+    order.sort_unstable_by_key(|&index| (&paths[index], index));
+    let repeated = order.windows(2).filter(|pair| paths[pair[0]] == paths[pair[1]]).map(|pair| pair[1]).min();
+    match repeated {
+        Some(index) => {
+            Err(refused(&entries[index].path, ErrorKind::AlreadyExists, "the file is in the manifest already"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_magic(start: &[u8]) -> Result<()> {
+    if start.starts_with(&MAGIC) {
+        return Ok(());
+    }
+    let reason = match start {
+        [0x89, b'N', b'T', b'B', ..] => "this is a table file, not a manifest of several: `Shards::of_files` opens it",
+        _ if MAGIC.starts_with(start) => "the manifest is cut off within its first 8 bytes",
+        _ => "this is not a manifest of table files",
+    };
+    Err(Error::format(0, reason))
+}
+
+fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
+    let refusal = |at: usize, reason: String| Err(Error::format(at as u64, reason));
+    let sum_at = bytes.len().saturating_sub(SUM_BYTES);
+    if sum_at < DICTIONARY_AT {
+        return refusal(bytes.len(), "the manifest is cut off".to_owned());
+    }
+    let mut head = Fields { bytes: &bytes[..sum_at], at: VERSION_AT };
+    let (version, zeros, count) = (head.u32()?, head.u32()?, head.u64()?);
+    if version != VERSION {
+        let advice = if version > VERSION { "; a newer version of the library reads it" } else { "" };
+        return refusal(
+            VERSION_AT,
+            format!("the manifest has version {version}, and this library reads version {VERSION}{advice}"),
+        );
+    }
+    let sum = Fields { bytes, at: sum_at }.u32()?;
+    if crc32fast::hash(&bytes[..sum_at]) != sum {
+        return refusal(sum_at, "the checksum does not match: the manifest is damaged or cut off".to_owned());
+    }
+    if zeros != 0 {
+        return refusal(ZEROS_AT, "reserved bytes are not zero".to_owned());
+    }
+    let (dictionary, consumed): (DataDictionary, _) = decode(&bytes[..sum_at], DICTIONARY_AT)?;
+    let mut fields = Fields { bytes: &bytes[..sum_at], at: DICTIONARY_AT + consumed };
+    let room = (sum_at - fields.at) / ENTRY_BYTES;
+    let count = match usize::try_from(count) {
+        Ok(count @ 1..) if count <= room => count,
+        _ => return refusal(COUNT_AT, format!("the manifest states {count} files, and has room for 1 to {room}")),
+    };
+    let (entries, ends) = (with_room(count)?, with_room(count)?);
+    let mut new = Shards { entries, ends, dictionary, manifest: None, hook: Hook::default() };
+    for _ in 0..count {
+        let at = fields.at;
+        new.push_entry(fields.entry(folder)?).map_err(|error| match error {
+            Error::Shard { .. } => Error::format(at as u64, "the files have more rows than can be counted"),
+            other => other,
+        })?;
+    }
+    match sum_at - fields.at {
+        0 => Ok(new),
+        rest => refusal(fields.at, format!("bytes after the last file: {rest}")),
+    }
+}
+
+/// The rest of a manifest, from position `at`.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: u64) -> Result<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let taken = usize::try_from(count).ok().and_then(|count| rest.get(..count));
+        let taken = taken.ok_or_else(|| Error::format(self.at as u64, "the manifest ends within a field"))?;
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let bytes = self.take(N as u64)?;
+        Ok(std::array::from_fn(|i| bytes[i]))
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn entry(&mut self, folder: &Folder) -> Result<Entry> {
+        let start = self.at as u64;
+        let length = self.u64()?;
+        let path = str::from_utf8(self.take(length)?).ok().and_then(|path| folder.join(path));
+        let path = path.ok_or_else(|| {
+            Error::format(start, "the path of a file leads out of the folder of the manifest, or is no path in UTF-8")
+        })?;
+        let rows_at = self.at as u64;
+        let rows = usize::try_from(self.u64()?)
+            .map_err(|_| Error::format(rows_at, "the rows of a file are more than this machine can count"))?;
+        Ok(Entry { path, rows, bytes: self.u64()?, header_checksum: self.u32()?, values_checksum: self.u32()? })
+    }
+}

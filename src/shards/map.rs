@@ -1,0 +1,87 @@
+//! Files mapped as the memory of one table. The only unsafe code of this module.
+
+use super::Shards;
+use super::entry::Check;
+use crate::base::error::Result;
+use crate::base::parallel::in_order;
+use crate::format::StoredRows;
+use crate::partial::{AT_ONCE, Partial};
+use crate::table::merged::RowMergedNumericTable;
+
+impl Shards {
+    /// Maps all files as one table of any kind of access: O(shards x columns), whatever the number of rows. Blocks that
+    /// lie in one file are borrowed from it, without a copy; those across files are copied.
+    ///
+    /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared with
+    /// what is known of it; a file of another kind of table is loaded. Checksums of values are not compared:
+    /// [`verify`](Self::verify) does that.
+    ///
+    /// # Errors
+    /// Those of [`verify`](Self::verify) but for damaged values; [`Error::Io`](crate::Error::Io) also if the system
+    /// permits no more maps: Linux 65,530 for a program.
+    ///
+    /// # Safety
+    /// That of [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map), for every file: while the table, or
+    /// any array that shares its memory, is alive, no file is written to or truncated. Replacing and removing files is
+    /// fine.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
+    /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
+    /// // SAFETY: no other program uses the files, and they are only ever replaced.
+    /// let table = unsafe { Shards::open(folder)?.map() }?;
+    /// assert!(table.rows::<i16>(0..2)?.is_zero_copy());
+    /// assert_eq!(table.rows::<i16>(1..3)?[..], [3, 4, 5, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn map(&self) -> Result<RowMergedNumericTable<'static>> {
+        let map = |shard: usize| {
+            let opened = self.open_shard(shard, Check::Description)?;
+            // SAFETY: the caller's promise.
+            unsafe { opened.map() }.map_err(|error| error.in_shard(&self.entries[shard].path))
+        };
+        let (shards, mut tables) = (0..self.entries.len(), Vec::new());
+        let work = self.work_of(shards.len(), 0);
+        in_order(shards, work, AT_ONCE, map, |table| {
+            tables.push(table);
+            Ok(())
+        })?;
+        RowMergedNumericTable::new(tables)
+    }
+
+    /// Computes what [`reduce`](Self::reduce) computes, with the same bits where the result does not depend on the layout
+    /// of the rows that it is given, from files that are mapped while they are worked on: values are not copied first.
+    ///
+    /// # Errors
+    /// Those of [`reduce`](Self::reduce).
+    ///
+    /// # Safety
+    /// That of [`map`](Self::map), while the call runs.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Rows(u64);
+    /// # impl Partial for Rows {
+    /// #     const NAME: &'static str = "rows";
+    /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
+    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> { self.0 += rows.shape().rows as u64; Ok(()) }
+    /// #     fn merge(&mut self, other: &Self) -> Result<()> { self.0 += other.0; Ok(()) }
+    /// # }
+    /// # let folder = tempfile::tempdir()?;
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
+    /// // SAFETY: no other program uses the files, and they are only ever replaced.
+    /// assert_eq!(unsafe { Shards::open(folder.path())?.reduce_mapped(&Rows(0)) }?.0, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn reduce_mapped<P: Partial>(&self, empty: &P) -> Result<P> {
+        // SAFETY: the caller's promise; what is mapped is dropped before this returns.
+        self.reduce_by(empty, &|opened| unsafe { opened.map() }.map(StoredRows::Table))
+    }
+}

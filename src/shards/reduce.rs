@@ -1,0 +1,248 @@
+//! Partial results of all rows: of each file in pieces, merged in the order of the rows.
+//!
+//! The rows of a file are divided as [`Partial::compute`] divides those of a table, by their number alone; the results of
+//! these parts are merged in their order into that of the file, and those of the files in theirs. So it is the same,
+//! whoever computes which part, and when.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Shards;
+use super::entry::Check;
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
+use crate::base::progress::Meter;
+use crate::base::shape::Shape;
+use crate::files::stored::Stored;
+use crate::format::{OpenedTable, StoredRows, TableReader};
+use crate::partial::{AT_ONCE, Partial, of_unit, units};
+use crate::table::{DataLayout, HomogenNumericTable};
+
+/// How the rows of an open file are reached.
+pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
+
+/// The rows of one task.
+struct Unit {
+    shard: usize,
+    rows: Range<usize>,
+    /// The file, if other tasks have rows of it as well.
+    opened: Option<Arc<StoredRows>>,
+}
+
+/// What the tasks of a call share.
+struct Work<'a, P> {
+    shards: &'a Shards,
+    empty: &'a P,
+    rows_of: &'a RowsOf<'a>,
+    meter: Meter,
+    /// Buffers for values, which a later task uses again.
+    buffers: Mutex<Vec<AnyArray>>,
+}
+
+impl Shards {
+    /// Computes a result of all rows: that of `empty`, [without rows](Partial::empty), updated with the rows of every
+    /// file. In parallel, if the feature `rayon` is on: within large files, and over many small ones.
+    ///
+    /// It is the result of each file, as [`reduce_shard`](Self::reduce_shard) computes it, merged in the order of the
+    /// files: **the same bits for any number of threads**, and for any number of programs among which files are divided.
+    /// (For other files of the same rows, or for one table, it is another sum of the same numbers, and may differ in the
+    /// last digits.)
+    ///
+    /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread; files that are
+    /// not homogeneous are loaded whole. Checksums of the values are not computed: [`verify`](Self::verify) does that.
+    ///
+    /// # Errors
+    /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of
+    /// [`Partial::update_table`] and [`Partial::merge`], in [`Error::Shard`], which names the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// /// The largest value.
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Largest(f64);
+    ///
+    /// impl Partial for Largest {
+    ///     const NAME: &'static str = "largest-value";
+    ///
+    ///     fn empty(&self) -> Result<Self> {
+    ///         Ok(Self(f64::NEG_INFINITY))
+    ///     }
+    ///
+    ///     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    ///         self.0 = rows.rows::<f64>(..)?.iter().copied().fold(self.0, f64::max);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn merge(&mut self, other: &Self) -> Result<()> {
+    ///         self.0 = self.0.max(other.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
+    /// HomogenNumericTable::from_rows(&[[9_i16, 6]])?.save(folder.join("part-1.ntb"))?;
+    /// let shards = Shards::open(folder)?;
+    /// assert_eq!(shards.reduce(&Largest(0.0))?.0, 9.0);
+    ///
+    /// // The same on two machines: each computes some files, and one merges what the other one sent.
+    /// let mut all = shards.reduce_shard(0, &Largest(0.0))?;
+    /// let sent = shards.reduce_shard(1, &Largest(0.0))?.to_bytes()?;
+    /// all.merge(&Largest::from_bytes(&sent)?)?;
+    /// assert_eq!(all.0, 9.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reduce<P: Partial>(&self, empty: &P) -> Result<P> {
+        self.reduce_by(empty, &OpenedTable::into_rows)
+    }
+
+    /// Computes the result of the rows of one file: what [`Partial::compute`] computes of its table.
+    ///
+    /// # Errors
+    /// [`Error::ShardOutOfRange`]; those of [`reduce`](Self::reduce).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Rows(u64);
+    /// # impl Partial for Rows {
+    /// #     const NAME: &'static str = "rows";
+    /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
+    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> { self.0 += rows.shape().rows as u64; Ok(()) }
+    /// #     fn merge(&mut self, other: &Self) -> Result<()> { self.0 += other.0; Ok(()) }
+    /// # }
+    /// # let folder = tempfile::tempdir()?;
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
+    /// let shards = Shards::open(folder.path())?;
+    /// assert_eq!(shards.reduce_shard(0, &Rows(0))?.0, 2);
+    /// assert!(matches!(shards.reduce_shard(1, &Rows(0)), Err(Error::ShardOutOfRange { shard: 1, shard_count: 1 })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reduce_shard<P: Partial>(&self, shard: usize, empty: &P) -> Result<P> {
+        let shard_count = self.entries.len();
+        if shard >= shard_count {
+            return Err(Error::ShardOutOfRange { shard, shard_count });
+        }
+        let mut own = None;
+        self.fold(shard..shard + 1, empty, &OpenedTable::into_rows, |_, found| {
+            own = Some(found);
+            Ok(())
+        })?;
+        own.map_or_else(|| empty.empty(), Ok)
+    }
+
+    /// Computes a result of all rows, which `rows_of` reaches.
+    pub(super) fn reduce_by<P: Partial>(&self, empty: &P, rows_of: &RowsOf<'_>) -> Result<P> {
+        let mut all = empty.empty()?;
+        self.fold(0..self.entries.len(), empty, rows_of, |shard, own| {
+            all.merge(&own).map_err(|error| error.in_shard(&self.entries[shard].path))
+        })?;
+        Ok(all)
+    }
+
+    /// Computes the result of each of some files, and calls `put` with them, in order.
+    fn fold<P: Partial>(
+        &self,
+        shards: Range<usize>,
+        empty: &P,
+        rows_of: &RowsOf<'_>,
+        mut put: impl FnMut(usize, P) -> Result<()>,
+    ) -> Result<()> {
+        let rows = shards.clone().map(|shard| self.entries[shard].rows).sum(); // at most that of all
+        let meter = Meter::start(&self.hook, self.size_of_rows(rows));
+        let work = Work { shards: self, empty, rows_of, meter, buffers: Mutex::default() };
+        let mut current: Option<(usize, P)> = None;
+        let bytes = self.work_of(shards.len(), rows);
+        let all_units = shards.flat_map(|shard| work.units_of(shard));
+        let compute = |unit: Result<Unit>| unit.and_then(|unit| Ok((unit.shard, work.compute(unit)?)));
+        in_order(all_units, bytes, AT_ONCE, compute, |(shard, found)| {
+            let named = |error: Error| error.in_shard(&self.entries[shard].path);
+            if let Some((at, own)) = &mut current
+                && *at == shard
+            {
+                return own.merge(&found).map_err(named);
+            }
+            let mut own = empty.empty()?;
+            own.merge(&found).map_err(named)?;
+            match current.replace((shard, own)) {
+                Some((before, done)) => put(before, done),
+                None => Ok(()),
+            }
+        })?;
+        current.map_or(Ok(()), |(shard, done)| put(shard, done))
+    }
+}
+
+impl<P: Partial> Work<'_, P> {
+    /// Divides a file into tasks. If there are several, it is opened here: once, and with all threads if it is loaded.
+    fn units_of(&self, shard: usize) -> impl Iterator<Item = Result<Unit>> + use<P> {
+        let shape = Shape { rows: self.shards.entries[shard].rows, ..self.shards.shape() };
+        let mut all = units(shape).peekable();
+        let first = all.next();
+        let opened = match all.peek() {
+            Some(_) => self.open(shard).map(|rows| Some(Arc::new(rows))),
+            None => Ok(None),
+        };
+        let (opened, error, limit) = match opened {
+            Ok(opened) => (opened, None, usize::MAX),
+            Err(error) => (None, Some(Err(error)), 0),
+        };
+        let all = first.into_iter().chain(all).take(limit);
+        error.into_iter().chain(all.map(move |rows| Ok(Unit { shard, rows, opened: opened.clone() })))
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<AnyArray>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
+    }
+
+    fn open(&self, shard: usize) -> Result<StoredRows> {
+        let opened = self.shards.open_shard(shard, Check::Values)?;
+        (self.rows_of)(opened).map_err(|error| error.in_shard(&self.shards.entries[shard].path))
+    }
+
+    fn compute(&self, unit: Unit) -> Result<P> {
+        let Unit { shard, rows, opened } = unit;
+        let opened = match opened {
+            Some(opened) => opened,
+            None => Arc::new(self.open(shard)?),
+        };
+        let found = match &*opened {
+            StoredRows::File(reader) => match_element!(reader.element_type(), T => self.of_file::<T>(reader, rows)),
+            StoredRows::Table(table) => of_unit(self.empty, rows, table.shape().columns, |rows| {
+                self.meter.add(self.shards.size_of_rows(rows.len()));
+                table.select_rows(rows)
+            }),
+        };
+        found.map_err(|error| error.in_shard(&self.shards.entries[shard].path))
+    }
+
+    /// Computes the result of some rows of a file, block by block in one buffer.
+    fn of_file<T: Element>(&self, reader: &TableReader, rows: Range<usize>) -> Result<P> {
+        let columns = reader.shape().columns;
+        let pooled = self.buffers().pop().and_then(|buffer| buffer.downcast::<T>().ok());
+        let (mut buffer, mut stored) = (pooled.unwrap_or_default(), Stored::new(T::TYPE));
+        let found = of_unit(self.empty, rows, columns, |rows| {
+            let shape = Shape { rows: rows.len(), columns };
+            let count = shape.element_count_of(T::TYPE)?;
+            // A result may keep a share of what it was given.
+            if buffer.len() < count || buffer.mutable_data().is_err() {
+                buffer = Array::new();
+                buffer = Array::zeros(count)?;
+            }
+            reader.read_into(rows, &mut buffer.mutable_data()?[..count], &mut stored, None)?;
+            self.meter.add((count * size_of::<T>()) as u64);
+            let block = HomogenNumericTable::internal(buffer.slice(..count)?, shape, DataLayout::RowMajor);
+            Ok(Box::new(block.described_by(reader.dictionary().clone())?))
+        });
+        self.buffers().push(AnyArray::new(buffer));
+        found
+    }
+}

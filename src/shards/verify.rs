@@ -1,0 +1,55 @@
+//! Checking all files of a table, in parallel.
+
+use super::Shards;
+use super::entry::Check;
+use crate::base::error::Result;
+use crate::base::parallel::in_order;
+use crate::base::progress::Meter;
+use crate::partial::AT_ONCE;
+
+impl Shards {
+    /// Checks all files without keeping their content in memory: that each is the one that the manifest means, or that
+    /// was opened, and every checksum, as [`verify`](crate::verify) does. In parallel; if several files are damaged, the
+    /// error is about the first of them. Returns whether all files have checksums of values; if not, damage to the values
+    /// of the others cannot be detected.
+    ///
+    /// # Errors
+    /// [`Error::ShardChanged`](crate::Error::ShardChanged) if a file was replaced by another one;
+    /// [`Error::Shard`](crate::Error::Shard) if it has other columns; [`Error::Format`](crate::Error::Format) with the
+    /// first damaged chunk of a file; [`Error::Io`](crate::Error::Io); all of them name the file;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("part-0.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
+    /// let shards = Shards::of_files([&path])?;
+    /// assert!(shards.verify()?);
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 5]])?.save(&path)?; // of the same shape
+    /// assert!(shards.verify().unwrap_err().to_string().contains("part-0.ntb: the file was replaced"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify(&self) -> Result<bool> {
+        let meter = Meter::start(&self.hook, self.size_of_rows(self.row_count()));
+        let check = |shard: usize| {
+            let opened = self.open_shard(shard, Check::Values)?;
+            let values = self.size_of_rows(self.entries[shard].rows);
+            // Other kinds of tables store other things than all values of all columns.
+            let exact = Some(&meter).filter(|_| opened.payload_length() == values);
+            let verified = opened.verify(exact).map_err(|error| error.in_shard(&self.entries[shard].path))?;
+            if exact.is_none() {
+                meter.add(values);
+            }
+            Ok(verified)
+        };
+        let (shards, mut have_sums) = (0..self.entries.len(), true);
+        let work = self.work_of(shards.len(), self.row_count());
+        in_order(shards, work, AT_ONCE, check, |has_sums| {
+            have_sums &= has_sums;
+            Ok(())
+        })?;
+        Ok(have_sums)
+    }
+}

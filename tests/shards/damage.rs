@@ -1,0 +1,117 @@
+//! Files that are missing, damaged, cut off or others than the manifest means.
+
+use std::fs;
+use std::path::PathBuf;
+
+use numeric_table::{Shards, prelude::*};
+
+use crate::support::{Trace, counted_parts, counting, fast, text};
+
+/// Files, and the table that their manifest describes.
+fn manifested(rows: &[usize]) -> (tempfile::TempDir, Vec<PathBuf>, Shards) {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = counted_parts(folder.path(), rows, 2);
+    Shards::open(folder.path()).unwrap().save_manifest(folder.path().join("shards.ntm")).unwrap();
+    let shards = Shards::open(folder.path()).unwrap();
+    (folder, paths, shards)
+}
+
+/// The errors of all calls that read all rows.
+fn errors(shards: &Shards) -> Vec<String> {
+    let all = vec![
+        text(shards.verify()),
+        text(shards.load::<f64>()),
+        text(shards.load_rows::<f32>(..)),
+        text(shards.reduce(&Trace::default())),
+    ];
+    #[cfg(feature = "mmap")]
+    let all = {
+        let mut all = all;
+        // SAFETY: nobody else knows the files.
+        all.push(text(unsafe { shards.map() }.map(drop)));
+        all
+    };
+    all
+}
+
+#[test]
+fn a_missing_file_a_cut_file_and_one_of_other_rows_are_named() {
+    type Change = fn(&PathBuf);
+    let changes: [(Change, &str); 5] = [
+        (|path| fs::remove_file(path).unwrap(), "o such file"),
+        (|path| fs::write(path, &fs::read(path).unwrap()[..4100]).unwrap(), "the file is cut off"),
+        (
+            |path| counting(0, 1, 2).save_with(path, fast()).unwrap(),
+            "the file was replaced: its size in bytes is 4124, and should be 4140",
+        ),
+        (
+            |path| counting(0, 1, 4).save_with(path, fast()).unwrap(),
+            "the file was replaced: its number of rows is 1, and should be 2",
+        ),
+        (
+            |path| counting(0, 2, 2).convert::<i64>().unwrap().save_with(path, fast()).unwrap(),
+            "column 0 of table 1 has values of i64, and of the first f64",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (_folder, paths, shards) = manifested(&[2, 2, 2]);
+        change(&paths[1]);
+        for found in errors(&shards) {
+            assert!(found.contains("part-0001.ntb") && found.contains(expected), "{found}");
+        }
+        assert_eq!(shards.load_rows::<u8>(4..6).unwrap().as_slice().unwrap(), [8, 9, 10, 11]);
+    }
+}
+
+#[test]
+fn a_file_of_the_same_shape_and_other_names_or_values_is_found() {
+    let (_folder, paths, shards) = manifested(&[2, 2]);
+    counting(0, 2, 2).to_layout(DataLayout::ColumnMajor).unwrap().save_with(&paths[1], fast()).unwrap();
+    for found in errors(&shards) {
+        assert!(found.contains("part-0001.ntb: the file was replaced: its checksum of the header is"), "{found}");
+    }
+    counting(0, 2, 2).save_with(&paths[1], fast()).unwrap(); // other values
+    for found in [text(shards.verify()), text(shards.load::<f64>()), text(shards.reduce(&Trace::default()))] {
+        assert!(found.contains("part-0001.ntb: the file was replaced: its checksum of the values is"), "{found}");
+    }
+    counting(4, 2, 2).save_with(&paths[1], fast()).unwrap(); // the same again
+    assert!(shards.verify().unwrap());
+}
+
+#[test]
+fn the_first_damaged_file_is_the_one_that_is_named() {
+    let (_folder, paths, shards) = manifested(&[2; 50]);
+    for index in [41, 23, 24] {
+        let mut bytes = fs::read(&paths[index]).unwrap();
+        bytes[4096 + 9] ^= 1;
+        fs::write(&paths[index], bytes).unwrap();
+    }
+    for found in [text(shards.verify()), text(shards.load::<f64>())] {
+        assert!(found.contains("part-0023.ntb: bad format at byte 4096: the checksum of chunk 0"), "{found}");
+    }
+    fs::remove_file(&paths[7]).unwrap();
+    assert!(text(shards.verify()).contains("part-0007.ntb"));
+}
+
+#[test]
+fn files_without_checksums_are_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = counted_parts(folder.path(), &[2, 3], 2);
+    assert!(Shards::of_files(&paths).unwrap().verify().unwrap());
+    counting(0, 2, 2).save_with(&paths[0], fast().checksums(None)).unwrap();
+    let shards = Shards::of_files(&paths).unwrap();
+    assert!(!shards.verify().unwrap());
+    assert_eq!(shards.reduce(&Trace::default()).unwrap().rows, 5);
+}
+
+#[test]
+fn a_block_that_failed_is_tried_again() {
+    let (folder, paths, shards) = manifested(&[2, 2]);
+    let away = folder.path().join("away");
+    fs::rename(&paths[1], &away).unwrap();
+    let mut blocks = shards.row_blocks::<f64>(3).unwrap();
+    assert!(text(blocks.next_block().map(drop)).contains("part-0001.ntb"));
+    fs::rename(&away, &paths[1]).unwrap();
+    assert_eq!(blocks.next_block().unwrap().unwrap()[..], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(blocks.next_block().unwrap().unwrap()[..], [6.0, 7.0]);
+}

@@ -1,0 +1,11 @@
+//! A table as many files: opening, reading, reducing, manifests, writers.
+
+mod damage;
+mod manifests;
+mod opening;
+#[cfg(unix)]
+mod processes;
+mod reading;
+mod reducing;
+mod support;
+mod writing;

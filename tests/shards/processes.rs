@@ -1,0 +1,99 @@
+//! Several programs on one table: none loses what another one adds, and one that is killed leaves a table.
+//!
+//! A test starts itself as a child.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use numeric_table::{Shards, prelude::*};
+use test_support::bits::Random;
+use test_support::test_name;
+
+use crate::support::{counted_parts, counting, fast};
+
+/// Set in a child: the folder of the table.
+const CHILD: &str = "NUMERIC_TABLE_SHARDS_CHILD";
+
+/// Rows of each file that is appended.
+const ROWS: usize = 3;
+
+/// Starts a test in a process of its own.
+fn start(test: &str, folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &test_name!(test), "--nocapture", "--test-threads=1"])
+        .env(CHILD, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn folder_of_child() -> Option<PathBuf> {
+    std::env::var_os(CHILD).map(PathBuf::from)
+}
+
+fn append_one(folder: &Path, name: &str) {
+    let path = folder.join(format!("{name}.ntb"));
+    counting(7, ROWS, 2).save_with(&path, fast()).unwrap();
+    Shards::open(folder).unwrap().append([&path]).unwrap();
+}
+
+fn table(folder: &Path) {
+    let paths = counted_parts(folder, &[ROWS], 2);
+    Shards::of_files(&paths).unwrap().save_manifest(folder.join("shards.ntm")).unwrap();
+}
+
+#[test]
+fn programs_and_threads_that_append_at_once_lose_nothing() {
+    let own = std::process::id();
+    if let Some(folder) = folder_of_child() {
+        (0..20).for_each(|round| append_one(&folder, &format!("{own}-{round}")));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    table(folder.path());
+    let children = [(); 3].map(|()| start("programs_and_threads_that_append_at_once_lose_nothing", folder.path()));
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let folder = folder.path();
+            let append = move |round| append_one(folder, &format!("{own}-{thread}-{round}"));
+            scope.spawn(move || (0..20).for_each(append));
+        }
+    });
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let shards = Shards::open(folder.path()).unwrap();
+    assert_eq!(shards.shard_count(), 1 + 3 * 20 + 2 * 20);
+    assert_eq!(shards.shape(), Shape { rows: shards.shard_count() * ROWS, columns: 2 });
+    assert!(shards.verify().unwrap());
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_the_table_as_it_was_or_with_its_files() {
+    if let Some(folder) = folder_of_child() {
+        for round in 0.. {
+            append_one(&folder, &format!("{}-{round}", std::process::id()));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    table(folder.path());
+    let (mut random, mut before) = (Random::new(7), 1);
+    for _ in 0..8 {
+        let mut child = start("a_program_that_is_killed_leaves_the_table_as_it_was_or_with_its_files", folder.path());
+        std::thread::sleep(Duration::from_millis(40 + random.below(60) as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let shards = Shards::open(folder.path()).unwrap();
+        assert!(shards.shard_count() >= before && shards.verify().unwrap());
+        assert_eq!(shards.shape().rows, shards.shard_count() * ROWS);
+        before = shards.shard_count();
+        append_one(folder.path(), &format!("parent-{before}")); // the lock ended with the child
+        before += 1;
+    }
+    assert!(before > 9, "no child appended anything: give it more time");
+    fs::remove_file(folder.path().join("shards.ntm")).unwrap();
+    assert!(Shards::open(folder.path()).unwrap().shard_count() >= before); // files of killed programs are whole or hidden
+}
