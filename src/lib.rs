@@ -127,6 +127,7 @@
 )]
 //! | minimum, mean, variance ... of each column, of a file, of groups of rows | [`BasicStatistics`], [`GroupStatistics`] |
 //! | covariances and correlations | [`Covariance`] |
+//! | k-means, naive Bayes, of one table or of many files | [`KMeansStep`], [`NaiveBayes`]; [`Partial`] |
 //! | quantiles, histograms | [`Quantiles`]; of streams [`QuantileSketch`]; [`Histogram`] |
 //! | to know how far long work is | [`StatisticsOptions`], [`SaveOptions`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
@@ -184,6 +185,8 @@ mod files; // forbids it in all of its files but one
 mod format; // forbids it in all of its files but one
 mod interop; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
+mod learning;
+#[forbid(unsafe_code)]
 mod lines;
 #[forbid(unsafe_code)]
 mod partial;
@@ -236,6 +239,7 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
+pub use crate::learning::{KMeansStep, NaiveBayes, NaiveBayesModel};
 pub use crate::partial::Partial;
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{

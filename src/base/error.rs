@@ -213,6 +213,62 @@ pub enum Error {
         /// The number of categories.
         categories: usize,
     },
+    /// A value must be finite, and is not.
+    #[error("the value {value} at row {row}, column {column} is not finite")]
+    NotFinite {
+        /// The row of the value.
+        row: usize,
+        /// The column of the value.
+        column: usize,
+        /// The value: NaN, or an infinity.
+        value: f64,
+    },
+    /// A value must be a count, or a weight that is added up like one, and is negative or not finite.
+    #[error("the value {value} at row {row}, column {column} is no count: finite numbers from 0 on are")]
+    NotACount {
+        /// The row, in the table; of rows that are added, among these.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A number that an algorithm is to use is not one that it can use.
+    #[error("{name} is {value}: {allowed}")]
+    ParameterOutOfRange {
+        /// What the number is, in words.
+        name: &'static str,
+        /// The number.
+        value: f64,
+        /// Which numbers are allowed, in words.
+        allowed: &'static str,
+    },
+    /// The centroids of two steps of k-means that are merged are not the same.
+    #[error("the centroid of cluster {cluster} is another one in the step that is merged")]
+    UnequalCentroids {
+        /// The first such cluster.
+        cluster: usize,
+    },
+    /// A result needs more rows than there are.
+    #[error("{rows} rows are too few: {needed} are needed")]
+    TooFewRows {
+        /// The number of rows.
+        rows: u64,
+        /// The least number that is enough.
+        needed: u64,
+    },
+    /// The sums of a column are NaN or infinite.
+    #[error("the sums of column {column} are not finite: it has a NaN, an infinity, or values that are too large")]
+    SumsNotFinite {
+        /// The first such column.
+        column: usize,
+    },
+    /// A column says nothing that those before it do not say: a system of linear equations has many solutions.
+    #[error("column {column} is constant, or a linear combination of the columns before it: there is no one solution")]
+    DependentColumn {
+        /// The first such column.
+        column: usize,
+    },
     /// Two tables that must have the same shape do not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {
@@ -913,6 +969,8 @@ impl Error {
             | Self::NotInMemory { row, column }
             | Self::OutsideTriangle { row, column, .. }
             | Self::NotACategory { row, column, .. }
+            | Self::NotACount { row, column, .. }
+            | Self::NotFinite { row, column, .. }
             | Self::NotStored { row, column } => (*row, *column) = (row_of(*row), column_of(*column)),
             Self::UnequalMirror { row, column, mirror, .. } => {
                 (*row, *column) = (row_of(*row), column_of(*column));

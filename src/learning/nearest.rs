@@ -1,0 +1,266 @@
+//! The loops of k-means: of each row of a block, the nearest centroid; of each cluster, the sum of its rows.
+//!
+//! Eight rows at a time are turned into columns of eight lanes, and compared with four centroids at a time: each distance
+//! is one chain of differences, squared and added with one rounding, from the first column to the last, whatever the
+//! processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all digits of
+//! distances that are small beside the values.
+
+use crate::base::error::Result;
+use crate::base::room::filled;
+use crate::convert::level::{Level, LongLoop};
+
+/// Number of rows, and of columns of a row, that are worked on together: a cache line of `f64`.
+const LANES: usize = 8;
+/// Number of centroids that are compared together: as many distances as stay in registers.
+const GROUP: usize = 4;
+
+type Lanes = [f64; LANES];
+
+/// A row that has a nearest centroid has its index, and any other this.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Centroids, arranged for the loops.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Centroids {
+    columns: usize,
+    /// Row by row.
+    values: Vec<f64>,
+    /// Groups of four centroids, column by column, then the rest of them, one after another.
+    grouped: Vec<f64>,
+}
+
+impl Centroids {
+    /// Arranges centroids. There is one column at least, and there are only whole rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new(values: Vec<f64>, columns: usize) -> Result<Self> {
+        let mut grouped = filled(values.len(), 0.0)?;
+        grouped.copy_from_slice(&values);
+        let sources = values.chunks_exact(GROUP * columns);
+        for (group, source) in grouped.chunks_exact_mut(GROUP * columns).zip(sources) {
+            for (centroid, row) in source.chunks_exact(columns).enumerate() {
+                group.iter_mut().skip(centroid).step_by(GROUP).zip(row).for_each(|(place, &value)| *place = value);
+            }
+        }
+        Ok(Self { columns, values, grouped })
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.values.len() / self.columns
+    }
+
+    /// Returns the centroids, row by row.
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+/// Finds the nearest centroid of the rows of blocks, in memory that is reused.
+pub(super) struct Finder<'c> {
+    centroids: &'c Centroids,
+    /// Eight rows as columns of eight lanes.
+    lanes: Vec<Lanes>,
+    /// The index of the nearest centroid of each row of the last block; [`NONE`] for rows that are not finite.
+    pub(super) nearest: Vec<u32>,
+    /// The squared distance to it; zero for rows that are not finite.
+    pub(super) distances: Vec<f64>,
+}
+
+impl<'c> Finder<'c> {
+    /// Makes room for blocks of up to so many rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new(centroids: &'c Centroids, rows: usize) -> Result<Self> {
+        let lanes = filled(centroids.columns, [0.0; LANES])?;
+        let rows = rows.next_multiple_of(LANES);
+        Ok(Self { centroids, lanes, nearest: filled(rows, 0)?, distances: filled(rows, 0.0)? })
+    }
+
+    /// Finds the nearest centroids of whole rows.
+    pub(super) fn find<T: Copy + Into<f64>>(&mut self, values: &[T]) {
+        let rows = values.len() / self.centroids.columns;
+        Level::chosen().run_long(Find { finder: self, values });
+        for row in 0..rows {
+            if self.distances[row] == f64::INFINITY {
+                self.find_far(row, &values[row * self.centroids.columns..][..self.centroids.columns]);
+            }
+        }
+    }
+
+    /// Finds the nearest centroid of a row no squared distance of which is a number: it is not finite, or so far off that
+    /// squares leave the range of `f64`.
+    #[cold]
+    fn find_far<T: Copy + Into<f64>>(&mut self, row: usize, values: &[T]) {
+        if !values.iter().all(|&value| value.into().is_finite()) {
+            (self.nearest[row], self.distances[row]) = (NONE, 0.0);
+            return;
+        }
+        /// 2^-540: squares of differences are in range, and so are sums of 2^64 of them.
+        const SMALLER: f64 = f64::from_bits((1023 - 540) << 52);
+        let mut best = f64::INFINITY;
+        for (index, centroid) in self.centroids.values.chunks_exact(self.centroids.columns).enumerate() {
+            let squares = values.iter().zip(centroid).map(|(&value, &centre)| {
+                let apart = value.into() * SMALLER - centre * SMALLER;
+                apart * apart
+            });
+            let distance: f64 = squares.sum();
+            if distance < best {
+                (best, self.nearest[row]) = (distance, index as u32);
+            }
+        }
+    }
+}
+
+struct Find<'a, 'c, T> {
+    finder: &'a mut Finder<'c>,
+    values: &'a [T],
+}
+
+impl<T: Copy + Into<f64>> LongLoop for Find<'_, '_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Finder { centroids, lanes, nearest, distances } = self.finder;
+        let columns = centroids.columns;
+        let (groups, rest) = centroids.grouped.split_at(centroids.count() / GROUP * GROUP * columns);
+        let places = nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
+        for (rows, (nearest, distances)) in self.values.chunks(LANES * columns).zip(places) {
+            turn(rows, columns, lanes);
+            let (mut best, mut index) = ([f64::INFINITY; LANES], [0_u64; LANES]);
+            let mut first = 0;
+            for group in groups.chunks_exact(GROUP * columns) {
+                let found = squared_distances::<GROUP>(lanes, group);
+                for (centroid, found) in found.iter().enumerate() {
+                    keep_nearer(found, first + centroid as u64, &mut best, &mut index);
+                }
+                first += GROUP as u64;
+            }
+            for centroid in rest.chunks_exact(columns) {
+                let [found] = squared_distances::<1>(lanes, centroid);
+                keep_nearer(&found, first, &mut best, &mut index);
+                first += 1;
+            }
+            *distances = best;
+            (0..LANES).for_each(|lane| nearest[lane] = index[lane] as u32);
+        }
+    }
+}
+
+/// Turns up to eight rows into columns of eight lanes. Lanes of rows that are not there have any values.
+#[inline(always)]
+fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) {
+    if values.len() < LANES * columns {
+        for (row, values) in values.chunks_exact(columns).enumerate() {
+            lanes.iter_mut().zip(values).for_each(|(lanes, &value)| lanes[row] = value.into());
+        }
+        return;
+    }
+    let rows: [&[T]; LANES] = std::array::from_fn(|row| &values[row * columns..][..columns]);
+    let (tiles, rest) = lanes.as_chunks_mut::<LANES>();
+    for (strip, tile) in tiles.iter_mut().enumerate() {
+        for (row, values) in rows.iter().enumerate() {
+            let values = values.as_chunks::<LANES>().0[strip];
+            for (lanes, value) in tile.iter_mut().zip(values) {
+                lanes[row] = value.into();
+            }
+        }
+    }
+    let done = columns - rest.len();
+    for (lanes, column) in rest.iter_mut().zip(done..) {
+        (0..LANES).for_each(|row| lanes[row] = rows[row][column].into());
+    }
+}
+
+/// Returns the squared distances of eight rows from `G` centroids, whose columns are one after another.
+#[inline(always)]
+fn squared_distances<const G: usize>(lanes: &[Lanes], centroids: &[f64]) -> [Lanes; G] {
+    let mut sums = [[0.0; LANES]; G];
+    for (values, centres) in lanes.iter().zip(centroids.as_chunks::<G>().0) {
+        for (sums, centre) in sums.iter_mut().zip(centres) {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                let apart = value - centre;
+                *sum = apart.mul_add(apart, *sum);
+            }
+        }
+    }
+    sums
+}
+
+/// Of equal distances, the first stays. One that is NaN is not nearer.
+#[inline(always)]
+fn keep_nearer(found: &Lanes, centroid: u64, best: &mut Lanes, index: &mut [u64; LANES]) {
+    for lane in 0..LANES {
+        let is_nearer = found[lane] < best[lane];
+        best[lane] = if is_nearer { found[lane] } else { best[lane] };
+        index[lane] = if is_nearer { centroid } else { index[lane] };
+    }
+}
+
+/// Adds the rows of a block to the sums of their clusters, in the order of the rows.
+pub(super) struct AddRows<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) columns: usize,
+    pub(super) nearest: &'a [u32],
+    pub(super) counts: &'a mut [u64],
+    pub(super) sums: &'a mut [f64],
+}
+
+impl<T: Copy + Into<f64>> LongLoop for AddRows<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let columns = self.columns;
+        for (row, &cluster) in self.values.chunks_exact(columns).zip(self.nearest) {
+            if cluster == NONE {
+                continue;
+            }
+            let cluster = cluster as usize;
+            self.counts[cluster] += 1;
+            let sums = &mut self.sums[cluster * columns..][..columns];
+            let (strips, rest) = sums.as_chunks_mut::<LANES>();
+            let (values, last) = row.as_chunks::<LANES>();
+            for (sums, values) in strips.iter_mut().zip(values) {
+                (0..LANES).for_each(|lane| sums[lane] += values[lane].into());
+            }
+            rest.iter_mut().zip(last).for_each(|(sum, &value)| *sum += value.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::level::with_level;
+
+    #[test]
+    fn every_level_finds_what_a_plain_loop_finds() {
+        let value = |i: usize| ((i * 7919 % 1013) as f32 - 500.0) / 7.0;
+        for (rows, columns, count) in [(1, 1, 1), (7, 3, 5), (8, 8, 8), (9, 17, 4), (40, 16, 11), (23, 31, 2)] {
+            let values: Vec<f32> = (0..rows * columns).map(value).collect();
+            let centroids: Vec<f64> = (0..count * columns).map(|i| f64::from(value(i * 31 + 5))).collect();
+            let mut expected = Vec::new();
+            for row in values.chunks(columns) {
+                let distance = |centroid: &[f64]| {
+                    row.iter().zip(centroid).fold(0.0_f64, |sum, (&value, centre)| {
+                        let apart = f64::from(value) - centre;
+                        apart.mul_add(apart, sum)
+                    })
+                };
+                let all: Vec<f64> = centroids.chunks(columns).map(distance).collect();
+                let best = (0..count).min_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
+                expected.push((best as u32, all[best]));
+            }
+            let centroids = Centroids::new(centroids, columns).unwrap();
+            for level in Level::available() {
+                let mut finder = Finder::new(&centroids, rows).unwrap();
+                with_level(level, || finder.find(&values));
+                let found = finder.nearest.iter().copied().zip(finder.distances.iter().copied());
+                assert_eq!(found.take(rows).collect::<Vec<_>>(), expected, "{level:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Rows of a table of any kind, one block after another, and results with a value or a row for each row.
+
+use std::ops::Range;
+
+use crate::base::element::{Element, ElementType};
+use crate::base::error::{Error, Result};
+use crate::base::parallel;
+use crate::base::room::filled;
+use crate::base::shape::Shape;
+use crate::convert::ConversionPolicy;
+use crate::table::{HomogenNumericTable, NumericTable, Region, Target, lent_slice};
+use crate::window::{AnySlice, AnySliceMut};
+
+/// Number of values of a block, about: they stay in the second-level cache.
+const BLOCK_VALUES: usize = 32 << 10;
+/// Least and largest number of rows of a block, powers of two.
+const LEAST_ROWS: usize = 8;
+const MOST_ROWS: usize = 1024;
+/// Number of rows of a task, of which results are made.
+const TASK_ROWS: usize = 16 * MOST_ROWS;
+
+/// Returns the number of rows of a block: a power of two that depends only on the number of columns.
+pub(super) fn block_rows(columns: usize) -> usize {
+    let rows = BLOCK_VALUES / columns.max(1);
+    (rows + 1).next_power_of_two().div_euclid(2).clamp(LEAST_ROWS, MOST_ROWS)
+}
+
+/// Divides a range of rows into blocks.
+pub(super) fn blocks(rows: Range<usize>, columns: usize) -> impl Iterator<Item = Range<usize>> {
+    let (end, step) = (rows.end, block_rows(columns));
+    rows.step_by(step).map(move |start| start..end.min(start.saturating_add(step)))
+}
+
+/// Returns whether `f32` holds every value of the table. It is read faster than `f64`, and nothing else differs.
+pub(super) fn fits_f32(table: &dyn NumericTable) -> bool {
+    use ElementType::{Bf16, F16, F32, I8, I16, U8, U16};
+    matches!(table.uniform_type(), Some(F32 | F16 | Bf16 | I8 | U8 | I16 | U16))
+}
+
+/// Checks the number of columns; returns the shape of the table. A user's kind of table may answer otherwise every time.
+///
+/// # Errors
+/// [`Error::LengthMismatch`].
+pub(super) fn shape_with(table: &dyn NumericTable, columns: usize) -> Result<Shape> {
+    match table.shape() {
+        shape if shape.columns == columns => Ok(shape),
+        shape => Err(Error::LengthMismatch { expected: columns, found: shape.columns }),
+    }
+}
+
+/// Returns the number of rows after adding `added`.
+///
+/// # Errors
+/// [`Error::RowCountOverflow`].
+pub(super) fn rows_after(rows: u64, added: u64) -> Result<u64> {
+    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
+}
+
+/// Reads blocks of a table into one buffer, where they are not the table's own memory.
+pub(super) struct Reader<'t, T> {
+    table: &'t dyn NumericTable,
+    columns: usize,
+    buffer: Vec<T>,
+}
+
+impl<'t, T: Element> Reader<'t, T> {
+    pub(super) fn new(table: &'t dyn NumericTable, columns: usize) -> Self {
+        Self { table, columns, buffer: Vec::new() }
+    }
+
+    /// Returns rows, one after another; 64-bit integers beyond 2^53 are rounded.
+    ///
+    /// # Errors
+    /// Those of reading the table.
+    pub(super) fn read(&mut self, rows: Range<usize>) -> Result<&[T]> {
+        let region = Region { rows, columns: 0..self.columns };
+        if let Some(values) = lent_slice(self.table, &region, T::TYPE)?.and_then(AnySlice::downcast::<T>) {
+            return Ok(values);
+        }
+        let count = region.shape().element_count()?;
+        if self.buffer.len() < count {
+            self.buffer = filled(count, T::default())?;
+        }
+        let buffer = &mut self.buffer[..count];
+        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
+        self.table.read_region(&region, target.over())?;
+        Ok(buffer)
+    }
+}
+
+/// Makes a table with a row of `width` values for each row of a table: `fill` is called with ranges of rows and their
+/// part of the result, on several threads if that pays.
+///
+/// # Errors
+/// [`Error::OutOfMemory`], [`Error::SizeOverflow`]; that of `fill` for the first rows for which it fails.
+pub(super) fn for_each_row<R: Element>(
+    shape: Shape,
+    width: usize,
+    fill: impl Fn(Range<usize>, &mut [R]) -> Result<()> + Sync,
+) -> Result<HomogenNumericTable<R>> {
+    let result = Shape { rows: shape.rows, columns: width };
+    let mut all = filled(result.element_count()?, R::default())?;
+    if !all.is_empty() {
+        let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
+        let step = match parallel::task_count(bytes) {
+            1 => shape.rows,
+            tasks => shape.rows.div_ceil(tasks).clamp(MOST_ROWS, TASK_ROWS).next_multiple_of(MOST_ROWS),
+        };
+        let tasks = all.chunks_mut(step.saturating_mul(width)).enumerate().map(|(task, part)| (task * step, part));
+        let done = parallel::map(tasks.collect(), |(start, part): (usize, &mut [R])| {
+            let end = start + part.len() / width;
+            fill(start..end, part)
+        });
+        done.into_iter().collect::<Result<()>>()?;
+    }
+    HomogenNumericTable::from_array(all, result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_powers_of_two_of_rows_and_cover_a_range() {
+        for (columns, rows) in [(0, 1024), (1, 1024), (16, 1024), (32, 1024), (33, 512), (5000, 8), (usize::MAX, 8)] {
+            assert_eq!(block_rows(columns), rows, "{columns}");
+            let all: Vec<_> = blocks(5..2500, columns).collect();
+            assert_eq!((all[0].start, all[all.len() - 1].end), (5, 2500));
+            assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start && pair[0].len() == rows));
+        }
+        assert_eq!(blocks(3..3, 2).count(), 0);
+    }
+}

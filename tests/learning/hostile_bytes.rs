@@ -1,0 +1,72 @@
+//! Bytes that somebody changed on purpose, with the checksum made right: an error, or a result that every call can use.
+
+use numeric_table::{KMeansStep, NaiveBayes, Partial, prelude::*};
+use test_support::bits::Random;
+
+/// The bytes at the end of all results: the checksum of everything before.
+const SUM_BYTES: usize = 4;
+
+/// Changes the bytes of a result in many ways, and uses what is read of them; returns how often something was.
+fn change<P: Partial>(result: &P, mut try_it: impl FnMut(P)) -> usize {
+    let bytes = result.to_bytes().unwrap();
+    let body = 24 + P::NAME.len()..bytes.len() - SUM_BYTES;
+    let mut random = Random::new(16);
+    let mut read = 0;
+    for round in 0..20_000 {
+        let mut changed = bytes[..body.end].to_vec();
+        for _ in 0..1 + random.below(3) {
+            let at = body.start + random.below(body.len());
+            match round % 4 {
+                0 => changed[at] = random.below(256) as u8,
+                1 => changed[at] ^= 1 << random.below(8),
+                2 => {
+                    // A whole number, in place of another one.
+                    let at = body.start + (at - body.start) / 8 * 8;
+                    let number = [0, 1, 2, 3, u64::MAX, u64::MAX / 2, 1 << 31, f64::NAN.to_bits()][random.below(8)];
+                    let end = (at + 8).min(body.end);
+                    changed[at..end].copy_from_slice(&number.to_le_bytes()[..end - at]);
+                }
+                _ => changed.truncate(at.max(body.start)),
+            }
+        }
+        changed.extend(crc32fast::hash(&changed).to_le_bytes());
+        if let Ok(result) = P::from_bytes(&changed) {
+            read += 1;
+            try_it(result);
+        }
+    }
+    read
+}
+
+#[test]
+fn changed_bytes_of_a_k_means_step_are_refused_or_a_step() {
+    let table = HomogenNumericTable::from_rows(&[[1.0, 2.0], [30.0, 4.0], [5.0, f64::NAN], [7.0, 8.0]]).unwrap();
+    let step = KMeansStep::new(&table.slice_rows(..2).unwrap()).unwrap().compute(&table).unwrap();
+    let read = change(&step, |mut read| {
+        let _ = (read.row_count(), read.inertia(), read.shift(), read.left_out(), read.counts().len());
+        read.sums().unwrap();
+        let _ = KMeansStep::new(&read.centroids().unwrap());
+        let _ = (read.update_table(&table), read.assign(&table), read.merge(&step), read.compute(&table));
+        let _ = read.clone().merge(&read);
+        KMeansStep::from_bytes(&read.to_bytes().unwrap()).unwrap();
+    });
+    assert!(read > 1000, "{read}");
+}
+
+#[test]
+fn changed_bytes_of_counts_are_refused_or_counts() {
+    let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
+    let counts = NaiveBayes::of(&table, 2, 2).unwrap();
+    let read = change(&counts, |mut read| {
+        let _ = (read.row_count(), read.feature_count(), read.class_count());
+        read.counts().unwrap();
+        if let Ok(model) = read.model(0.0) {
+            let features = table.as_dyn().drop_columns([2]).unwrap();
+            let _ = (model.predict(&features), model.predict_log_probabilities(&features));
+        }
+        let _ = (read.update_table(&table), read.merge(&counts), read.compute(&table));
+        let _ = read.clone().merge(&read);
+        NaiveBayes::from_bytes(&read.to_bytes().unwrap()).unwrap();
+    });
+    assert!(read > 1000, "{read}");
+}
