@@ -126,8 +126,8 @@
     doc = "| several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |"
 )]
 //! | minimum, mean, variance ... of each column, of a file, of groups of rows | [`BasicStatistics`], [`GroupStatistics`] |
-//! | covariances and correlations | [`Covariance`] |
-//! | k-means, naive Bayes, of one table or of many files | [`KMeansStep`], [`NaiveBayes`]; [`Partial`] |
+//! | covariances and correlations; `X'X` | [`Covariance`]; [`GramMatrix`] |
+//! | k-means, naive Bayes, linear regression | [`KMeansStep`], [`NaiveBayes`], [`LinearRegression`] |
 //! | quantiles, histograms | [`Quantiles`]; of streams [`QuantileSketch`]; [`Histogram`] |
 //! | to know how far long work is | [`StatisticsOptions`], [`SaveOptions`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
@@ -239,12 +239,12 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
-pub use crate::learning::{KMeansStep, NaiveBayes, NaiveBayesModel};
+pub use crate::learning::{KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel, RegressionModel};
 pub use crate::partial::Partial;
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{
-    BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins,
-    QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,
+    BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GramMatrix, GroupStatistics, Histogram,
+    HistogramBins, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,
 };
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};

@@ -1,22 +1,26 @@
 //! One step of k-means. The loops are in `nearest`.
 
-use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::nearest::{AddRows, Centroids, Finder, NONE};
 use super::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, rows_after, shape_with};
-use super::sum::Sum;
+use super::sum::{self, Sum};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::convert::level::Level;
 use crate::partial::Partial;
+use crate::serde::numbers::Numbers;
+use crate::serde::{refused, remember};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// One step of k-means: rows are dealt out to the nearest of some centroids, and the means of these clusters are the
 /// centroids of the next step (Lloyd's algorithm).
 ///
-/// A [`Partial`] result: steps with the same centroids, of parts of a table or of many files, are merged. Everything is
+/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of many files, are merged. Everything is
 /// computed in `f64`; values of other types are converted, exactly except for 64-bit integers beyond 2^53. Squared
 /// distances are sums of squared differences, not differences of large products: they have an error of some units in the
 /// last place for each column, however small they are beside the values. Of centroids that are equally near, the first
@@ -27,7 +31,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// without rows keeps its centroid; DAAL moves it to the row that is farthest off.
 ///
 /// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
-/// memory: 48 bytes for each value of the centroids, and about as much for a call.
+/// memory: 32 bytes for each value of the centroids, and about as much for a call.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///
@@ -47,8 +51,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// assert_eq!(KMeansStep::new(&centroids)?.assign(&table)?.as_slice()?, [0, 0, 1, 1]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Stored")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KMeansStep {
     centroids: Centroids,
     totals: Totals,
@@ -299,7 +302,7 @@ impl KMeansStep {
             let nearest = &finder.nearest[..count];
             let (counts, sums) = (&mut counts[..], &mut sums[..]);
             Level::chosen().run_long(AddRows { values, columns, nearest, counts: &mut *counts, sums: &mut *sums });
-            found.inertia.add(sum(&finder.distances[..count]));
+            found.inertia.add(sum_of(&finder.distances[..count]));
             let before = found.rows();
             for (cluster, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
                 found.counts[cluster] += std::mem::take(count);
@@ -368,6 +371,11 @@ impl Partial for KMeansStep {
         }
         self.add(&other.totals)
     }
+
+    fn size_in_bytes(&self) -> usize {
+        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are there twice
+        self.centroids.values().len().saturating_mul(bytes_of_a_value)
+    }
 }
 
 /// Checks the shape of centroids.
@@ -381,7 +389,7 @@ fn check_shape(shape: Shape) -> Result<()> {
 }
 
 /// Sums up in eight chains, always the same.
-fn sum(values: &[f64]) -> f64 {
+fn sum_of(values: &[f64]) -> f64 {
     let (whole, rest) = values.as_chunks::<8>();
     let mut sums = [0.0; 8];
     for values in whole {
@@ -391,53 +399,55 @@ fn sum(values: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
-/// What is written of a step.
-#[derive(Serialize)]
-struct Written<'a> {
+/// A step as it is serialized.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "KMeansStep", deny_unknown_fields)]
+struct Parts<'a> {
     columns: usize,
-    centroids: &'a [f64],
-    counts: &'a [u64],
-    sums: &'a [Sum],
-    inertia: Sum,
+    /// Row by row.
+    centroids: Numbers<'a, f64>,
+    counts: Numbers<'a, u64>,
+    sums: sum::Parts<'a>,
+    inertia: sum::Parts<'a>,
     left_out: u64,
 }
 
 impl Serialize for KMeansStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Totals { counts, sums, inertia, left_out } = &self.totals;
-        let (columns, centroids) = (self.column_count(), self.centroids.values());
-        Written { columns, centroids, counts, sums, inertia: *inertia, left_out: *left_out }.serialize(serializer)
+        let parts = |sums: &[Sum]| sum::Parts::of(sums).map_err(refused);
+        let parts = Parts {
+            columns: self.column_count(),
+            centroids: Numbers(Cow::Borrowed(self.centroids.values())),
+            counts: Numbers(Cow::Borrowed(counts)),
+            sums: parts(sums)?,
+            inertia: parts(&[*inertia])?,
+            left_out: *left_out,
+        };
+        parts.serialize(serializer)
     }
 }
 
-/// What is read of a step, in the same order; nothing has been checked.
-#[derive(Deserialize)]
-#[serde(rename = "Written")]
-struct Stored {
-    columns: usize,
-    centroids: Vec<f64>,
-    counts: Vec<u64>,
-    sums: Vec<Sum>,
-    inertia: Sum,
-    left_out: u64,
+/// Centroids, counts and sums that do not fit each other are refused, and centroids that are not finite.
+impl<'de> Deserialize<'de> for KMeansStep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer)?.check().map_err(remember)
+    }
 }
 
-impl TryFrom<Stored> for KMeansStep {
-    type Error = Error;
-
-    fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { columns, centroids, counts, sums, inertia, left_out } = stored;
-        let shape = Shape { rows: counts.len(), columns };
+impl Parts<'_> {
+    fn check(self) -> Result<KMeansStep> {
+        let (centroids, counts) = (self.centroids.0.into_owned(), self.counts.0.into_owned());
+        let shape = Shape { rows: counts.len(), columns: self.columns };
         check_shape(shape)?;
-        let expected = shape.element_count()?;
-        for found in [centroids.len(), sums.len()] {
-            if found != expected {
-                return Err(Error::LengthMismatch { expected, found });
-            }
+        let (expected, found) = (shape.element_count()?, centroids.len());
+        if found != expected {
+            return Err(Error::LengthMismatch { expected, found });
         }
-        counts.iter().try_fold(left_out, |rows, &added| rows_after(rows, added))?;
-        let empty = Self::from_values(centroids, columns)?;
-        Ok(Self { totals: Totals { counts, sums, inertia, left_out }, ..empty })
+        counts.iter().try_fold(self.left_out, |rows, &added| rows_after(rows, added))?;
+        let (sums, inertia) = (self.sums.join(expected)?, self.inertia.join(1)?[0]);
+        let empty = KMeansStep::from_values(centroids, self.columns)?;
+        Ok(KMeansStep { totals: Totals { counts, sums, inertia, left_out: self.left_out }, ..empty })
     }
 }
 

@@ -1,19 +1,24 @@
 //! What DAAL's distributed algorithms compute of some rows at a time: results that are merged, and models of them.
 //!
-//! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest`) and naive Bayes
-//! (`naive_bayes`). Moments, covariances, quantiles and groups are in [`crate::statistics`].
+//! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest`), naive Bayes
+//! (`naive_bayes`), and linear regression by normal equations (`regression`, solved in `cholesky`). Moments, covariances, quantiles and groups are in [`crate::statistics`].
 //!
 //! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first, and
 //! then added, so that a call that fails adds nothing. Sums of many rows keep what rounding takes from them (`sum`).
 //! Results depend on the values and on how rows are dealt out to calls, not on threads, the processor or the layout.
 
+mod cholesky;
 mod kmeans;
 mod naive_bayes;
 mod naive_bayes_model;
 mod nearest;
+mod regression;
+mod regression_model;
 mod rows;
 mod sum;
 
 pub use kmeans::KMeansStep;
 pub use naive_bayes::NaiveBayes;
 pub use naive_bayes_model::NaiveBayesModel;
+pub use regression::LinearRegression;
+pub use regression_model::RegressionModel;

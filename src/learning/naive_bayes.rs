@@ -1,16 +1,19 @@
 //! The counts of naive Bayes. What is made of them is in `naive_bayes_model`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::naive_bayes_model::NaiveBayesModel;
 use super::rows::{Reader, blocks, rows_after, shape_with};
-use super::sum::Sum;
+use super::sum::{self, Sum};
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::partial::Partial;
+use crate::serde::numbers::Numbers;
+use crate::serde::{refused, remember};
 use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
 
 /// The counts of multinomial naive Bayes: of the rows of each class, and of each feature in them.
@@ -19,7 +22,7 @@ use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
 /// such as those of words in a text, or weights that are added up like counts. A negative value, a NaN or an infinity is
 /// an error that names the row and the column, and so is a class that there is not; nothing is added then.
 ///
-/// A [`Partial`] result: counts of parts of a table, or of many files, are merged. Sums are computed in `f64`, and what
+/// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged. Sums are computed in `f64`, and what
 /// rounding takes from them is kept: whole numbers are exact up to 2^53. Values of other types are converted, exactly
 /// except for 64-bit integers beyond 2^53. Cells of sparse tables are read as what they are, zeros included.
 ///
@@ -46,8 +49,7 @@ use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
 /// assert_eq!(all, counts);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NaiveBayes {
     /// Number of columns, that of the class included: one at least.
     columns: usize,
@@ -298,29 +300,42 @@ impl Partial for NaiveBayes {
         self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
         Ok(())
     }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of_val(&self.sums[..])
+    }
 }
 
-/// What is read of counts, in the order in which they are written; nothing has been checked.
-#[derive(Deserialize)]
-#[serde(rename = "NaiveBayes")]
-struct Stored {
+/// Counts as they are serialized.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "NaiveBayes", deny_unknown_fields)]
+struct Parts<'a> {
     columns: usize,
     by: usize,
-    rows: Vec<u64>,
-    sums: Vec<Sum>,
+    rows: Numbers<'a, u64>,
+    sums: sum::Parts<'a>,
 }
 
-impl TryFrom<Stored> for NaiveBayes {
-    type Error = Error;
+impl Serialize for NaiveBayes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (rows, sums) = (Numbers(Cow::Borrowed(&*self.rows)), sum::Parts::of(&self.sums).map_err(refused)?);
+        Parts { columns: self.columns, by: self.by, rows, sums }.serialize(serializer)
+    }
+}
 
-    fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { columns, by, rows, sums } = stored;
+/// Numbers that do not fit each other are refused.
+impl<'de> Deserialize<'de> for NaiveBayes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer)?.check().map_err(remember)
+    }
+}
+
+impl Parts<'_> {
+    fn check(self) -> Result<NaiveBayes> {
+        let (columns, by, rows) = (self.columns, self.by, self.rows.0.into_owned());
         check(columns, by, rows.len())?;
-        let expected = Shape { rows: rows.len(), columns: columns - 1 }.element_count()?;
-        if sums.len() != expected {
-            return Err(Error::LengthMismatch { expected, found: sums.len() });
-        }
+        let sums = self.sums.join(Shape { rows: rows.len(), columns: columns - 1 }.element_count()?)?;
         rows.iter().try_fold(0, |all, &added| rows_after(all, added))?;
-        Ok(Self { columns, by, rows, sums })
+        Ok(NaiveBayes { columns, by, rows, sums })
     }
 }

@@ -1,9 +1,15 @@
 //! Sums of many numbers that keep what rounding takes from them. Source: Knuth's two-sum; Neumaier 1974.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
+use crate::serde::numbers::Numbers;
+
 /// A sum, and the rounding errors of its additions, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     high: f64,
     low: f64,
@@ -30,6 +36,42 @@ impl Sum {
             true => self.high + self.low,
             false => self.high,
         }
+    }
+}
+
+/// Sums as they are serialized.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parts<'a> {
+    sums: Numbers<'a, f64>,
+    rests: Numbers<'a, f64>,
+}
+
+impl Parts<'_> {
+    /// Takes sums apart.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn of(all: &[Sum]) -> Result<Self> {
+        let (mut sums, mut rests) = (with_room(all.len())?, with_room(all.len())?);
+        sums.extend(all.iter().map(|sum| sum.high));
+        rests.extend(all.iter().map(|sum| sum.low));
+        Ok(Self { sums: Numbers(Cow::Owned(sums)), rests: Numbers(Cow::Owned(rests)) })
+    }
+
+    /// Puts sums together, of which so many must be there.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::OutOfMemory`].
+    pub(super) fn join(&self, expected: usize) -> Result<Vec<Sum>> {
+        for found in [self.sums.0.len(), self.rests.0.len()] {
+            if found != expected {
+                return Err(Error::LengthMismatch { expected, found });
+            }
+        }
+        let mut all = with_room(expected)?;
+        all.extend(self.sums.0.iter().zip(&*self.rests.0).map(|(&high, &low)| Sum { high, low }));
+        Ok(all)
     }
 }
 

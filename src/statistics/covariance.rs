@@ -13,11 +13,11 @@ use serde::ser::{Serialize, Serializer};
 use super::blocks::{TableSource, Work, cut, dictionary_of, fits, names_of, rows_with, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
-use super::product::{BLOCK_ROWS, Block, Products, cost, lower_half};
+use super::product::{BLOCK_ROWS, Block, Centre, Products, cost, lower_half};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::{self, in_order};
-use crate::base::room::filled;
+use crate::base::room::{filled, with_room};
 use crate::dictionary::DataDictionary;
 use crate::serde::numbers::{List, Numbers};
 use crate::serde::{refused, remember};
@@ -90,7 +90,7 @@ impl Covariance {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(columns: usize) -> Result<Self> {
-        Ok(Self { products: Products::new(columns)?, dictionary: None })
+        Ok(Self { products: Products::new(columns, Centre::Means)?, dictionary: None })
     }
 
     /// Computes the covariance of the columns of a table of any kind. O(rows * columns²).
@@ -124,7 +124,7 @@ impl Covariance {
     /// ```
     pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
         let source = TableSource(table);
-        let products = compute(&Work::on_table(table, &source, &options))?;
+        let products = compute(&Work::on_table(table, &source, &options), Centre::Means)?;
         let dictionary = dictionary_of(table, products.columns);
         Ok(Self { products, dictionary })
     }
@@ -149,7 +149,7 @@ impl Covariance {
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count(), |work| {
             rows_with(self.row_count(), work.shape.rows as u64)?;
-            compute(work)
+            compute(work, Centre::Means)
         })?;
         self.products.merge(&found)
     }
@@ -311,17 +311,7 @@ impl Covariance {
 
     /// Makes a matrix with the names of the columns; `value` is called with a sum of products, its row and its column.
     fn matrix(&self, value: impl Fn(f64, usize, usize) -> f64) -> Result<PackedSymmetricMatrix> {
-        let columns = self.column_count();
-        let mut values = Vec::new();
-        let count = columns * (columns + 1) / 2; // in range, as are the sums
-        values
-            .try_reserve_exact(count)
-            .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<f64>()) })?;
-        values.extend(lower_half(columns).map(|(row, column)| value(self.products.get(row, column), row, column)));
-        let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
-        let mut matrix = matrix.map_err(|refused| *refused.error)?;
-        matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
-        Ok(matrix)
+        matrix_of(&self.products, self.dictionary.as_ref(), value)
     }
 }
 
@@ -334,12 +324,7 @@ impl Covariance {
     pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.column_count(), table, &source, &options)?;
-        rows_with(self.row_count(), work.shape.rows as u64)?;
-        match work.shape {
-            shape if shape.is_empty() => self.products.rows += shape.rows as u64,
-            shape if shape.rows <= rows_at_once(shape.columns) => self.products.add(&read(&work, 0..shape.rows)?)?,
-            _ => self.products.merge(&compute(&work)?)?,
-        }
+        add(&work, &mut self.products)?;
         if self.dictionary.is_none() {
             self.dictionary = dictionary_of(table, self.column_count());
         }
@@ -388,12 +373,43 @@ impl<'de> Deserialize<'de> for Covariance {
             return Err(de::Error::custom("no rows have sums that are not zero"));
         }
         fits(dictionary.as_ref(), columns).map_err(de::Error::custom)?;
-        Ok(Self { products: Products::from_packed(rows, means, sums).map_err(remember)?, dictionary })
+        Ok(Self { products: Products::from_packed(rows, means, sums, Centre::Means).map_err(remember)?, dictionary })
     }
 }
 
-fn compute(work: &Work<'_>) -> Result<Products> {
-    let mut all = Products::new(work.shape.columns)?;
+/// Makes a matrix with the names of the columns; `value` is called with a sum of products, its row and its column.
+pub(super) fn matrix_of(
+    products: &Products,
+    dictionary: Option<&DataDictionary>,
+    value: impl Fn(f64, usize, usize) -> f64,
+) -> Result<PackedSymmetricMatrix> {
+    let columns = products.columns;
+    let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
+    values.extend(lower_half(columns).map(|(row, column)| value(products.get(row, column), row, column)));
+    let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
+    let mut matrix = matrix.map_err(|refused| *refused.error)?;
+    matrix.set_dictionary(names_of(dictionary, columns))?;
+    Ok(matrix)
+}
+
+/// Adds rows to products: at once, if they are few; else merges the products of theirs.
+///
+/// # Errors
+/// [`Error::RowCountOverflow`], and those of reading the rows. Nothing is added then.
+pub(super) fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
+    rows_with(products.rows, work.shape.rows as u64)?;
+    let centre = products.centre();
+    match work.shape {
+        shape if shape.is_empty() => products.rows += shape.rows as u64,
+        shape if shape.rows <= rows_at_once(shape.columns) => products.add(&read(work, 0..shape.rows, centre)?)?,
+        _ => products.merge(&compute(work, centre)?)?,
+    }
+    Ok(())
+}
+
+/// Computes the products of rows.
+pub(super) fn compute(work: &Work<'_>, centre: Centre) -> Result<Products> {
+    let mut all = Products::new(work.shape.columns, centre)?;
     if work.shape.is_empty() {
         all.rows = work.shape.rows as u64;
         return Ok(all);
@@ -407,10 +423,10 @@ fn compute(work: &Work<'_>) -> Result<Products> {
 
 /// Multiplies groups of rows, several at a time, each with sums of its own.
 fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
-    let columns = work.shape.columns;
+    let (columns, centre) = (work.shape.columns, all.centre());
     let group = |rows: Range<usize>| {
-        let mut products = Products::new(columns)?;
-        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS))?];
+        let mut products = Products::new(columns, centre)?;
+        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS), centre)?];
         let mut buffer = Vec::new();
         for rows in cut(rows.clone(), BLOCK_ROWS) {
             block[0].read(rows, columns, work.source, &mut buffer)?;
@@ -427,7 +443,7 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
 /// Multiplies some blocks at a time: each thread some tiles of them all.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
-        all.add(&read(work, rows.clone())?)?;
+        all.add(&read(work, rows.clone(), all.centre())?)?;
         work.rows_done(rows.len());
     }
     Ok(())
@@ -440,10 +456,10 @@ fn rows_at_once(columns: usize) -> usize {
 }
 
 /// Reads some blocks, several at a time if that pays.
-fn read(work: &Work<'_>, rows: Range<usize>) -> Result<Vec<Block>> {
+fn read(work: &Work<'_>, rows: Range<usize>, centre: Centre) -> Result<Vec<Block>> {
     let columns = work.shape.columns;
     let read = |rows: Range<usize>| {
-        let mut block = Block::new(columns, rows.len())?;
+        let mut block = Block::new(columns, rows.len(), centre)?;
         block.read(rows, columns, work.source, &mut Vec::new())?;
         Ok(block)
     };

@@ -28,12 +28,22 @@ const TILE: usize = STRIP * STRIP;
 
 type Lanes = [f64; STRIP];
 
+/// What is subtracted from columns before they are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Centre {
+    /// Their means: of a block those of the block, of all rows those of all rows.
+    Means,
+    /// Nothing.
+    Zero,
+}
+
 /// Some rows, centred and cut into strips.
 pub(super) struct Block {
+    centre: Centre,
     rows: usize,
     /// Strip by strip, row by row; columns past the last are zeros.
     strips: Vec<Lanes>,
-    /// For each strip, what was subtracted from its columns: about their means.
+    /// For each strip, what was subtracted from its columns: about their means. If nothing was, their sums.
     shifts: Vec<Lanes>,
     /// For each strip, the sums of its centred values, which are zero but for rounding.
     rests: Vec<Lanes>,
@@ -44,10 +54,11 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn new(columns: usize, rows: usize) -> Result<Self> {
-        let strips = columns.div_ceil(STRIP);
+    pub(super) fn new(columns: usize, rows: usize, centre: Centre) -> Result<Self> {
+        let count = columns.div_ceil(STRIP);
         let zeros = |count| filled(count, [0.0; STRIP]);
-        Ok(Self { rows: 0, strips: zeros(strips.saturating_mul(rows))?, shifts: zeros(strips)?, rests: zeros(strips)? })
+        let (strips, shifts, rests) = (zeros(count.saturating_mul(rows))?, zeros(count)?, zeros(count)?);
+        Ok(Self { centre, rows: 0, strips, shifts, rests })
     }
 
     /// Reads rows; `buffer` is used if their values have to be converted.
@@ -88,6 +99,10 @@ impl Block {
         let part = 1.0 / rows as f64;
         let places = self.strips.chunks_exact_mut(rows).zip(&mut self.shifts).zip(&mut self.rests);
         for ((strip, shift), rest) in places {
+            if self.centre == Centre::Zero {
+                *shift = sum_by_lanes(strip, |_, value| value);
+                continue;
+            }
             // From the first row on, so that equal values have no deviations at all; a part of each value, so that sums
             // stay in the range of `f64`.
             let first = strip[0];
@@ -130,12 +145,14 @@ struct Step {
     weight: f64,
 }
 
-/// Means, and sums of the products of deviations from them, of all pairs of columns.
+/// Means, and sums of the products of deviations from them, of all pairs of columns. If nothing is subtracted from the
+/// columns: their sums, and sums of products.
 #[derive(Clone, Debug)]
 pub(super) struct Products {
+    centre: Centre,
     pub(super) columns: usize,
     pub(super) rows: u64,
-    /// One for each column, with columns past the last that fill the last strip.
+    /// Means, or sums. One for each column, with columns past the last that fill the last strip.
     means: Vec<Double>,
     /// Tiles of the lower half, by rows of tiles. Of those on the diagonal, both halves are computed.
     tiles: Vec<f64>,
@@ -146,12 +163,16 @@ impl Products {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn new(columns: usize) -> Result<Self> {
+    pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
         let strips = columns.div_ceil(STRIP);
         let tiles = strips.checked_add(1).and_then(|next| strips.checked_mul(next)).map(|twice| twice / 2);
         let count = tiles.and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
         let tiles = filled(count, 0.0)?;
-        Ok(Self { columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
+        Ok(Self { centre, columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
+    }
+
+    pub(super) fn centre(&self) -> Centre {
+        self.centre
     }
 
     /// Returns the number of bytes that sums of so many columns need.
@@ -177,7 +198,7 @@ impl Products {
             }
             let means = block.shifts.as_flattened().iter().zip(rests.as_flattened());
             let means = means.map(|(&shift, &rest)| Double::from(shift).add(Double::from(rest)));
-            *weight = merge_means(&mut self.means, self.rows, means, block.rows as u64, deltas.as_flattened_mut());
+            *weight = self.merge_means(means, block.rows as u64, deltas.as_flattened_mut());
             self.rows += block.rows as u64;
         }
         let rows: usize = blocks.iter().map(|block| block.rows).sum();
@@ -200,7 +221,7 @@ impl Products {
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
         let mut deltas = filled(self.means.len() / STRIP, [0.0; STRIP])?;
         let means = other.means.iter().copied();
-        let weight = merge_means(&mut self.means, self.rows, means, other.rows, deltas.as_flattened_mut());
+        let weight = self.merge_means(means, other.rows, deltas.as_flattened_mut());
         self.rows += other.rows;
         let pairs = self.tiles.as_chunks_mut::<TILE>().0.iter_mut().zip(other.tiles.as_chunks::<TILE>().0);
         for ((mine, theirs), (i, j)) in pairs.zip(tiles_from(0)) {
@@ -212,6 +233,18 @@ impl Products {
         Ok(())
     }
 
+    /// Merges means, or sums, of `added` rows. Stores how far means are apart, and returns the weight of that.
+    fn merge_means(&mut self, others: impl Iterator<Item = Double>, added: u64, deltas: &mut [f64]) -> f64 {
+        match self.centre {
+            Centre::Means => merge_means(&mut self.means, self.rows, others, added, deltas),
+            Centre::Zero => {
+                self.means.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.add(other));
+                0.0
+            }
+        }
+    }
+
+    /// Returns the means; if nothing is subtracted from the columns, their sums.
     pub(super) fn means(&self) -> &[Double] {
         &self.means[..self.columns]
     }
@@ -237,8 +270,8 @@ impl Products {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64]) -> Result<Self> {
-        let mut all = Self::new(means.len())?;
+    pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64], centre: Centre) -> Result<Self> {
+        let mut all = Self::new(means.len(), centre)?;
         all.rows = rows;
         all.means[..means.len()].copy_from_slice(means);
         for ((row, column), &sum) in lower_half(means.len()).zip(sums) {

@@ -1,6 +1,6 @@
 //! Bytes that somebody changed on purpose, with the checksum made right: an error, or a result that every call can use.
 
-use numeric_table::{KMeansStep, NaiveBayes, Partial, prelude::*};
+use numeric_table::{GramMatrix, KMeansStep, LinearRegression, NaiveBayes, Partial, prelude::*};
 use test_support::bits::Random;
 
 /// The bytes at the end of all results: the checksum of everything before.
@@ -67,6 +67,36 @@ fn changed_bytes_of_counts_are_refused_or_counts() {
         let _ = (read.update_table(&table), read.merge(&counts), read.compute(&table));
         let _ = read.clone().merge(&read);
         NaiveBayes::from_bytes(&read.to_bytes().unwrap()).unwrap();
+    });
+    assert!(read > 1000, "{read}");
+}
+
+#[test]
+fn changed_bytes_of_a_regression_are_refused_or_equations() {
+    let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
+    let equations = LinearRegression::new(1, 2).unwrap().compute(&table).unwrap();
+    let read = change(&equations, |mut read| {
+        let _ = (read.row_count(), read.feature_count(), read.target_count());
+        for model in [read.solve(), read.solve_ridge(1.0)].into_iter().flatten() {
+            model.coefficients().unwrap();
+            let _ = model.predict(&table.as_dyn().select_columns(..model.feature_count()).unwrap()).unwrap();
+        }
+        let _ = (read.update_table(&table), read.merge(&equations), read.compute(&table));
+        let _ = read.clone().merge(&read);
+        LinearRegression::from_bytes(&read.to_bytes().unwrap()).unwrap();
+    });
+    assert!(read > 1000, "{read}");
+}
+
+#[test]
+fn changed_bytes_of_a_gram_matrix_are_refused_or_a_matrix() {
+    let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
+    let gram = GramMatrix::of(&table).unwrap();
+    let read = change(&gram, |mut read| {
+        let _ = (read.row_count(), read.matrix().unwrap(), read.sums().unwrap());
+        let _ = (read.update_table(&table), Partial::merge(&mut read, &gram), read.compute(&table));
+        let _ = read.clone().merge(&read);
+        GramMatrix::from_bytes(&read.to_bytes().unwrap()).unwrap();
     });
     assert!(read > 1000, "{read}");
 }

@@ -125,12 +125,14 @@ fn every_type_layout_and_kind_of_table_gives_the_same_bits() {
 
 #[test]
 fn the_number_of_threads_changes_no_bit() {
-    let values: Vec<f32> = (0..4_500_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e3).collect();
-    let table = HomogenNumericTable::from_array(values, shape(4_500_000, 1)).unwrap();
-    let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[100.0], [9e3]]).unwrap()).unwrap();
+    let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e3;
+    let values: Vec<f32> = (0..4_800_000).map(value).collect();
+    let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
+    let step = KMeansStep::new(&table.slice_rows(..3).unwrap()).unwrap();
     let found = with_any_threads(|| bytes(&step.compute(&table).unwrap()));
-    assert_eq!(KMeansStep::from_bytes(&found).unwrap().row_count(), 4_500_000);
-    let some = table.slice_rows(..600_000).unwrap();
+    assert_eq!(KMeansStep::from_bytes(&found).unwrap().row_count(), 600_000);
+    let some = HomogenNumericTable::from_array((0..600_000).map(value).collect::<Vec<_>>(), shape(600_000, 1)).unwrap();
+    let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[100.0], [9e3]]).unwrap()).unwrap();
     let labels = with_any_threads(|| step.assign(&some).unwrap().as_slice().unwrap().to_vec());
     let expected = some.as_slice().unwrap().iter().map(|&value| i32::from(value > 4550.0));
     assert!(labels.into_iter().eq(expected));

@@ -51,6 +51,8 @@ pub(crate) fn check_promises<P: Partial>(empty: &P, table: &dyn NumericTable) {
     let found = empty.compute(table).unwrap();
     assert_ne!(bytes(&found), bytes(empty));
     assert_eq!(bytes(&P::from_bytes(&bytes(&found)).unwrap()), bytes(&found));
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(bytes(&serde_json::from_str::<P>(&text).unwrap()), bytes(&found));
     assert_eq!(bytes(&found.empty().unwrap()), bytes(empty));
     let mut again = empty.empty().unwrap();
     again.merge(&found).unwrap();

@@ -1,0 +1,96 @@
+//! Systems of linear equations whose matrix is symmetric and positive definite: Cholesky's decomposition.
+
+use crate::base::error::{Error, Result};
+use crate::base::room::filled;
+
+/// The lower half of a symmetric matrix, decomposed: `A = LDL'`. There are no roots, so that rounding does not depend on
+/// the units of the columns.
+pub(super) struct Cholesky {
+    /// Row by row: `L`, with `D` in the place of the ones on its diagonal.
+    lower: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Decomposes a matrix, of whose lower half `at` returns the values. O(n³).
+    ///
+    /// A pivot, divided by the value on the diagonal, is the share of a column that those before it do not explain. One
+    /// that is as small as rounding makes the pivot of a column that they explain is an error.
+    ///
+    /// # Errors
+    /// [`Error::DependentColumn`]; [`Error::OutOfMemory`].
+    pub(super) fn new(n: usize, at: impl Fn(usize, usize) -> f64) -> Result<Self> {
+        let least = 64.0 * f64::EPSILON * n as f64;
+        let mut lower = filled(n * (n + 1) / 2, 0.0)?;
+        for i in 0..n {
+            let (above, rest) = lower.split_at_mut(row_at(i));
+            let row = &mut rest[..=i]; // of LD, to begin with
+            for j in 0..i {
+                row[j] = at(i, j) - dot(&row[..j], &above[row_at(j)..row_at(j) + j]);
+            }
+            let mut pivot = at(i, i);
+            for (j, value) in row[..i].iter_mut().enumerate() {
+                let product = *value;
+                *value /= above[row_at(j) + j];
+                pivot -= product * *value;
+            }
+            let is_independent = pivot > least * at(i, i) && pivot.is_finite(); // not if it is NaN, or all is zero
+            if !is_independent {
+                return Err(Error::DependentColumn { column: i });
+            }
+            row[i] = pivot;
+        }
+        Ok(Self { lower })
+    }
+
+    /// Replaces a right-hand side by the solution. O(n²).
+    pub(super) fn solve(&self, values: &mut [f64]) {
+        let n = values.len();
+        for i in 0..n {
+            values[i] -= dot(&self.lower[row_at(i)..row_at(i) + i], &values[..i]);
+        }
+        values.iter_mut().enumerate().for_each(|(i, value)| *value /= self.lower[row_at(i) + i]);
+        for i in (0..n).rev() {
+            let (before, value) = (&self.lower[row_at(i)..row_at(i) + i], values[i]);
+            values[..i].iter_mut().zip(before).for_each(|(place, factor)| *place -= factor * value);
+        }
+    }
+}
+
+/// Where a row of a packed lower half begins.
+fn row_at(i: usize) -> usize {
+    i * (i + 1) / 2
+}
+
+/// Returns the sum of products, in eight chains, always the same.
+#[inline(always)]
+pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    for (left, right) in left.chunks(8).zip(right.chunks(8)) {
+        sums.iter_mut().zip(left.iter().zip(right)).for_each(|(sum, (left, right))| *sum += left * right);
+    }
+    sums.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_solved_and_a_singular_one_names_its_column() {
+        // L = [1; 3 1; -4 5 1], D = (4, 1, 9) of a well-known example, and x = (1, -2, 3).
+        let matrix = [[4.0, 12.0, -16.0], [12.0, 37.0, -43.0], [-16.0, -43.0, 98.0]];
+        let mut values = matrix.map(|row| row[0] - 2.0 * row[1] + 3.0 * row[2]);
+        Cholesky::new(3, |i, j| matrix[i][j]).unwrap().solve(&mut values);
+        for (found, expected) in values.into_iter().zip([1.0, -2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-12);
+        }
+        for (bad, column) in
+            [([[1.0, 1.0], [1.0, 1.0]], 1), ([[0.0, 0.0], [0.0, 1.0]], 0), ([[1.0, 2.0], [2.0, 1.0]], 1)]
+        {
+            let found = Cholesky::new(2, |i, j| bad[i][j]).err();
+            assert!(matches!(found, Some(Error::DependentColumn { column: found }) if found == column));
+        }
+        let found = Cholesky::new(1, |_, _| f64::NAN).err();
+        assert!(matches!(found, Some(Error::DependentColumn { column: 0 })));
+    }
+}
