@@ -1,11 +1,11 @@
 //! Files mapped as the memory of one table. The only unsafe code of this module.
 
-use super::Shards;
 use super::entry::Check;
+use super::{FILES_AT_ONCE, Shards};
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
 use crate::format::StoredRows;
-use crate::partial::{AT_ONCE, Partial};
+use crate::partial::Partial;
 use crate::table::merged::RowMergedNumericTable;
 
 impl Shards {
@@ -46,7 +46,7 @@ impl Shards {
         };
         let (shards, mut tables) = (0..self.entries.len(), Vec::new());
         let work = self.work_of(shards.len(), 0);
-        in_order(shards, work, AT_ONCE, map, |table| {
+        in_order(shards, work, FILES_AT_ONCE, map, |table| {
             tables.push(table);
             Ok(())
         })?;

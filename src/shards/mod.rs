@@ -112,6 +112,9 @@ pub struct ShardInfo<'s> {
     pub rows: Range<usize>,
     /// Its size in bytes.
     pub bytes: u64,
+    /// What tells it from other files of the same table: CRC-32 of its header, and of the checksums of its values (0 if
+    /// it has none).
+    pub checksums: [u32; 2],
 }
 
 impl Shards {
@@ -346,6 +349,7 @@ impl Shards {
             path: &entry.path,
             rows: self.rows_of(shard),
             bytes: entry.bytes,
+            checksums: [entry.header_checksum, entry.values_checksum],
         })
     }
 

@@ -17,11 +17,17 @@ use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
-use crate::partial::{AT_ONCE, Partial, of_unit, units};
+use crate::partial::{Partial, at_once, of_unit, units};
 use crate::table::{DataLayout, HomogenNumericTable};
 
 /// How the rows of an open file are reached.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
+
+/// Largest number of runs of files, and that if results are large.
+const MOST_RUNS: usize = 16 << 10;
+const MOST_LARGE_RUNS: usize = 256;
+/// Number of bytes of a result from which it is large.
+const LARGE_RESULT: usize = 64 << 10;
 
 /// The rows of one task.
 struct Unit {
@@ -46,7 +52,8 @@ impl Shards {
     /// file. In parallel, if the feature `rayon` is on: within large files, and over many small ones.
     ///
     /// It is the result of each file, as [`reduce_shard`](Self::reduce_shard) computes it, merged in the order of the
-    /// files: **the same bits for any number of threads**, and for any number of programs among which files are divided.
+    /// files, those of each of the [`runs`](Self::runs) first: **the same bits for any number of threads**, and for any
+    /// number of programs among which files are divided.
     /// (For other files of the same rows, or for one table, it is another sum of the same numbers, and may differ in the
     /// last digits.)
     ///
@@ -139,11 +146,84 @@ impl Shards {
         own.map_or_else(|| empty.empty(), Ok)
     }
 
+    /// Computes the result of consecutive files: those of each file, merged in their order. Of all files of one of the
+    /// [`runs`](Self::runs), it is a part of the work of [`reduce`](Self::reduce).
+    ///
+    /// # Errors
+    /// [`Error::ShardOutOfRange`]; those of [`reduce`](Self::reduce).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{BasicStatistics, Partial, Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
+    /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
+    /// let (shards, empty) = (Shards::open(folder)?, BasicStatistics::new(2)?);
+    /// let mut all = empty.empty()?;
+    /// for run in shards.runs(&empty) {
+    ///     all.merge(&shards.reduce_shards(run, &empty)?)?; // on any machine
+    /// }
+    /// assert_eq!(all.to_bytes()?, shards.reduce(&empty)?.to_bytes()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reduce_shards<P: Partial>(&self, shards: Range<usize>, empty: &P) -> Result<P> {
+        let shard_count = self.entries.len();
+        if shards.start > shards.end || shards.end > shard_count {
+            return Err(Error::ShardOutOfRange { shard: shards.end.max(shards.start), shard_count });
+        }
+        let mut run = None;
+        self.fold(shards, empty, &OpenedTable::into_rows, |shard, own| self.extend(&mut run, shard, own))?;
+        run.map_or_else(|| empty.empty(), Ok)
+    }
+
+    /// Divides the files into runs of consecutive ones, whose results are merged before those of different runs are.
+    /// Each is one file if there are few; they are longer the more files there are, and if results are
+    /// [large](Partial::size_in_bytes), so that whoever merges the results of all runs does not become the limit: at most
+    /// 16,384 runs, or 256 if a result takes more than 64 KiB. It depends on nothing else.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{BasicStatistics, Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
+    /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
+    /// let runs = Shards::open(folder)?.runs(&BasicStatistics::new(2)?);
+    /// assert_eq!(runs.collect::<Vec<_>>(), [0..1, 1..2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn runs<P: Partial>(&self, empty: &P) -> impl ExactSizeIterator<Item = Range<usize>> + use<P> {
+        let (count, length) = (self.entries.len(), self.run_length(empty));
+        (0..count.div_ceil(length)).map(move |run| run * length..count.min((run + 1) * length))
+    }
+
+    fn run_length<P: Partial>(&self, empty: &P) -> usize {
+        let most = if empty.size_in_bytes() > LARGE_RESULT { MOST_LARGE_RUNS } else { MOST_RUNS };
+        self.entries.len().div_ceil(most).next_power_of_two()
+    }
+
+    /// Adds the result of the next file to that of its run.
+    fn extend<P: Partial>(&self, run: &mut Option<P>, shard: usize, own: P) -> Result<()> {
+        match run {
+            Some(run) => run.merge(&own).map_err(|error| error.in_shard(&self.entries[shard].path)),
+            None => {
+                *run = Some(own);
+                Ok(())
+            }
+        }
+    }
+
     /// Computes a result of all rows, which `rows_of` reaches.
     pub(super) fn reduce_by<P: Partial>(&self, empty: &P, rows_of: &RowsOf<'_>) -> Result<P> {
-        let mut all = empty.empty()?;
-        self.fold(0..self.entries.len(), empty, rows_of, |shard, own| {
-            all.merge(&own).map_err(|error| error.in_shard(&self.entries[shard].path))
+        let (mut all, mut run) = (empty.empty()?, None);
+        let (count, length) = (self.entries.len(), self.run_length(empty));
+        self.fold(0..count, empty, rows_of, |shard, own| {
+            self.extend(&mut run, shard, own)?;
+            match run.take_if(|_| (shard + 1).is_multiple_of(length) || shard + 1 == count) {
+                Some(run) => all.merge(&run).map_err(|error| error.in_shard(&self.entries[shard].path)),
+                None => Ok(()),
+            }
         })?;
         Ok(all)
     }
@@ -163,7 +243,7 @@ impl Shards {
         let bytes = self.work_of(shards.len(), rows);
         let all_units = shards.flat_map(|shard| work.units_of(shard));
         let compute = |unit: Result<Unit>| unit.and_then(|unit| Ok((unit.shard, work.compute(unit)?)));
-        in_order(all_units, bytes, AT_ONCE, compute, |(shard, found)| {
+        in_order(all_units, bytes, at_once(empty), compute, |(shard, found)| {
             let named = |error: Error| error.in_shard(&self.entries[shard].path);
             if let Some((at, own)) = &mut current
                 && *at == shard

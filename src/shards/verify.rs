@@ -1,11 +1,10 @@
 //! Checking all files of a table, in parallel.
 
-use super::Shards;
 use super::entry::Check;
+use super::{FILES_AT_ONCE, Shards};
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
 use crate::base::progress::Meter;
-use crate::partial::AT_ONCE;
 
 impl Shards {
     /// Checks all files without keeping their content in memory: that each is the one that the manifest means, or that
@@ -46,7 +45,7 @@ impl Shards {
         };
         let (shards, mut have_sums) = (0..self.entries.len(), true);
         let work = self.work_of(shards.len(), self.row_count());
-        in_order(shards, work, AT_ONCE, check, |has_sums| {
+        in_order(shards, work, FILES_AT_ONCE, check, |has_sums| {
             have_sums &= has_sums;
             Ok(())
         })?;
