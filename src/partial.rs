@@ -90,6 +90,13 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
 
     /// Returns about how many bytes of memory a result of this question takes. Of large results fewer are computed at a
     /// time: up to 256 MiB together, and one at least. Unless it is implemented, the result is taken for a small one.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Covariance, Partial};
+    /// assert!((4 << 20..5 << 20).contains(&Covariance::new(1024)?.size_in_bytes())); // one half of the matrix
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn size_in_bytes(&self) -> usize {
         size_of::<Self>()
     }

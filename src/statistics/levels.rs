@@ -184,7 +184,7 @@ impl Levels {
             1.. if !least.is_nan() && !most.is_nan() => Some((to_ordered(least), to_ordered(most))),
             _ => return Ok(Err("a column without values has extremes, or one with values has none")),
         };
-        let range = extremes.map_or(1..=0, |(least, most)| least..=most);
+        let (first, last) = extremes.unwrap_or((i64::MAX, i64::MIN));
         if lengths.len() > level_count(capacity, count) || lengths.last() == Some(&0) {
             return Ok(Err("a column has more levels than its values make"));
         }
@@ -200,7 +200,7 @@ impl Levels {
             };
             let mut own = with_room(values.len())?;
             own.extend(values.iter().map(|&value| to_ordered(value)));
-            if !own.iter().all(|value| range.contains(value)) {
+            if !own.iter().all(|value| (first..=last).contains(value)) {
                 return Ok(Err("a value is not between the extremes of its column"));
             }
             weights += u128::from(length) << level; // there are at most 64 levels

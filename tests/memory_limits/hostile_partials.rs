@@ -27,10 +27,11 @@ fn check<P: Partial>(honest: &P) {
     assert!(read_within_limits::<P>(&bytes), "{}", P::NAME);
     let (start, body) = (24 + P::NAME.len(), &bytes[..bytes.len() - 4]);
     let mut random = Random::new(33);
-    for round in 0..400 {
+    let rounds = if bytes.len() > 100_000 { 6 } else { 300 };
+    for round in 0..rounds {
         let mut changed = body.to_vec();
         let places = changed.len() - start;
-        let at = start + if round < 200 { round % places.min(200) } else { random.below(places) };
+        let at = start + if round < rounds / 2 { round * 8 % places.min(150) } else { random.below(places) };
         let claim = [u64::MAX, 1 << 62, 1 << 40, 1 << 31, 1 << 24, 0][random.below(6)].to_le_bytes();
         let room = claim.len().min(changed.len() - at);
         changed[at..at + room].copy_from_slice(&claim[..room]);
@@ -42,7 +43,7 @@ fn check<P: Partial>(honest: &P) {
 #[test]
 fn reading_a_partial_result_takes_at_most_four_times_its_bytes() {
     let _alone = alone();
-    for columns in [1, 3, 60_000] {
+    for columns in [1, 3, 30_000] {
         check(&BasicStatistics::new(columns).unwrap());
         check(&QuantileSketch::new(columns).unwrap());
         check(&Histogram::new(columns, &HistogramBins::uniform(0.0, 1.0, 1).unwrap()).unwrap());

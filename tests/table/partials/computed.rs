@@ -6,7 +6,7 @@ use test_support::{SmallNumber, for_each_element};
 
 /// The division of the rows that the trait's page describes, written again.
 fn pieces(rows: usize, columns: usize, values: usize) -> Vec<(usize, usize)> {
-    let step = if columns == 0 { rows.max(1) } else { (values / columns).max(1).next_power_of_two() };
+    let step = values.checked_div(columns).map_or(rows.max(1), |step| step.max(1).next_power_of_two());
     let starts = (0..rows.max(1)).step_by(step);
     starts.map(|start| (start, rows.min(start + step))).collect()
 }
@@ -43,8 +43,9 @@ fn a_result_is_that_of_its_parts_in_every_layout_and_element_type() {
     fn of_type<T: SmallNumber>() {
         let mut random = Random::new(5);
         for (rows, columns) in [(0, 2), (1, 1), (1, 5), (700, 3), (90, 40)] {
-            let value =
-                |place: usize| T::small(random.below(if place % columns == 0 { CATEGORIES } else { 100 }) as u8);
+            let value = |place: usize| {
+                T::small(random.below(if place.is_multiple_of(columns) { CATEGORIES } else { 100 }) as u8)
+            };
             let values: Vec<T> = (0..rows * columns).map(value).collect();
             let table = HomogenNumericTable::from_array(values, shape(rows, columns)).unwrap();
             let bytes: Vec<_> = LAYOUTS

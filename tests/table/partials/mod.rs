@@ -114,11 +114,11 @@ fn call_all_of_columns(columns: &[ColumnStatistics]) {
 
 impl Tested for BasicStatistics {
     fn question(columns: usize) -> Self {
-        Self::new(columns).unwrap().propagate_nan(columns % 2 == 0)
+        Self::new(columns).unwrap().propagate_nan(columns.is_multiple_of(2))
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        Self::of(table).unwrap().propagate_nan(table.column_count() % 2 == 0)
+        Self::of(table).unwrap().propagate_nan(table.column_count().is_multiple_of(2))
     }
 
     fn rows(&self) -> u64 {
@@ -196,7 +196,7 @@ impl Tested for Histogram {
                 let _ = (column.bins().bin_of(*edge), column.bins().bin_of(edge.next_up()));
             }
         }
-        let _ = (self.column(0), self == self);
+        let _ = (self.column(0), *self == self.clone());
     }
 }
 
