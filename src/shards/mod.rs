@@ -29,6 +29,7 @@ mod writer;
 pub use read::ShardBlocks;
 pub use writer::{ShardWriter, ShardsWriter};
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -149,9 +150,9 @@ impl Shards {
             return Self::read_manifest(path);
         }
         let manifest = path.join(Self::MANIFEST);
-        match manifest.try_exists() {
-            Ok(false) => Self::of_paths(names::in_folder(path)?),
-            _ => Self::read_manifest(&manifest),
+        match manifest.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_paths(names::in_folder(path)?),
+            _ => Self::read_manifest(&manifest), // a link that leads nowhere is an error
         }
     }
 

@@ -134,6 +134,10 @@ fn a_manifest_that_is_a_link_is_that_of_the_folder_where_it_is() {
     shards.append([&paths[1]]).unwrap();
     assert!(link.is_symlink());
     assert_eq!(Shards::open(&data).unwrap().load::<f64>().unwrap().as_slice().unwrap(), [0.0, 1.0, 2.0]);
+    // A manifest that is gone is not the same as none.
+    std::os::unix::fs::symlink("nowhere.ntm", folder.path().join("shards.ntm")).unwrap();
+    counting(0, 1, 1).save_with(folder.path().join("a.ntb"), fast()).unwrap();
+    assert!(matches!(Shards::open(folder.path()), Err(Error::Io { .. })));
     // A folder reached by a link is the folder.
     std::os::unix::fs::symlink("data", folder.path().join("other")).unwrap();
     shards.save_manifest(folder.path().join("other/again.ntm")).unwrap();
