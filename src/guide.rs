@@ -9,6 +9,7 @@
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
 //! | [`many_files`] | How do I keep a table in many files? |
 //! | [`compute_statistics`] | How do I compute statistics? |
+//! | [`learn_from_many_files`] | How do I learn from many files? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
@@ -38,6 +39,7 @@ macro_rules! links {
 [stream-a-large-file]: crate::guide::stream_a_large_file
 [many-files]: crate::guide::many_files
 [compute-statistics]: crate::guide::compute_statistics
+[learn-from-many-files]: crate::guide::learn_from_many_files
 [write-a-kernel]: crate::guide::write_a_kernel
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
@@ -96,6 +98,7 @@ pages! {
     stream_a_large_file "how-do-i/stream-a-large-file.md"
     many_files "how-do-i/many-files.md"
     compute_statistics "how-do-i/compute-statistics.md"
+    learn_from_many_files "how-do-i/learn-from-many-files.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"

@@ -18,7 +18,9 @@ use crate::table::NumericTable;
 /// several threads, processes or machines. It is sent between them, and kept, as bytes.
 ///
 /// [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance), [`Histogram`](crate::Histogram),
-/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results. For one
+/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results, and so are
+/// [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep), [`LinearRegression`](crate::LinearRegression) and
+/// [`NaiveBayes`](crate::NaiveBayes). For one
 /// of your own, derive serde's traits and say how rows are added and how two results become one:
 ///
 /// ```

@@ -29,10 +29,10 @@ DAAL_PROGRAM = PEERS / "daal_bench"
 README = HERE.parent / "README.md"
 COST = ROOT / "docs" / "cost.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
-PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow"]
+PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow", "scikit-learn"]
 NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # or as they are
 NAMES |= {package: package for package in PACKAGES[4:]}
-ORDER = ["daal", "numpy", "polars", "pyarrow", "pandas"]  # the order of the peers in a row
+ORDER = ["daal", "numpy", "scikit-learn", "polars", "pyarrow", "pandas"]  # the order of the peers in a row
 ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "memcpy"]
 ORDER += ["plain write", "plain read"]
 CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock; as peers
@@ -189,6 +189,9 @@ def all_rows():
     rows |= {job: [faster(1.5, "numpy"), faster(1.5, "polars")] for job in chosen}
     rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128, 1024)}
     rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy")]}
+    rows |= {f"learning/gram_matrix/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
+    steps = [f"learning/k_means_step/f32/16_columns/{n}_clusters" for n in (8, 100)]
+    rows |= {job: [faster(1.0, "scikit-learn")] for job in steps}
     return rows
 
 

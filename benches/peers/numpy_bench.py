@@ -1,5 +1,5 @@
 """Times NumPy at the jobs that ours/ times, by the same rules: see ours/measure.rs; and, for CSV files, polars and
-pyarrow, and pandas if it is installed.
+pyarrow, and pandas if it is installed; and, for k-means, scikit-learn.
 
 Prints a line `job<TAB>peer<TAB>seconds` for each. Results are checked before anything is timed. Arguments are parts of
 the names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
@@ -331,6 +331,45 @@ def quartiles():
         report([job], run)
 
 
+def gram_matrix():
+    for rows, columns in ((1 << 20, 16), (200_000, 128)):
+        job = f"learning/gram_matrix/f64/{columns}_columns"
+        if wanted(job):
+            table = statistics_value(1000 if QUICK else rows, columns)
+            run = lambda: table.T @ table
+            expected = (table[:, 0] * table[:, columns - 1]).sum()
+            if abs(run()[columns - 1, 0] / expected - 1) > 1e-12:
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run)
+
+
+def k_means_step():
+    """Times the function that scikit-learn's `KMeans` calls for each step, without what it does before and after."""
+    try:
+        from sklearn.cluster._k_means_lloyd import lloyd_iter_chunked_dense
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return
+    for clusters in (8, 100):
+        job = f"learning/k_means_step/f32/16_columns/{clusters}_clusters"
+        if not wanted(job):
+            continue
+        table = statistics_value(1000 if QUICK else 1 << 20, 16).astype(np.float32)
+        centers, new = table[:clusters].copy(), np.zeros((clusters, 16), np.float32)
+        weights, rows = np.zeros(clusters, np.float32), np.ones(len(table), np.float32)
+        labels, shift = np.full(len(table), -1, np.int32), np.zeros(clusters, np.float32)
+        threads = len(os.sched_getaffinity(0))
+        run = lambda: lloyd_iter_chunked_dense(table, rows, centers, new, weights, labels, shift, threads)
+        with threadpool_limits(1, "blas"):  # as `KMeans` does: it cuts the rows itself
+            run()
+            some = table[:: len(table) // 100].astype(np.float64)
+            distances = ((some[:, None] - centers[None].astype(np.float64)) ** 2).sum(axis=2)
+            found = distances[np.arange(len(some)), labels[:: len(table) // 100]]
+            if not np.allclose(found, distances.min(axis=1), rtol=1e-3, atol=1):
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run, "scikit-learn")
+
+
 for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):
     reused(*pair.split())
 columns_at_once()
@@ -341,6 +380,8 @@ surgery()
 csv_files()
 covariance()
 quartiles()
+gram_matrix()
+k_means_step()
 for job in (save, load, map_first_row, stream_write, stream_read, npy_files):
     with tempfile.TemporaryDirectory() as folder:  # removed before the disk is busy with it
         job(pathlib.Path(folder, "table.npy"))

@@ -8,6 +8,7 @@
 mod csv;
 mod files;
 mod kinds;
+mod learning;
 mod measure;
 mod memory_copy;
 mod npy;
@@ -39,6 +40,7 @@ fn main() -> Result<(), numeric_table::Error> {
     csv::run(&mut bench)?;
     npy::run(&mut bench)?;
     statistics::run(&mut bench)?;
+    learning::run(&mut bench)?;
     bench.finish();
     Ok(())
 }

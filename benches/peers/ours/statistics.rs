@@ -15,7 +15,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
 }
 
 /// The value at a row and a column, for which columns are neither equal nor independent.
-fn value(row: usize, column: usize) -> f64 {
+pub(crate) fn value(row: usize, column: usize) -> f64 {
     ((row * 7 + row * column * 3 + column) % 251) as f64 * 0.99
 }
 
