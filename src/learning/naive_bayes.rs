@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -228,10 +229,10 @@ impl NaiveBayes {
         check_counts(before, row, 0)?;
         check_counts(after, row, by + 1)?;
         let class = class as usize;
-        if !found.contains_key(&class) {
-            found.insert(class, (0, filled(self.feature_count(), Sum::default())?));
-        }
-        let Some((rows, sums)) = found.get_mut(&class) else { return Ok(()) };
+        let (rows, sums) = match found.entry(class) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert((0, filled(self.feature_count(), Sum::default())?)),
+        };
         *rows += 1;
         sums.iter_mut().zip(before.iter().chain(after)).for_each(|(sum, &value)| sum.add(value));
         Ok(())

@@ -34,7 +34,7 @@ pub struct NaiveBayesModel {
 
 impl NaiveBayesModel {
     pub(super) fn new(features: usize, rows: &[u64], sum: impl Fn(usize) -> f64, alpha: f64) -> Result<Self> {
-        if !(alpha >= 0.0 && alpha < f64::INFINITY) {
+        if !(0.0..f64::INFINITY).contains(&alpha) {
             let allowed = "0 or a finite number above it is needed";
             return Err(Error::ParameterOutOfRange { name: "alpha", value: alpha, allowed });
         }

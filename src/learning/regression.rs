@@ -164,7 +164,7 @@ impl LinearRegression {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn solve_ridge(&self, lambda: f64) -> Result<RegressionModel> {
-        if !(lambda >= 0.0 && lambda < f64::INFINITY) {
+        if !(0.0..f64::INFINITY).contains(&lambda) {
             let allowed = "0 or a finite number above it is needed";
             return Err(Error::ParameterOutOfRange { name: "lambda", value: lambda, allowed });
         }

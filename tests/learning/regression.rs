@@ -140,9 +140,9 @@ fn linear_functions_of_many_features_and_targets_are_found_and_predicted() {
         let coefficients = model.coefficients().unwrap();
         for (target, weights) in weights.iter().enumerate() {
             assert!((model.intercepts()[target] - weights[features]).abs() < 1e-6);
-            for feature in 0..features {
+            for (feature, weight) in weights[..features].iter().enumerate() {
                 let found = coefficients.value::<f64>(target, feature).unwrap();
-                assert!((found - weights[feature]).abs() < 1e-9, "{found} {}", weights[feature]);
+                assert!((found - weight).abs() < 1e-9, "{found} {weight}");
             }
         }
         let asked = table.as_dyn().select_columns(..features).unwrap();
