@@ -56,8 +56,8 @@ pub(super) enum Check {
 }
 
 impl Shards {
-    /// Opens a file, and compares it with what is known of it: O(columns), and with the values 4 bytes for each of their
-    /// checksums.
+    /// Opens a file, and compares it with what is known of it: O(columns), and with the values 4 bytes for each of
+    /// their checksums.
     ///
     /// # Errors
     /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`];

@@ -1,7 +1,7 @@
 //! The file that lists the files of a table: written whole or not at all, read without opening them.
 //!
-//! The bytes are listed in `README.md`. Decoding trusts nothing: what is allocated is at most a few times the size of the
-//! manifest, which has a limit.
+//! The bytes are listed in `README.md`. Decoding trusts nothing: what is allocated is at most a few times the size of
+//! the manifest, which has a limit.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -65,9 +65,9 @@ impl Shards {
     /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; with the path of a file that is not in the folder of the manifest or a folder in it, or
-    /// whose path is not UTF-8, or that is there twice; [`Error::Format`] if the manifest would be larger than 1 GiB;
-    /// [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`; with the path of a file that is not in the folder of the manifest or a folder in it,
+    /// or whose path is not UTF-8, or that is there twice; [`Error::Format`] if the manifest would be larger than 1
+    /// GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -98,13 +98,14 @@ impl Shards {
     ///
     /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
     /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
-    /// file `.shards.ntm.lock` beside the manifest, which stays there.) Afterwards the table is what the manifest lists.
+    /// file `.shards.ntm.lock` beside the manifest, which stays there.) Afterwards the table is what the manifest
+    /// lists.
     ///
     /// Cost: O(files x columns) for the new ones, and the manifest is read and written.
     ///
     /// # Errors
-    /// Those of [`of_files`](Self::of_files) and of [`save_manifest`](Self::save_manifest): a file that is in the manifest
-    /// already is an error. Table and manifest are unchanged then.
+    /// Those of [`of_files`](Self::of_files) and of [`save_manifest`](Self::save_manifest): a file that is in the
+    /// manifest already is an error. Table and manifest are unchanged then.
     ///
     /// # Examples
     /// ```

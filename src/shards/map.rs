@@ -12,8 +12,8 @@ impl Shards {
     /// Maps all files as one table of any kind of access: O(shards x columns), whatever the number of rows. Blocks that
     /// lie in one file are borrowed from it, without a copy; those across files are copied.
     ///
-    /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared with
-    /// what is known of it; a file of another kind of table is loaded. Checksums of values are not compared:
+    /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared
+    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared:
     /// [`verify`](Self::verify) does that.
     ///
     /// # Errors
@@ -53,8 +53,9 @@ impl Shards {
         RowMergedNumericTable::new(tables)
     }
 
-    /// Computes what [`reduce`](Self::reduce) computes, with the same bits where the result does not depend on the layout
-    /// of the rows that it is given, from files that are mapped while they are worked on: values are not copied first.
+    /// Computes what [`reduce`](Self::reduce) computes, with the same bits where the result does not depend on the
+    /// layout of the rows that it is given, from files that are mapped while they are worked on: values are not copied
+    /// first.
     ///
     /// # Errors
     /// Those of [`reduce`](Self::reduce).
@@ -71,7 +72,10 @@ impl Shards {
     /// # impl Partial for Rows {
     /// #     const NAME: &'static str = "rows";
     /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
-    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> { self.0 += rows.shape().rows as u64; Ok(()) }
+    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    /// #         self.0 += rows.shape().rows as u64;
+    /// #         Ok(())
+    /// #     }
     /// #     fn merge(&mut self, other: &Self) -> Result<()> { self.0 += other.0; Ok(()) }
     /// # }
     /// # let folder = tempfile::tempdir()?;

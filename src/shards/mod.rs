@@ -49,15 +49,15 @@ const FILES_AT_ONCE: usize = 64;
 /// A table as many table files, [`.ntb`](crate::TableWriter), end to end: for tables larger than memory, written by
 /// several programs at once, or larger than a file should be.
 ///
-/// The files have the same columns: element types, names, feature types and categories. They may differ in the number of
-/// rows, which may be 0, in layout, and in the kind of table. They are listed by a folder, a pattern, the caller, or a
-/// **manifest**: a file that says which files the table consists of, and what each of them is, so that a table of 10,000
-/// files opens by reading one, a file that was replaced is an error that names it, and rows are added by many files at
-/// once or not at all. `src/shards/README.md` describes it byte by byte.
+/// The files have the same columns: element types, names, feature types and categories. They may differ in the number
+/// of rows, which may be 0, in layout, and in the kind of table. They are listed by a folder, a pattern, the caller, or
+/// a **manifest**: a file that says which files the table consists of, and what each of them is, so that a table of
+/// 10,000 files opens by reading one, a file that was replaced is an error that names it, and rows are added by many
+/// files at once or not at all. `src/shards/README.md` describes it byte by byte.
 ///
-/// Opening keeps no file open. A file is opened when its rows are wanted, and compared with what is known of it. Files of
-/// homogeneous tables are read in pieces; one of [another kind](crate::guide::choose_a_kind_of_table) is loaded whole,
-/// when its turn comes.
+/// Opening keeps no file open. A file is opened when its rows are wanted, and compared with what is known of it. Files
+/// of homogeneous tables are read in pieces; one of [another kind](crate::guide::choose_a_kind_of_table) is loaded
+/// whole, when its turn comes.
 ///
 /// # Examples
 /// ```
@@ -123,15 +123,15 @@ impl Shards {
     pub const MANIFEST: &'static str = "shards.ntm";
 
     /// Opens a manifest, or a folder: by its manifest, which is named [`shards.ntm`](Self::MANIFEST), and if there is
-    /// none, all of its files whose names end with `.ntb` and do not begin with a dot, in the order of the bytes of their
-    /// names.
+    /// none, all of its files whose names end with `.ntb` and do not begin with a dot, in the order of the bytes of
+    /// their names.
     ///
-    /// From a manifest no other file is opened: O(shards). From a folder, every file is: O(shards x columns), in parallel
-    /// if there are many. Saves that were interrupted leave files in a folder that are not taken for shards.
+    /// From a manifest no other file is opened: O(shards). From a folder, every file is: O(shards x columns), in
+    /// parallel if there are many. Saves that were interrupted leave files in a folder that are not taken for shards.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`, also if there are no such files; [`Error::Format`] if the manifest is damaged or none;
-    /// [`Error::OutOfMemory`]; of a folder those of [`of_files`](Self::of_files).
+    /// [`Error::Io`] with `path`, also if there are no such files; [`Error::Format`] if the manifest is damaged or
+    /// none; [`Error::OutOfMemory`]; of a folder those of [`of_files`](Self::of_files).
     ///
     /// # Examples
     /// ```
@@ -183,8 +183,8 @@ impl Shards {
     }
 
     /// Opens all files whose names match a pattern, in the order of the bytes of their names. In the last component of
-    /// the path, `*` stands for any characters, also none, and `?` for one. Names that begin with a dot are matched only
-    /// if the pattern does.
+    /// the path, `*` stands for any characters, also none, and `?` for one. Names that begin with a dot are matched
+    /// only if the pattern does.
     ///
     /// # Errors
     /// Those of [`of_files`](Self::of_files); [`Error::Io`] if no file matches, or the pattern has no last component.
@@ -250,9 +250,9 @@ impl Shards {
         Ok(())
     }
 
-    /// Sets a callback for the progress of each call that reads values. It is called at the beginning, after every piece
-    /// of at most 4 MiB, and at the end, on any of the threads that do the work, but for one call by one thread at a
-    /// time.
+    /// Sets a callback for the progress of each call that reads values. It is called at the beginning, after every
+    /// piece of at most 4 MiB, and at the end, on any of the threads that do the work, but for one call by one thread
+    /// at a time.
     ///
     /// # Examples
     /// ```
@@ -262,8 +262,8 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(folder.path().join("part-0.ntb"))?;
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();
-    /// let shards = Shards::open(folder.path())?.on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
-    /// shards.verify()?;
+    /// let hook = move |progress: numeric_table::Progress| seen.store(progress.done, Ordering::Relaxed);
+    /// Shards::open(folder.path())?.on_progress(hook).verify()?;
     /// assert_eq!(done.load(Ordering::Relaxed), 12); // bytes of values
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -112,8 +112,8 @@ impl Shards {
         self.gather(0..self.row_count(), Check::Values)
     }
 
-    /// Iterates over all rows in blocks of `rows_per_block`, also across the ends of files, in one buffer that is reused
-    /// for every block. The last block may be shorter.
+    /// Iterates over all rows in blocks of `rows_per_block`, also across the ends of files, in one buffer that is
+    /// reused for every block. The last block may be shorter.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].

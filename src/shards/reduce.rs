@@ -1,7 +1,7 @@
 //! Partial results of all rows: of each file in pieces, merged in the order of the rows.
 //!
-//! The rows of a file are divided as [`Partial::compute`] divides those of a table, by their number alone; the results of
-//! these parts are merged in their order into that of the file, and those of the files in theirs. So it is the same,
+//! The rows of a file are divided as [`Partial::compute`] divides those of a table, by their number alone; the results
+//! of these parts are merged in their order into that of the file, and those of the files in theirs. So it is the same,
 //! whoever computes which part, and when.
 
 use std::ops::Range;
@@ -53,12 +53,12 @@ impl Shards {
     ///
     /// It is the result of each file, as [`reduce_shard`](Self::reduce_shard) computes it, merged in the order of the
     /// files, those of each of the [`runs`](Self::runs) first: **the same bits for any number of threads**, and for any
-    /// number of programs among which files are divided.
-    /// (For other files of the same rows, or for one table, it is another sum of the same numbers, and may differ in the
-    /// last digits.)
+    /// number of programs among which files are divided. (For other files of the same rows, or for one table, it is
+    /// another sum of the same numbers, and may differ in the last digits.)
     ///
-    /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread; files that are
-    /// not homogeneous are loaded whole. Checksums of the values are not computed: [`verify`](Self::verify) does that.
+    /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread; files that
+    /// are not homogeneous are loaded whole. Checksums of the values are not computed: [`verify`](Self::verify) does
+    /// that.
     ///
     /// # Errors
     /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of
@@ -123,7 +123,10 @@ impl Shards {
     /// # impl Partial for Rows {
     /// #     const NAME: &'static str = "rows";
     /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
-    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> { self.0 += rows.shape().rows as u64; Ok(()) }
+    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    /// #         self.0 += rows.shape().rows as u64;
+    /// #         Ok(())
+    /// #     }
     /// #     fn merge(&mut self, other: &Self) -> Result<()> { self.0 += other.0; Ok(()) }
     /// # }
     /// # let folder = tempfile::tempdir()?;

@@ -8,9 +8,9 @@ use crate::base::progress::Meter;
 
 impl Shards {
     /// Checks all files without keeping their content in memory: that each is the one that the manifest means, or that
-    /// was opened, and every checksum, as [`verify`](crate::verify) does. In parallel; if several files are damaged, the
-    /// error is about the first of them. Returns whether all files have checksums of values; if not, damage to the values
-    /// of the others cannot be detected.
+    /// was opened, and every checksum, as [`verify`](crate::verify) does. In parallel; if several files are damaged,
+    /// the error is about the first of them. Returns whether all files have checksums of values; if not, damage to the
+    /// values of the others cannot be detected.
     ///
     /// # Errors
     /// [`Error::ShardChanged`](crate::Error::ShardChanged) if a file was replaced by another one;

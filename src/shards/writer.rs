@@ -30,8 +30,8 @@ const LAST: usize = 999_999;
 /// files, and no manifest; started again, it replaces them.
 ///
 /// **Several programs** write into one folder with a writer each, of other numbers, and do not call `finish`: when all
-/// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To a
-/// table that exists, files are added by [`Shards::append`].
+/// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To
+/// a table that exists, files are added by [`Shards::append`].
 ///
 /// # Examples
 /// ```
@@ -81,8 +81,8 @@ fn locked(states: &States) -> MutexGuard<'_, BTreeMap<usize, State>> {
 }
 
 impl<T: Element> ShardsWriter<T> {
-    /// Creates the folder, if there is none, for files of `columns` columns, described by a dictionary; without one, they
-    /// are continuous and have no names.
+    /// Creates the folder, if there is none, for files of `columns` columns, described by a dictionary; without one,
+    /// they are continuous and have no names.
     ///
     /// # Errors
     /// [`Error::Io`] with `folder`, also if the folder has a manifest: its table stays as it is;
