@@ -20,12 +20,12 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// One step of k-means: rows are dealt out to the nearest of some centroids, and the means of these clusters are the
 /// centroids of the next step (Lloyd's algorithm).
 ///
-/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of many files, are merged. Everything is
-/// computed in `f64`; values of other types are converted, exactly except for 64-bit integers beyond 2^53. Squared
-/// distances are sums of squared differences, not differences of large products: they have an error of some units in the
-/// last place for each column, however small they are beside the values. Of centroids that are equally near, the first
-/// takes the row. Sums of rows, and the inertia, are added up in blocks, and what rounding takes from the sums of blocks
-/// is kept.
+/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of many
+/// files, are merged. Everything is computed in `f64`; values of other types are converted, exactly except for 64-bit
+/// integers beyond 2^53. Squared distances are sums of squared differences, not differences of large products: they have
+/// an error of some units in the last place for each column, however small they are beside the values. Of centroids that
+/// are equally near, the first takes the row. Sums of rows, and the inertia, are added up in blocks, and what rounding
+/// takes from the sums of blocks is kept.
 ///
 /// A row with a NaN or an infinity belongs to no cluster: it is counted apart, in [`left_out`](Self::left_out). A cluster
 /// without rows keeps its centroid; DAAL moves it to the row that is farthest off.

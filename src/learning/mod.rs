@@ -1,7 +1,8 @@
 //! What DAAL's distributed algorithms compute of some rows at a time: results that are merged, and models of them.
 //!
 //! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest`), naive Bayes
-//! (`naive_bayes`), and linear regression by normal equations (`regression`, solved in `cholesky`). Moments, covariances, Gram matrices and groups are in [`crate::statistics`].
+//! (`naive_bayes`), and linear regression by normal equations (`regression`, solved in `cholesky`). Moments,
+//! covariances, Gram matrices and groups are in [`crate::statistics`].
 //!
 //! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first, and
 //! then added, so that a call that fails adds nothing. Sums of many rows keep what rounding takes from them (`sum`).

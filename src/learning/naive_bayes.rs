@@ -23,9 +23,10 @@ use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
 /// such as those of words in a text, or weights that are added up like counts. A negative value, a NaN or an infinity is
 /// an error that names the row and the column, and so is a class that there is not; nothing is added then.
 ///
-/// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged. Sums are computed in `f64`, and what
-/// rounding takes from them is kept: whole numbers are exact up to 2^53. Values of other types are converted, exactly
-/// except for 64-bit integers beyond 2^53. Cells of sparse tables are read as what they are, zeros included.
+/// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged.
+/// Sums are computed in `f64`, and what rounding takes from them is kept: whole numbers are exact up to 2^53. Values of
+/// other types are converted, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables are read as what
+/// they are, zeros included.
 ///
 /// Cost: O(rows * columns); memory: 16 bytes for each class and feature, and as much for each class among the rows of a
 /// call.

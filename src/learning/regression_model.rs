@@ -164,8 +164,8 @@ impl RegressionModel {
     /// targets of its row NaN or infinite.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the table has another number of columns than there are features; those of reading the
-    /// table; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the table has another number of columns
+    /// than there are features; those of reading the table; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
