@@ -1,0 +1,56 @@
+//! Errors that all processes return, when one of them has failed.
+
+use mpi::traits::*;
+use numeric_table::{Error, Result};
+
+use crate::wire::{receive_bytes, send_bytes};
+
+pub(crate) const TAG: mpi::Tag = 7341;
+
+/// A process has failed; the others return this.
+#[derive(Debug, thiserror::Error)]
+#[error("rank {rank} failed: {message}")]
+pub struct RankError {
+    /// The rank of the process in the communicator.
+    pub rank: i32,
+    /// Its error.
+    pub message: String,
+}
+
+impl RankError {
+    pub(crate) fn error(rank: i32, message: &str) -> Error {
+        Error::other(Self { rank, message: message.to_owned() })
+    }
+}
+
+/// Returns what a process has, if all processes have something; otherwise its own error, or that of the first rank that
+/// failed. Collective.
+pub(crate) fn all_or_none<C: Communicator, T>(world: &C, mine: Result<T>) -> Result<T> {
+    let (rank, size) = (world.rank(), world.size());
+    let mut flags = vec![0_u8; size as usize];
+    world.all_gather_into(&u8::from(mine.is_err()), &mut flags[..]);
+    let Some(failed) = flags.iter().position(|&flag| flag != 0) else { return mine };
+    let failed = failed as i32;
+    let text = mine.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    if rank == failed {
+        (0..size).filter(|&other| other != failed).for_each(|other| {
+            send_bytes(&world.process_at_rank(other), TAG, text.as_bytes());
+        });
+        return mine;
+    }
+    let message = receive_bytes(&world.process_at_rank(failed), TAG);
+    mine?;
+    Err(RankError::error(failed, &String::from_utf8_lossy(&message?)))
+}
+
+/// Broadcasts bytes from a rank. Collective.
+pub(crate) fn broadcast<C: Communicator>(world: &C, root: i32, bytes: Option<Vec<u8>>) -> Result<Vec<u8>> {
+    if world.rank() == root {
+        let bytes = bytes.unwrap_or_default();
+        (0..world.size()).filter(|&other| other != root).for_each(|other| {
+            send_bytes(&world.process_at_rank(other), TAG, &bytes);
+        });
+        return Ok(bytes);
+    }
+    receive_bytes(&world.process_at_rank(root), TAG)
+}

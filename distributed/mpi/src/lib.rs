@@ -1,0 +1,42 @@
+//! Tables of numbers on many processes, through MPI.
+//!
+//! * [`reduce`]: a [`Partial`](numeric_table::Partial) result of all rows of [`Shards`](numeric_table::Shards), each
+//!   shard by one of the processes, merged in the order of the shards: the same bits as
+//!   [`Shards::reduce`](numeric_table::Shards::reduce) in one process. With a folder for the results of single shards,
+//!   a job that was killed goes on where it was.
+//! * [`scatter_rows`], [`gather_rows`], [`shift_rows`]: rows of tables from one process to all, from all to one, and
+//!   around a ring, from memory to memory in MPI's own types.
+//!
+//! All of them are collective: every process of the communicator calls them, with arguments that belong together. If one
+//! process fails, all of them return an error, which names its rank, and none waits for ever. (A process that is killed
+//! ends the job, as MPI has it.)
+//!
+//! ```no_run
+//! use mpi::traits::*;
+//! use numeric_table::{BasicStatistics, Shards};
+//! use numeric_table_mpi::{ReduceOptions, reduce};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+//! let shards = Shards::open("measurements")?;
+//! let empty = BasicStatistics::new(shards.shape().columns)?;
+//! let options = ReduceOptions::new().checkpoint("measurements.partial");
+//! if let Some(statistics) = reduce(&universe.world(), &shards, &empty, &options)? {
+//!     println!("{statistics}"); // on rank 0
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod agree;
+mod checkpoint;
+mod reduce;
+mod rows;
+mod threads;
+mod wire;
+
+pub use agree::RankError;
+pub use reduce::{ReduceOptions, reduce, reduce_all};
+pub use rows::{gather_rows, scatter_rows, shift_rows};
+pub use threads::share_cores;
+pub use wire::{Transfer, Wire};

@@ -1,0 +1,267 @@
+//! Partial results of shards, merged in their order.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use mpi::traits::*;
+use numeric_table::{Error, Partial, Result, Shards};
+
+use crate::agree::{RankError, all_or_none, broadcast};
+use crate::checkpoint::{Checkpoint, identity};
+use crate::wire::{receive_bytes, send_bytes};
+
+/// The rank that merges.
+const ROOT: i32 = 0;
+/// Tag of results of runs, of errors, and of ends.
+const ANSWER: mpi::Tag = 7342;
+/// Tag of the order to stop.
+const STOP: mpi::Tag = 7343;
+/// Tag of how it ended.
+const OUTCOME: mpi::Tag = 7344;
+
+/// Largest number of results of one rank that wait at rank 0 for their turn.
+const WINDOW: usize = 4;
+/// How long rank 0 waits before it looks again for what has arrived.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// First bytes of what a rank sends.
+const RESULT: u8 = 0;
+const FAILED: u8 = 1;
+const END: u8 = 2;
+
+/// Options of [`reduce`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct ReduceOptions {
+    checkpoint: Option<PathBuf>,
+}
+
+impl ReduceOptions {
+    /// Creates the default options: nothing is kept.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a folder that all processes see, in which the result of each shard is kept. A job that was killed, and
+    /// runs again with the same shards and the same question, does not compute them again; the result is the same, bit
+    /// for bit. The folder is created if there is none, and stays. One job at a time may use it.
+    pub fn checkpoint(self, folder: impl Into<PathBuf>) -> Self {
+        Self { checkpoint: Some(folder.into()) }
+    }
+}
+
+/// Computes a partial result of all rows of shards: run `i` of shards ([`Shards::runs`]: single ones, unless there are
+/// very many, or results are large) by rank `i % size`, merged by rank 0 in their order. Returns it there, and `None`
+/// elsewhere.
+///
+/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads. Each
+/// process uses rayon's threads ([`share_cores`](crate::share_cores)) and holds one result; rank 0 holds one more.
+///
+/// Source: DAAL's distributed processing: step 1 on local nodes, step 2 on the master node.
+///
+/// # Errors
+/// Those of [`Shards::reduce`] on the rank where they happened, and [`RankError`] (in [`Error::Other`]) on all others.
+/// The first error ends the work of all ranks, after the shards that they are at.
+pub fn reduce<P: Partial, C: Communicator>(
+    world: &C,
+    shards: &Shards,
+    empty: &P,
+    options: &ReduceOptions,
+) -> Result<Option<P>> {
+    let opened = options.checkpoint.as_deref().map(|folder| Checkpoint::open(folder, shards, empty)).transpose();
+    let same = all_or_none(world, opened.and_then(|opened| Ok((opened, question_of(shards, empty)?))));
+    let (checkpoint, question) = same?;
+    let asked = broadcast(world, ROOT, Some(question.clone()));
+    let is_same = asked.and_then(|asked| match asked == question {
+        true => Ok(()),
+        false => Err(Error::other("this rank has other shards or another question than rank 0")),
+    });
+    all_or_none(world, is_same)?;
+    let runs: Vec<_> = shards.runs(empty).collect();
+    let answer = |run: usize| match &checkpoint {
+        Some(folder) => folder.reduce(shards, runs[run].clone(), empty),
+        None => shards.reduce_shards(runs[run].clone(), empty),
+    };
+    match world.rank() {
+        ROOT => merge(world, runs.len(), empty, answer).map(Some),
+        _ => contribute(world, runs.len(), answer).map(|()| None),
+    }
+}
+
+/// Computes a partial result as [`reduce`] does, and returns it on all ranks.
+///
+/// # Errors
+/// Those of [`reduce`].
+pub fn reduce_all<P: Partial, C: Communicator>(
+    world: &C,
+    shards: &Shards,
+    empty: &P,
+    options: &ReduceOptions,
+) -> Result<P> {
+    let found = reduce(world, shards, empty, options)?;
+    let bytes = all_or_none(world, found.as_ref().map(P::to_bytes).transpose())?;
+    let bytes = broadcast(world, ROOT, bytes);
+    all_or_none(world, bytes.and_then(|bytes| found.map_or_else(|| P::from_bytes(&bytes), Ok)))
+}
+
+/// Returns what all ranks must agree about, in bytes.
+fn question_of<P: Partial>(shards: &Shards, empty: &P) -> Result<Vec<u8>> {
+    let mut bytes = empty.empty()?.to_bytes()?;
+    shards.files().for_each(|file| bytes.extend(identity(&file)));
+    Ok(bytes)
+}
+
+/// The work of rank 0: its own runs, on a thread of their own, and the results of all, in their order.
+fn merge<P: Partial, C: Communicator>(
+    world: &C,
+    count: usize,
+    empty: &P,
+    answer: impl Fn(usize) -> Result<P> + Sync,
+) -> Result<P> {
+    let (size, is_stopped) = (world.size() as usize, AtomicBool::new(false));
+    let ranks = || (0..size).map(|rank| Rank { has_ended: rank == 0, waiting: VecDeque::new() });
+    let mut others = Others { world, ranks: ranks().collect() };
+    let outcome = thread::scope(|scope| {
+        let (sender, own) = sync_channel(WINDOW);
+        let (answer, is_stopped) = (&answer, &is_stopped);
+        scope.spawn(move || {
+            for run in (0..count).step_by(size) {
+                let found = if is_stopped.load(Ordering::Relaxed) { return } else { answer(run) };
+                if sender.send(found).is_err() {
+                    return;
+                }
+            }
+        });
+        let merged = (|| {
+            let mut all = empty.empty()?;
+            for run in 0..count {
+                let found = match run % size {
+                    0 => loop {
+                        match own.recv_timeout(PAUSE) {
+                            Ok(found) => break found?,
+                            Err(RecvTimeoutError::Timeout) => others.receive()?,
+                            Err(RecvTimeoutError::Disconnected) => {
+                                return Err(Error::other("the work of rank 0 ended early"));
+                            }
+                        }
+                    },
+                    rank => others.next::<P>(rank)?,
+                };
+                all.merge(&found)?;
+            }
+            Ok(all)
+        })();
+        is_stopped.store(merged.is_err(), Ordering::Relaxed);
+        merged
+    });
+    others.close(outcome)
+}
+
+/// A rank that sends results to rank 0.
+struct Rank {
+    /// What has arrived before its turn.
+    waiting: VecDeque<Vec<u8>>,
+    /// Whether nothing more will arrive.
+    has_ended: bool,
+}
+
+/// All ranks; of rank 0 nothing arrives.
+struct Others<'w, C> {
+    world: &'w C,
+    ranks: Vec<Rank>,
+}
+
+impl<C: Communicator> Others<'_, C> {
+    /// Receives what has arrived: of each rank, as many results as may wait. The others stay where they are, and their
+    /// ranks wait to be rid of them.
+    fn receive(&mut self) -> Result<()> {
+        for (number, rank) in self.ranks.iter_mut().enumerate() {
+            let source = self.world.process_at_rank(number as i32);
+            while !rank.has_ended && rank.waiting.len() < WINDOW && source.immediate_probe_with_tag(ANSWER).is_some() {
+                let bytes = receive_bytes(&source, ANSWER)?;
+                match bytes.first() {
+                    Some(&END) => rank.has_ended = true,
+                    _ => rank.waiting.push_back(bytes),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the next result of a rank.
+    fn next<P: Partial>(&mut self, number: usize) -> Result<P> {
+        loop {
+            self.receive()?;
+            let rank = &mut self.ranks[number];
+            let name = number as i32;
+            match rank.waiting.pop_front().as_deref().map(<[u8]>::split_first) {
+                Some(Some((&RESULT, answer))) => return P::from_bytes(answer),
+                Some(Some((_, text))) => return Err(RankError::error(name, &String::from_utf8_lossy(text))),
+                Some(None) => return Err(RankError::error(name, "it sent nothing")),
+                None if rank.has_ended => return Err(RankError::error(name, "it ended before its work was done")),
+                None => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Waits until all ranks have come to their end, and tells them how it was.
+    fn close<P>(self, outcome: Result<P>) -> Result<P> {
+        let others = || (1..self.world.size()).map(|rank| self.world.process_at_rank(rank));
+        if outcome.is_err() {
+            others().for_each(|other| other.send_with_tag(&0_u8, STOP));
+        }
+        for (other, rank) in others().zip(&self.ranks[1..]) {
+            let is_end = |bytes: Result<Vec<u8>>| bytes.is_ok_and(|bytes| bytes.first() == Some(&END));
+            while !rank.has_ended && !is_end(receive_bytes(&other, ANSWER)) {}
+        }
+        let mut end = Vec::from([u8::from(outcome.is_err())]);
+        if let Err(error) = &outcome {
+            let failed = match error {
+                Error::Other { source } => source.downcast_ref::<RankError>(),
+                _ => None,
+            };
+            end.extend(failed.map_or(ROOT, |failed| failed.rank).to_le_bytes());
+            end.extend(failed.map_or_else(|| error.to_string(), |failed| failed.message.clone()).bytes());
+        }
+        others().for_each(|other| send_bytes(&other, OUTCOME, &end));
+        outcome
+    }
+}
+
+/// The work of any other rank.
+fn contribute<P: Partial, C: Communicator>(world: &C, count: usize, answer: impl Fn(usize) -> Result<P>) -> Result<()> {
+    let root = world.process_at_rank(ROOT);
+    let mut own = Ok(());
+    for run in (world.rank() as usize..count).step_by(world.size() as usize) {
+        if root.immediate_probe_with_tag(STOP).is_some() {
+            break;
+        }
+        let (kind, content) = match answer(run).and_then(|answer| answer.to_bytes()) {
+            Ok(bytes) => (RESULT, bytes),
+            Err(error) => {
+                let text = error.to_string().into_bytes();
+                own = Err(error);
+                (FAILED, text)
+            }
+        };
+        send_bytes(&root, ANSWER, &[&[kind][..], &content].concat());
+        if own.is_err() {
+            break;
+        }
+    }
+    send_bytes(&root, ANSWER, &[END]);
+    let outcome = receive_bytes(&root, OUTCOME)?;
+    match outcome.split_first() {
+        Some((1, failure)) => {
+            root.receive_with_tag::<u8>(STOP); // whether or not it came in time
+            own?;
+            let (rank, text) = failure.split_first_chunk().unwrap_or((&[0; 4], &[]));
+            Err(RankError::error(i32::from_le_bytes(*rank), &String::from_utf8_lossy(text)))
+        }
+        _ => own,
+    }
+}

@@ -1,0 +1,223 @@
+//! Rows that move between processes, from memory to memory.
+
+use mpi::Tag;
+use mpi::request::scope;
+use mpi::traits::*;
+use numeric_table::prelude::*;
+use numeric_table::{Array, Error, Result};
+
+use crate::agree::{all_or_none, broadcast};
+use crate::wire::{MOST, Transfer, Wire, receive, receive_bytes, send, send_bytes};
+
+/// Tag of values.
+const ROWS: Tag = 7344;
+/// Tag of what describes them.
+const HEAD: Tag = 7345;
+
+/// A table of columns and no rows, and the number of rows that it stands for.
+struct Head<T: Element> {
+    rows: usize,
+    table: HomogenNumericTable<T>,
+}
+
+impl<T: Transfer> Head<T> {
+    fn of(table: &HomogenNumericTable<T>) -> Result<Self> {
+        Ok(Self { rows: table.row_count(), table: table.slice_rows(0..0)? })
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = self.table.to_bytes()?;
+        bytes.extend((self.rows as u64).to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (table, rows) =
+            bytes.split_last_chunk::<8>().ok_or_else(|| Error::other("this is no description of rows"))?;
+        let rows = usize::try_from(u64::from_le_bytes(*rows)).map_err(Error::other)?;
+        Ok(Self { rows, table: HomogenNumericTable::from_bytes(table)? })
+    }
+
+    /// Creates an array for so many rows.
+    fn room(&self, rows: usize) -> Result<Array<T>> {
+        let shape = Shape { rows, columns: self.table.column_count() };
+        Array::zeros(shape.element_count()?)
+    }
+
+    /// Creates a table of so many rows, which have arrived.
+    fn into_table(self, rows: usize, values: Array<T>) -> Result<HomogenNumericTable<T>> {
+        let shape = Shape { rows, columns: self.table.column_count() };
+        HomogenNumericTable::from_array(values, shape)?.described_by(self.table.dictionary().clone())
+    }
+}
+
+/// Returns which of `rows` rows a rank has: as many as any other, or one more.
+fn share(rows: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
+    let (each, rest) = (rows / size, rows % size);
+    let start = each * rank + rank.min(rest);
+    start..start + each + usize::from(rank < rest)
+}
+
+/// Divides the rows of a table that `root` has among all processes, itself included: consecutive rows in the order of
+/// the ranks, as many for each, or one more for the first ones. The other processes pass `None`. Collective.
+///
+/// The parts are row-major tables with the dictionary of the whole. Values go from the table's memory to that of the
+/// parts, in their own MPI type; of a column-major table, a copy of one part at a time is made.
+///
+/// # Errors
+/// [`Error::Other`] if `root` passes `None`; those of reading the table; [`Error::OutOfMemory`] of any process;
+/// [`RankError`](crate::RankError) on the processes that did not fail.
+pub fn scatter_rows<T: Transfer, C: Communicator>(
+    world: &C,
+    root: i32,
+    table: Option<&HomogenNumericTable<T>>,
+) -> Result<HomogenNumericTable<T>> {
+    let (rank, size) = (world.rank() as usize, world.size() as usize);
+    let described = match table {
+        Some(table) if world.rank() == root => Head::of(table).and_then(|head| head.to_bytes()),
+        None if world.rank() == root => Err(Error::other("the root of a scatter passes a table")),
+        _ => Ok(Vec::new()),
+    };
+    let described = all_or_none(world, described)?;
+    let head = broadcast(world, root, Some(described)).and_then(|bytes| Head::<T>::from_bytes(&bytes));
+    let mine = head.and_then(|head| {
+        let rows = share(head.rows, rank, size);
+        let values = head.room(rows.len())?;
+        Ok((head, rows, values))
+    });
+    let (head, rows, mut values) = all_or_none(world, mine)?;
+    let mut outcome = Ok(());
+    if let Some(table) = table.filter(|_| world.rank() == root) {
+        for other in 0..size {
+            let part = share(head.rows, other, size);
+            match table.rows::<T>(part.clone()) {
+                Ok(block) if other == rank => values.mutable_data()?.copy_from_slice(&block),
+                Ok(block) => send(&world.process_at_rank(other as i32), ROWS, &block),
+                Err(error) => {
+                    // Who waits gets zeros, and the error after them.
+                    outcome = Err(error);
+                    let zeros = vec![T::default(); part.len() * head.table.column_count()];
+                    if other != rank {
+                        send(&world.process_at_rank(other as i32), ROWS, &zeros);
+                    }
+                }
+            }
+        }
+    } else {
+        receive(&world.process_at_rank(root), ROWS, values.mutable_data()?);
+    }
+    all_or_none(world, outcome)?;
+    head.into_table(rows.len(), values)
+}
+
+/// Puts the rows of all processes together in the order of the ranks, in one table at `root`; the others get `None`.
+/// Collective.
+///
+/// The table is row-major, with the dictionary of the rows of `root`; other names, words or numbers of columns are
+/// errors.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if numbers of columns differ; [`Error::Other`] if dictionaries do; those of reading the
+/// rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not fail.
+pub fn gather_rows<T: Transfer, C: Communicator>(
+    world: &C,
+    root: i32,
+    rows: &HomogenNumericTable<T>,
+) -> Result<Option<HomogenNumericTable<T>>> {
+    let (rank, size) = (world.rank(), world.size());
+    let own = Head::of(rows).and_then(|head| Ok((rows.rows::<T>(..)?, head.to_bytes()?, head)));
+    let (block, described, head) = all_or_none(world, own)?;
+    if rank != root {
+        send_bytes(&world.process_at_rank(root), HEAD, &described);
+        all_or_none(world, Ok(()))?;
+        send(&world.process_at_rank(root), ROWS, &block);
+        return Ok(None);
+    }
+    let received: Vec<_> = (0..size)
+        .map(
+            |other| {
+                if other == root { Ok(described.clone()) } else { receive_bytes(&world.process_at_rank(other), HEAD) }
+            },
+        )
+        .collect();
+    let room = (|| {
+        let mut counts = Vec::new();
+        for (other, bytes) in received.into_iter().enumerate() {
+            let found = Head::<T>::from_bytes(&bytes?)?;
+            let (expected, columns) = (head.table.column_count(), found.table.column_count());
+            if expected != columns {
+                return Err(Error::LengthMismatch { expected, found: columns });
+            }
+            if found.table.dictionary() != head.table.dictionary() {
+                return Err(Error::other(format!(
+                    "rank {other} has columns of other names or meanings than rank {root}"
+                )));
+            }
+            counts.push(found.rows);
+        }
+        let all = counts.iter().try_fold(0_usize, |all, &count| all.checked_add(count)).unwrap_or(usize::MAX);
+        Ok((all, head.room(all)?, counts))
+    })();
+    let (all, mut values, counts) = all_or_none(world, room)?;
+    let (mut rest, columns) = (values.mutable_data()?, head.table.column_count());
+    for (other, count) in counts.into_iter().enumerate() {
+        let (part, tail) = rest.split_at_mut(count * columns);
+        match other as i32 == root {
+            true => part.copy_from_slice(&block),
+            false => receive(&world.process_at_rank(other as i32), ROWS, part),
+        }
+        rest = tail;
+    }
+    head.into_table(all, values).map(Some)
+}
+
+/// Sends the rows of each process `by` ranks on, around the ring, and returns those that came: of the rank that is `by`
+/// before. With `by` 1, after as many calls as there are processes every process has seen all rows. Collective, with the
+/// same `by` everywhere.
+///
+/// # Errors
+/// Those of reading the rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not
+/// fail.
+pub fn shift_rows<T: Transfer, C: Communicator>(
+    world: &C,
+    rows: &HomogenNumericTable<T>,
+    by: i32,
+) -> Result<HomogenNumericTable<T>> {
+    let (rank, size) = (world.rank(), world.size());
+    let by = by.rem_euclid(size);
+    let (to, from) = ((rank + by) % size, (rank + size - by) % size);
+    let (to, from) = (world.process_at_rank(to), world.process_at_rank(from));
+    let own = Head::of(rows).and_then(|head| Ok((rows.rows::<T>(..)?, head.to_bytes()?)));
+    let (block, described) = all_or_none(world, own)?;
+    let mut length = 0_u64;
+    exchange(&to, &[described.len() as u64], &from, std::slice::from_mut(&mut length), HEAD);
+    let mut bytes = vec![0; length as usize];
+    exchange(&to, &described, &from, &mut bytes, HEAD);
+    let room = Head::<T>::from_bytes(&bytes).and_then(|head| Ok((head.room(head.rows)?, head)));
+    let (mut values, head) = all_or_none(world, room)?;
+    exchange(&to, &block, &from, values.mutable_data()?, ROWS);
+    let rows = head.rows;
+    head.into_table(rows, values)
+}
+
+/// Sends values to one process while others arrive from another.
+fn exchange<T: Transfer>(to: &impl Destination, sent: &[T], from: &impl Source, received: &mut [T], tag: Tag) {
+    let mut sent = bytemuck::cast_slice::<T, <T as Wire>::Sent>(sent).chunks(MOST);
+    let mut received = bytemuck::cast_slice_mut::<T, <T as Wire>::Sent>(received).chunks_mut(MOST);
+    loop {
+        let (out, into) = (sent.next(), received.next());
+        if out.is_none() && into.is_none() {
+            return;
+        }
+        // What arrives has its place before anybody waits for a place elsewhere.
+        scope(|scope| {
+            let arriving = into.map(|into| from.immediate_receive_into_with_tag(scope, into, tag));
+            if let Some(out) = out {
+                to.send_with_tag(out, tag);
+            }
+            if let Some(arriving) = arriving {
+                arriving.wait_without_status();
+            }
+        });
+    }
+}

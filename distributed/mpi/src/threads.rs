@@ -1,0 +1,17 @@
+//! Cores that processes of one machine share.
+
+use mpi::traits::*;
+
+/// Divides the cores of each machine among its processes: sets rayon's global pool to so many threads. Returns their
+/// number. Collective; call it once, before rayon is used.
+///
+/// `mpirun` binds each process to one core unless it is told `--bind-to none`.
+///
+/// # Errors
+/// Rayon's, if its pool was built before.
+pub fn share_cores<C: Communicator>(world: &C) -> Result<usize, rayon::ThreadPoolBuildError> {
+    let here = world.split_shared(world.rank());
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = (cores / here.size() as usize).max(1);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map(|()| threads)
+}

@@ -1,0 +1,214 @@
+//! Jobs of several processes, against one process: the same bits; and what remains of a job that is killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use numeric_table::prelude::*;
+use numeric_table::{BasicStatistics, Covariance, KMeansStep, LinearRegression, Partial, SaveOptions, Shards};
+
+/// Numbers of processes.
+const RANKS: [usize; 3] = [1, 2, 4];
+
+fn mpirun(ranks: usize, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--bind-to", "none", "--oversubscribe", "-n", &ranks.to_string()]);
+    command.arg(env!("CARGO_BIN_EXE_numeric-table-mpi")).args(arguments);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Waits for a job. One that does not end within two minutes is killed: a test fails, and does not hang.
+fn wait(mut job: Child) -> Output {
+    let begin = Instant::now();
+    while job.try_wait().unwrap().is_none() {
+        if begin.elapsed() > Duration::from_secs(120) {
+            job.kill().unwrap();
+            panic!("the job hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    job.wait_with_output().unwrap()
+}
+
+fn run(ranks: usize, arguments: &[&str]) -> Output {
+    wait(mpirun(ranks, arguments).spawn().unwrap())
+}
+
+/// Shards of unequal lengths, one of them without rows, of values that do not add up exactly.
+fn shards_in(folder: &Path, count: usize) -> Shards {
+    for shard in 0..count {
+        let rows = if shard == 2 { 0 } else { 100 + shard * 37 % 500 };
+        let values = HomogenNumericTable::from_fn(Shape { rows, columns: 6 }, |row, column| {
+            let place = ((shard * 1000 + row) * 6 + column) as u64 + 1;
+            let mixed =
+                place.wrapping_mul(6_364_136_223_846_793_005).rotate_left(29).wrapping_mul(1_442_695_040_888_963_407);
+            (mixed >> 40) as f32 / 1e3 + (column * 1000) as f32
+        });
+        let path = folder.join(format!("part-{shard:04}.ntb"));
+        values.unwrap().save_with(path, SaveOptions::new().durable(false)).unwrap();
+    }
+    Shards::open(folder).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn check<P: Partial>(program: &str, shards: &Shards, folder: &Path, empty: &P) {
+    let expected = shards.reduce(empty).unwrap().to_bytes().unwrap();
+    for ranks in RANKS {
+        let out = folder.join("out");
+        let output = run(ranks, &[program, text(folder), "--out", text(&out)]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(fs::read(&out).unwrap(), expected, "{program} on {ranks} ranks");
+        fs::remove_file(out).unwrap();
+    }
+}
+
+#[test]
+fn rows_of_every_type_move_between_processes() {
+    for ranks in RANKS {
+        let output = run(ranks, &["check"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("all rows arrived, on {ranks} processes\n"));
+    }
+}
+
+#[test]
+fn moments_are_those_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 11);
+    check("moments", &shards, folder.path(), &BasicStatistics::new(6).unwrap());
+}
+
+#[test]
+fn covariances_are_those_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 11);
+    check("covariance", &shards, folder.path(), &Covariance::new(6).unwrap());
+}
+
+#[test]
+fn linear_regressions_are_those_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 11);
+    check("regression", &shards, folder.path(), &LinearRegression::new(5, 1).unwrap());
+}
+
+#[test]
+fn ten_steps_of_k_means_are_those_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 11);
+    let mut step = KMeansStep::new(&shards.load_rows::<f64>(0..8).unwrap()).unwrap();
+    for _ in 1..10 {
+        step = KMeansStep::new(&shards.reduce(&step).unwrap().centroids().unwrap()).unwrap();
+    }
+    check("k-means", &shards, folder.path(), &step);
+}
+
+#[test]
+fn there_may_be_more_processes_than_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 1);
+    check("moments", &shards, folder.path(), &BasicStatistics::new(6).unwrap());
+}
+
+#[test]
+fn a_damaged_shard_ends_the_job_with_an_error_on_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    shards_in(folder.path(), 9).save_manifest(folder.path().join(numeric_table::Shards::MANIFEST)).unwrap();
+    // Shard 5 belongs to rank 1 of 2 and of 4.
+    fs::write(folder.path().join("part-0005.ntb"), b"no table").unwrap();
+    for ranks in RANKS {
+        let output = run(ranks, &["moments", text(folder.path())]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{ranks} ranks");
+        assert!(errors.contains("part-0005.ntb"), "{errors}");
+        assert_eq!(errors.lines().filter(|line| line.starts_with("rank ")).count(), ranks, "{errors}");
+    }
+}
+
+/// The numbers of results that are kept.
+fn kept(folder: &Path) -> usize {
+    let is_kept = |path: PathBuf| path.extension().is_some_and(|extension| extension == "partial");
+    fs::read_dir(folder).map_or(0, |files| files.filter(|file| is_kept(file.as_ref().unwrap().path())).count())
+}
+
+#[test]
+fn a_job_that_was_killed_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 40);
+    let (kept_in, out) = (folder.path().join("kept"), folder.path().join("out"));
+    let arguments = ["slow", text(folder.path()), "--checkpoint", text(&kept_in), "--out", text(&out)];
+    for ranks in [2, 4] {
+        let mut job = mpirun(ranks, &arguments).spawn().unwrap();
+        let mut errors = std::io::BufReader::new(job.stderr.take().unwrap());
+        let killed = process_of_last_rank(&mut errors, ranks);
+        while kept(&kept_in) < 6 {
+            assert!(job.try_wait().unwrap().is_none(), "the job ended too early");
+            thread::sleep(Duration::from_millis(2));
+        }
+        assert!(Command::new("kill").args(["-9", &killed]).status().unwrap().success());
+        let drain = thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+        assert!(!wait(job).status.success() && !out.exists());
+        drain.join().unwrap().unwrap();
+        let before = kept(&kept_in);
+        assert!((6..40).contains(&before), "{before}");
+        let oldest = fs::metadata(kept_in.join("shard-000000000.partial")).unwrap().modified().unwrap();
+
+        // On another number of processes.
+        let output = run(6 - ranks, &arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(kept(&kept_in), 40);
+        let now = fs::metadata(kept_in.join("shard-000000000.partial")).unwrap().modified().unwrap();
+        assert_eq!(now, oldest, "the first shard was computed again");
+        let bytes = fs::read(&out).unwrap();
+        let expected = shards.reduce(&BasicStatistics::new(6).unwrap()).unwrap().to_bytes().unwrap();
+        // The same state; the name in front of it and the checksum after it are others.
+        let state = |bytes: &[u8], name: &str| bytes[24 + name.len()..bytes.len() - 4].to_vec();
+        assert_eq!(state(&bytes, "slow-moments"), state(&expected, BasicStatistics::NAME));
+        fs::remove_file(&out).unwrap();
+        fs::remove_dir_all(&kept_in).unwrap();
+    }
+}
+
+fn process_of_last_rank(errors: &mut impl std::io::BufRead, ranks: usize) -> String {
+    let start = format!("rank {} is process ", ranks - 1);
+    let mut line = String::new();
+    while errors.read_line(&mut line).unwrap() > 0 {
+        if let Some(process) = line.strip_prefix(&start) {
+            return process.trim().to_owned();
+        }
+        line.clear();
+    }
+    panic!("the last rank has not said what process it is");
+}
+
+#[test]
+fn kept_results_of_other_shards_and_questions_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = shards_in(folder.path(), 5);
+    let (kept_in, out) = (folder.path().join("kept"), folder.path().join("out"));
+    let program =
+        |name| [name, text(folder.path()), "--checkpoint", text(&kept_in), "--out", text(&out)].map(str::to_owned);
+    let run = |name| {
+        let arguments = program(name);
+        let output = run(2, &arguments.each_ref().map(String::as_str));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::read(&out).unwrap()
+    };
+    let statistics = |shards: &Shards| shards.reduce(&BasicStatistics::new(6).unwrap()).unwrap().to_bytes().unwrap();
+    run("covariance");
+    assert_eq!(run("moments"), statistics(&shards));
+
+    // Other values in a file of the same shape, and a file of results that is damaged.
+    let path = folder.path().join("part-0001.ntb");
+    let table = HomogenNumericTable::<f32>::load(&path).unwrap();
+    let other = HomogenNumericTable::from_fn(table.shape(), |row, column| (row * column) as f32).unwrap();
+    other.save(&path).unwrap();
+    fs::write(kept_in.join("shard-000000003.partial"), b"NTSHARD\n").unwrap();
+    assert_eq!(run("moments"), statistics(&Shards::open(folder.path()).unwrap()));
+}

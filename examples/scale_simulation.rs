@@ -1,0 +1,198 @@
+//! A million shards on up to 30,000 workers, simulated: where the ways to divide the work bend, and at what.
+//!
+//! ```text
+//! cargo run --release --example scale_simulation            # a million shards
+//! cargo run --release --example scale_simulation -- 100000  # as many as you like
+//! ```
+//!
+//! What is simulated, and with which numbers, is in `docs/scale.md`. Nothing is measured here: times are those of the
+//! simulated clock, and the same in each run.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a job is made of. Times are in seconds.
+struct Model {
+    shards: usize,
+    /// Mean time of one shard on one worker, of which the logarithm varies by `SPREAD`.
+    shard: f64,
+    /// Time to read one result and merge it.
+    merge: f64,
+    /// Mean time until a worker dies.
+    life: f64,
+    /// Time until a dead worker, or a job of which one worker died, works again.
+    restart: f64,
+    /// Share of shards that take `SLOW` times as long: a bad disk, a busy neighbour.
+    slow: f64,
+}
+
+const SPREAD: f64 = 0.2;
+const SLOW: f64 = 10.0;
+/// A job of processes that has died so many times is given up.
+const DEATHS: usize = 1_000;
+
+/// What comes out.
+struct Outcome {
+    seconds: f64,
+    /// Most results that waited for their turn to be merged.
+    held: usize,
+    deaths: usize,
+}
+
+/// Random numbers that are the same everywhere: splitmix64.
+struct Random(u64);
+
+impl Random {
+    /// Returns a number in (0, 1].
+    fn number(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((z ^ (z >> 31)) >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * self.number().ln()
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.number().ln()).sqrt() * (std::f64::consts::TAU * self.number()).cos()
+    }
+}
+
+impl Model {
+    /// Draws the time of a shard.
+    fn time(&self, random: &mut Random) -> f64 {
+        let usual = self.shard * (SPREAD * random.normal() - SPREAD * SPREAD / 2.0).exp();
+        if random.number() <= self.slow { usual * SLOW } else { usual }
+    }
+
+    /// Time without spread, deaths and merging, if all workers work all the time.
+    fn ideal(&self, workers: usize) -> f64 {
+        let mean = self.shard * (1.0 + self.slow * (SLOW - 1.0));
+        mean * self.shards as f64 / workers as f64
+    }
+
+    /// Draws the time of a task: of a run of shards, with merging their results.
+    fn task(&self, run: usize, random: &mut Random) -> f64 {
+        let merging = if run > 1 { self.merge * run as f64 } else { 0.0 };
+        merging + (0..run).map(|_| self.time(random)).sum::<f64>()
+    }
+
+    /// Processes of MPI: task `i` by rank `i % workers`. A process that dies ends the job, which begins again with the
+    /// results that were kept: everybody with the task that they were at.
+    fn ranks(&self, workers: usize, run: usize) -> Outcome {
+        let (mut random, mut deaths) = (Random(1), 0);
+        let mut arrived = vec![0.0; self.shards / run];
+        let mut free = vec![0.0_f64; workers];
+        let life = self.life / workers as f64;
+        let mut death = random.exponential(life);
+        for round in arrived.chunks_mut(workers) {
+            for (arrived, free) in round.iter_mut().zip(&mut free) {
+                *arrived = *free + self.task(run, &mut random);
+            }
+            let mut latest = round.iter().copied().fold(0.0, f64::max);
+            while latest > death && deaths < DEATHS {
+                deaths += 1;
+                let again = death + self.restart;
+                for (arrived, free) in round.iter_mut().zip(&free).filter(|(arrived, _)| **arrived > death) {
+                    *arrived = again + (*arrived - free.max(death.min(*free)));
+                }
+                latest = round.iter().copied().fold(0.0, f64::max);
+                death = again + random.exponential(life);
+            }
+            free[..round.len()].copy_from_slice(round);
+        }
+        let (seconds, held) = self.merged_in_order(&arrived);
+        Outcome { seconds: if deaths < DEATHS { seconds } else { f64::INFINITY }, held, deaths }
+    }
+
+    /// A queue: whoever is free takes the next task; a worker that dies comes back, and its task is done by it then.
+    /// `twice`: when no task is left, whoever is free does one again that somebody is at, and the first result counts.
+    fn queue(&self, workers: usize, twice: bool, run: usize) -> Outcome {
+        let (mut random, mut deaths, mut arrived) = (Random(2), 0, vec![0.0_f64; self.shards / run]);
+        let order = |time: f64| Reverse(time.to_bits()); // of positive numbers, the order of their bits
+        let mut free: BinaryHeap<_> = (0..workers).map(|worker| (order(0.0), worker)).collect();
+        let mut life: Vec<f64> = (0..workers).map(|_| random.exponential(self.life)).collect();
+        let mut last_begin = 0.0;
+        for arrived in &mut arrived {
+            let Some((Reverse(bits), worker)) = free.pop() else { break };
+            let begin = f64::from_bits(bits);
+            last_begin = begin;
+            let mut end = begin + self.task(run, &mut random);
+            while end > life[worker] {
+                deaths += 1;
+                let again = life[worker].max(begin) + self.restart;
+                life[worker] = again + random.exponential(self.life);
+                end = again + self.task(run, &mut random);
+            }
+            *arrived = end;
+            free.push((order(end), worker));
+        }
+        if twice {
+            // The tasks that somebody is at when the queue is empty, the latest first; helpers as they become free.
+            let mut open: Vec<usize> = (0..arrived.len()).filter(|&task| arrived[task] > last_begin).collect();
+            open.sort_by(|&a, &b| arrived[b].total_cmp(&arrived[a]));
+            let mut helpers: Vec<f64> = free.into_iter().map(|(Reverse(bits), _)| f64::from_bits(bits)).collect();
+            helpers.sort_by(f64::total_cmp);
+            for (task, helper) in open.into_iter().zip(helpers) {
+                if helper < arrived[task] {
+                    arrived[task] = arrived[task].min(helper.max(last_begin) + self.task(run, &mut random));
+                }
+            }
+        }
+        let (seconds, held) = self.merged_in_order(&arrived);
+        Outcome { seconds, held, deaths }
+    }
+
+    /// Merges results in the order of the shards; returns when the last one is merged, and the most that waited.
+    fn merged_in_order(&self, arrived: &[f64]) -> (f64, usize) {
+        let mut by_time: Vec<f64> = arrived.to_vec();
+        by_time.sort_by(f64::total_cmp);
+        let (mut now, mut here, mut held) = (0.0_f64, 0, 0);
+        for (merged, &time) in arrived.iter().enumerate() {
+            now = now.max(time);
+            while here < by_time.len() && by_time[here] <= now {
+                here += 1;
+            }
+            held = held.max(here - merged);
+            now += self.merge;
+        }
+        (now, held)
+    }
+}
+
+/// Number of shards of a run: their results are merged by whoever computes them.
+const RUN: usize = 64;
+
+fn main() {
+    let shards = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000_usize).max(RUN);
+    let day = 86_400.0;
+    let calm = Model { shards, shard: 0.2, merge: 5e-6, life: f64::INFINITY, restart: 0.0, slow: 0.0 };
+    report("0.2 s each; nobody dies; results of 2 KB", &calm);
+    let usual = Model { life: 30.0 * day, restart: 60.0, slow: 0.001, ..calm };
+    report("1 in 1000 takes 2 s; a worker dies in 30 days and is back in 60 s", &usual);
+    let rough = Model { life: day, slow: 0.01, ..usual };
+    report("1 in 100 takes 2 s; a worker dies every day", &rough);
+    let large = Model { merge: 5e-3, ..usual };
+    report("as the second, with results of 4 MB: covariances of 1000 columns", &large);
+}
+
+fn report(title: &str, model: &Model) {
+    println!("{} shards, {title}", model.shards);
+    println!("  % of the ideal speed with     ranks,   queue,   queue,  and twice");
+    println!("  workers    ideal, s  ranks  in runs           in runs               deaths     held");
+    for workers in [1, 10, 100, 1_000, 10_000, 30_000] {
+        let ideal = model.ideal(workers);
+        let ways = [
+            model.ranks(workers, 1),
+            model.ranks(workers, RUN),
+            model.queue(workers, false, 1),
+            model.queue(workers, false, RUN),
+            model.queue(workers, true, 1),
+        ];
+        let shares = ways.each_ref().map(|way| format!("{:8.1}", 100.0 * ideal / way.seconds)).concat();
+        println!("{workers:9} {ideal:10.0}{shares} {:10} {:9}", ways[4].deaths, ways[4].held);
+    }
+    println!();
+}
