@@ -23,9 +23,39 @@ impl RankError {
     }
 }
 
+/// Ends the job if the process panics: the others would wait for it for ever.
+pub(crate) struct AbortOnPanic<'w, C: Communicator>(pub(crate) &'w C);
+
+impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.abort(101);
+        }
+    }
+}
+
 /// Returns what a process has, if all processes have something; otherwise its own error, or that of the first rank that
-/// failed. Collective.
-pub(crate) fn all_or_none<C: Communicator, T>(world: &C, mine: Result<T>) -> Result<T> {
+/// failed, which the [`RankError`] names. Collective.
+///
+/// Whatever a process does between collective calls, and what may fail on one of them alone (opening files, reading
+/// options), goes through this: a process that returned while the others go on would leave them waiting.
+///
+/// # Errors
+/// The process's own, or a [`RankError`] in [`Error::Other`].
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::Shards;
+/// use numeric_table_mpi::all_or_none;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+/// let shards = all_or_none(&universe.world(), Shards::open("measurements"))?; // there on all machines, or on none
+/// # Ok(())
+/// # }
+/// ```
+pub fn all_or_none<C: Communicator, T>(world: &C, mine: Result<T>) -> Result<T> {
     let (rank, size) = (world.rank(), world.size());
     let mut flags = vec![0_u8; size as usize];
     world.all_gather_into(&u8::from(mine.is_err()), &mut flags[..]);

@@ -2,7 +2,8 @@
 //!
 //! Each computes one result of the shards in a folder, on all processes, and prints it on rank 0. With `--out FILE` the
 //! result is written to a file as bytes, with `--checkpoint FOLDER` the results of shards are kept until the job has
-//! ended. `slow` computes the moments and sleeps in between, so that there is time to kill it. `check` moves rows of every element type between the processes and checks that all arrive.
+//! ended. `slow` computes the moments and sleeps in between, so that there is time to kill it. `check` moves rows of every
+//! element type between the processes and checks that all arrive.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use numeric_table::{
     BasicStatistics, Covariance, Error, KMeansStep, LinearRegression, Partial, Result, Shards, bf16, f16,
 };
 use numeric_table_mpi::{
-    ReduceOptions, Transfer, gather_rows, reduce, reduce_all, scatter_rows, share_cores, shift_rows,
+    ReduceOptions, Transfer, all_or_none, gather_rows, reduce, reduce_all, scatter_rows, share_cores, shift_rows,
 };
 
 /// Numbers of clusters and of steps of k-means.
@@ -25,7 +26,8 @@ const USAGE: &str = "numeric-table-mpi moments|covariance|k-means|regression|slo
                      or numeric-table-mpi check";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+    let threading = mpi::Threading::Funneled;
+    let (universe, _) = mpi::initialize_with_threading(threading).ok_or("MPI was initialized before")?;
     let world = universe.world();
     share_cores(&world)?;
     let outcome = run(&world);
@@ -34,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let line = format!("rank {}: {error}\n", world.rank());
         std::io::stderr().write_all(line.as_bytes())?;
     }
-    drop(universe); // every rank has come to its end: nobody is waiting for this one
+    drop(universe); // what may fail on one rank alone, fails on all
     std::process::exit(outcome.is_err().into());
 }
 
@@ -62,7 +64,7 @@ fn run(world: &SimpleCommunicator) -> Result<()> {
             _ => return Err(Error::other(USAGE)),
         }
     }
-    let job = Job { world, shards: Shards::open(&folder)?, checkpoint, out };
+    let job = Job { world, shards: all_or_none(world, Shards::open(&folder))?, checkpoint, out };
     let columns = job.shards.shape().columns;
     match program.as_str() {
         "moments" => job.answer(&BasicStatistics::new(columns)?, |statistics| Ok(statistics.to_string())),
@@ -112,23 +114,26 @@ impl Job<'_> {
         let options = ReduceOptions::new();
         let options = self.checkpoint.as_ref().map_or(options.clone(), |folder| options.checkpoint(folder));
         let found = reduce(self.world, &self.shards, empty, &options)?;
-        found.map_or(Ok(()), |found| self.show(&found, show))
+        all_or_none(self.world, found.map_or(Ok(()), |found| self.show(&found, show)))
     }
 
     /// Ten steps of k-means, from the first rows; every process computes the centroids of the next step.
     fn k_means(&self) -> Result<()> {
         let clusters = CLUSTERS.min(self.shards.shape().rows);
-        let mut step = KMeansStep::new(&self.shards.load_rows::<f64>(0..clusters)?)?;
+        let mut step =
+            all_or_none(self.world, self.shards.load_rows::<f64>(0..clusters).and_then(|rows| KMeansStep::new(&rows)))?;
         for number in 0..STEPS {
             let options = match &self.checkpoint {
                 Some(folder) => ReduceOptions::new().checkpoint(folder.join(format!("step-{number}"))),
                 None => ReduceOptions::new(),
             };
             let found = reduce_all(self.world, &self.shards, &step, &options)?;
-            if number + 1 == STEPS && self.world.rank() == 0 {
-                self.show(&found, |found| Ok(format!("inertia {:e}\n{}", found.inertia(), found.centroids()?)))?;
-            }
-            step = KMeansStep::new(&found.centroids()?)?;
+            let shown = match number + 1 == STEPS && self.world.rank() == 0 {
+                true => self.show(&found, |found| Ok(format!("inertia {:e}\n{}", found.inertia(), found.centroids()?))),
+                false => Ok(()),
+            };
+            all_or_none(self.world, shown)?;
+            step = all_or_none(self.world, found.centroids().and_then(|centroids| KMeansStep::new(&centroids)))?;
         }
         Ok(())
     }

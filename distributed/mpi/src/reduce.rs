@@ -7,10 +7,12 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use mpi::request::scope;
 use mpi::traits::*;
 use numeric_table::{Error, Partial, Result, Shards};
+use rayon::prelude::*;
 
-use crate::agree::{RankError, all_or_none, broadcast};
+use crate::agree::{AbortOnPanic, RankError, all_or_none, broadcast};
 use crate::checkpoint::{Checkpoint, identity};
 use crate::wire::{receive_bytes, send_bytes};
 
@@ -25,6 +27,8 @@ const OUTCOME: mpi::Tag = 7344;
 
 /// Largest number of results of one rank that wait at rank 0 for their turn.
 const WINDOW: usize = 4;
+/// Approximate number of bytes of all results that wait there, and of those that a rank computes at a time.
+const HELD_BYTES: usize = 256 << 20;
 /// How long rank 0 waits before it looks again for what has arrived.
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -58,20 +62,42 @@ impl ReduceOptions {
 /// very many, or results are large) by rank `i % size`, merged by rank 0 in their order. Returns it there, and `None`
 /// elsewhere.
 ///
-/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads. Each
-/// process uses rayon's threads ([`share_cores`](crate::share_cores)) and holds one result; rank 0 holds one more.
+/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads, if its
+/// bytes say all of it. Each process uses rayon's threads ([`share_cores`](crate::share_cores)), and computes two runs for
+/// each of them at a time, or fewer if results are large: up to 256 MiB, and one at least. At rank 0, up to four results
+/// of each other process wait for their turn, about 256 MiB together; with more, the processes wait.
 ///
 /// Source: DAAL's distributed processing: step 1 on local nodes, step 2 on the master node.
 ///
 /// # Errors
 /// Those of [`Shards::reduce`] on the rank where they happened, and [`RankError`] (in [`Error::Other`]) on all others.
-/// The first error ends the work of all ranks, after the shards that they are at.
+/// The first error ends the work of all ranks, after the runs that they are at.
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::{Covariance, Shards};
+/// use numeric_table_mpi::{ReduceOptions, all_or_none, reduce};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (universe, _) = mpi::initialize_with_threading(mpi::Threading::Funneled).ok_or("MPI was initialized before")?;
+/// let world = universe.world();
+/// let shards = all_or_none(&world, Shards::open("measurements"))?;
+/// let empty = Covariance::new(shards.shape().columns)?;
+/// if let Some(covariance) = reduce(&world, &shards, &empty, &ReduceOptions::new())? {
+///     println!("{}", covariance.correlation()?); // on rank 0
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn reduce<P: Partial, C: Communicator>(
     world: &C,
     shards: &Shards,
     empty: &P,
     options: &ReduceOptions,
 ) -> Result<Option<P>> {
+    let world = &world.duplicate(); // messages of the caller's are others
+    let _guard = AbortOnPanic(world);
     let opened = options.checkpoint.as_deref().map(|folder| Checkpoint::open(folder, shards, empty)).transpose();
     let same = all_or_none(world, opened.and_then(|opened| Ok((opened, question_of(shards, empty)?))));
     let (checkpoint, question) = same?;
@@ -80,15 +106,21 @@ pub fn reduce<P: Partial, C: Communicator>(
         true => Ok(()),
         false => Err(Error::other("this rank has other shards or another question than rank 0")),
     });
+    if world.rank() == ROOT {
+        checkpoint.iter().for_each(Checkpoint::clean);
+    }
     all_or_none(world, is_same)?;
     let runs: Vec<_> = shards.runs(empty).collect();
     let answer = |run: usize| match &checkpoint {
         Some(folder) => folder.reduce(shards, runs[run].clone(), empty),
         None => shards.reduce_shards(runs[run].clone(), empty),
     };
+    let at_once = (HELD_BYTES / empty.size_in_bytes().max(1)).clamp(1, 2 * rayon::current_num_threads());
+    let mine: Vec<usize> = (world.rank() as usize..runs.len()).step_by(world.size() as usize).collect();
+    let answers = mine.chunks(at_once).map(|some| some.par_iter().map(|&run| answer(run)).collect::<Vec<_>>());
     match world.rank() {
-        ROOT => merge(world, runs.len(), empty, answer).map(Some),
-        _ => contribute(world, runs.len(), answer).map(|()| None),
+        ROOT => merge(world, runs.len(), empty, answers).map(Some),
+        _ => contribute(world, answers).map(|()| None),
     }
 }
 
@@ -96,6 +128,25 @@ pub fn reduce<P: Partial, C: Communicator>(
 ///
 /// # Errors
 /// Those of [`reduce`].
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::{KMeansStep, Shards};
+/// use numeric_table_mpi::{ReduceOptions, all_or_none, reduce_all};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (universe, _) = mpi::initialize_with_threading(mpi::Threading::Funneled).ok_or("MPI was initialized before")?;
+/// let world = universe.world();
+/// let shards = all_or_none(&world, Shards::open("measurements"))?;
+/// let mut step = all_or_none(&world, shards.load_rows::<f64>(0..8).and_then(|rows| KMeansStep::new(&rows)))?;
+/// for _ in 0..10 {
+///     let found = reduce_all(&world, &shards, &step, &ReduceOptions::new())?;
+///     step = all_or_none(&world, found.centroids().and_then(|centroids| KMeansStep::new(&centroids)))?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn reduce_all<P: Partial, C: Communicator>(
     world: &C,
     shards: &Shards,
@@ -103,6 +154,8 @@ pub fn reduce_all<P: Partial, C: Communicator>(
     options: &ReduceOptions,
 ) -> Result<P> {
     let found = reduce(world, shards, empty, options)?;
+    let world = &world.duplicate();
+    let _guard = AbortOnPanic(world);
     let bytes = all_or_none(world, found.as_ref().map(P::to_bytes).transpose())?;
     let bytes = broadcast(world, ROOT, bytes);
     all_or_none(world, bytes.and_then(|bytes| found.map_or_else(|| P::from_bytes(&bytes), Ok)))
@@ -120,37 +173,37 @@ fn merge<P: Partial, C: Communicator>(
     world: &C,
     count: usize,
     empty: &P,
-    answer: impl Fn(usize) -> Result<P> + Sync,
+    answers: impl Iterator<Item = Vec<Result<P>>> + Send,
 ) -> Result<P> {
     let (size, is_stopped) = (world.size() as usize, AtomicBool::new(false));
     let ranks = || (0..size).map(|rank| Rank { has_ended: rank == 0, waiting: VecDeque::new() });
-    let mut others = Others { world, ranks: ranks().collect() };
+    let mut others = Others { world, ranks: ranks().collect(), held: 0 };
     let outcome = thread::scope(|scope| {
-        let (sender, own) = sync_channel(WINDOW);
-        let (answer, is_stopped) = (&answer, &is_stopped);
+        let (sender, own) = sync_channel(1);
+        let is_stopped = &is_stopped;
         scope.spawn(move || {
-            for run in (0..count).step_by(size) {
-                let found = if is_stopped.load(Ordering::Relaxed) { return } else { answer(run) };
-                if sender.send(found).is_err() {
+            for some in answers {
+                // Nobody receives any more: it has failed.
+                if sender.send(some).is_err() || is_stopped.load(Ordering::Relaxed) {
                     return;
                 }
             }
         });
         let merged = (|| {
-            let mut all = empty.empty()?;
+            let (mut all, mut mine) = (empty.empty()?, VecDeque::new());
             for run in 0..count {
-                let found = match run % size {
-                    0 => loop {
-                        match own.recv_timeout(PAUSE) {
-                            Ok(found) => break found?,
-                            Err(RecvTimeoutError::Timeout) => others.receive()?,
-                            Err(RecvTimeoutError::Disconnected) => {
-                                return Err(Error::other("the work of rank 0 ended early"));
-                            }
+                let rank = run % size;
+                while rank == 0 && mine.is_empty() {
+                    match own.recv_timeout(PAUSE) {
+                        Ok(some) => mine.extend(some),
+                        Err(RecvTimeoutError::Timeout) => others.receive(rank)?,
+                        Err(RecvTimeoutError::Disconnected) => {
+                            return Err(Error::other("the work of rank 0 ended early"));
                         }
-                    },
-                    rank => others.next::<P>(rank)?,
-                };
+                    }
+                }
+                let own = if rank == 0 { mine.pop_front() } else { None };
+                let found = own.unwrap_or_else(|| others.next::<P>(rank))?;
                 all.merge(&found)?;
             }
             Ok(all)
@@ -173,19 +226,27 @@ struct Rank {
 struct Others<'w, C> {
     world: &'w C,
     ranks: Vec<Rank>,
+    /// Number of bytes that wait.
+    held: usize,
 }
 
 impl<C: Communicator> Others<'_, C> {
-    /// Receives what has arrived: of each rank, as many results as may wait. The others stay where they are, and their
-    /// ranks wait to be rid of them.
-    fn receive(&mut self) -> Result<()> {
+    /// Receives what has arrived: of each rank as many results as may wait, and in any case the next one of the rank
+    /// whose turn it is. The others stay where they are, and their ranks wait to be rid of them.
+    fn receive(&mut self, turn: usize) -> Result<()> {
         for (number, rank) in self.ranks.iter_mut().enumerate() {
             let source = self.world.process_at_rank(number as i32);
-            while !rank.has_ended && rank.waiting.len() < WINDOW && source.immediate_probe_with_tag(ANSWER).is_some() {
+            while !rank.has_ended
+                && (rank.waiting.len() < WINDOW && self.held < HELD_BYTES || number == turn && rank.waiting.is_empty())
+                && source.immediate_probe_with_tag(ANSWER).is_some()
+            {
                 let bytes = receive_bytes(&source, ANSWER)?;
                 match bytes.first() {
                     Some(&END) => rank.has_ended = true,
-                    _ => rank.waiting.push_back(bytes),
+                    _ => {
+                        self.held += bytes.len();
+                        rank.waiting.push_back(bytes);
+                    }
                 }
             }
         }
@@ -195,10 +256,11 @@ impl<C: Communicator> Others<'_, C> {
     /// Returns the next result of a rank.
     fn next<P: Partial>(&mut self, number: usize) -> Result<P> {
         loop {
-            self.receive()?;
+            self.receive(number)?;
             let rank = &mut self.ranks[number];
-            let name = number as i32;
-            match rank.waiting.pop_front().as_deref().map(<[u8]>::split_first) {
+            let (name, next) = (number as i32, rank.waiting.pop_front());
+            self.held -= next.as_ref().map_or(0, Vec::len);
+            match next.as_deref().map(<[u8]>::split_first) {
                 Some(Some((&RESULT, answer))) => return P::from_bytes(answer),
                 Some(Some((_, text))) => return Err(RankError::error(name, &String::from_utf8_lossy(text))),
                 Some(None) => return Err(RankError::error(name, "it sent nothing")),
@@ -211,13 +273,6 @@ impl<C: Communicator> Others<'_, C> {
     /// Waits until all ranks have come to their end, and tells them how it was.
     fn close<P>(self, outcome: Result<P>) -> Result<P> {
         let others = || (1..self.world.size()).map(|rank| self.world.process_at_rank(rank));
-        if outcome.is_err() {
-            others().for_each(|other| other.send_with_tag(&0_u8, STOP));
-        }
-        for (other, rank) in others().zip(&self.ranks[1..]) {
-            let is_end = |bytes: Result<Vec<u8>>| bytes.is_ok_and(|bytes| bytes.first() == Some(&END));
-            while !rank.has_ended && !is_end(receive_bytes(&other, ANSWER)) {}
-        }
         let mut end = Vec::from([u8::from(outcome.is_err())]);
         if let Err(error) = &outcome {
             let failed = match error {
@@ -227,32 +282,25 @@ impl<C: Communicator> Others<'_, C> {
             end.extend(failed.map_or(ROOT, |failed| failed.rank).to_le_bytes());
             end.extend(failed.map_or_else(|| error.to_string(), |failed| failed.message.clone()).bytes());
         }
-        others().for_each(|other| send_bytes(&other, OUTCOME, &end));
+        let order = 0_u8;
+        scope(|scope| {
+            let stopped = others().filter(|_| outcome.is_err());
+            let orders: Vec<_> = stopped.map(|other| other.immediate_send_with_tag(scope, &order, STOP)).collect();
+            for (other, rank) in others().zip(&self.ranks[1..]) {
+                let is_end = |bytes: Result<Vec<u8>>| bytes.is_ok_and(|bytes| bytes.first() == Some(&END));
+                while !rank.has_ended && !is_end(receive_bytes(&other, ANSWER)) {}
+            }
+            others().for_each(|other| send_bytes(&other, OUTCOME, &end));
+            orders.into_iter().for_each(|order| order.wait_without_status());
+        });
         outcome
     }
 }
 
 /// The work of any other rank.
-fn contribute<P: Partial, C: Communicator>(world: &C, count: usize, answer: impl Fn(usize) -> Result<P>) -> Result<()> {
+fn contribute<P: Partial, C: Communicator>(world: &C, answers: impl Iterator<Item = Vec<Result<P>>>) -> Result<()> {
     let root = world.process_at_rank(ROOT);
-    let mut own = Ok(());
-    for run in (world.rank() as usize..count).step_by(world.size() as usize) {
-        if root.immediate_probe_with_tag(STOP).is_some() {
-            break;
-        }
-        let (kind, content) = match answer(run).and_then(|answer| answer.to_bytes()) {
-            Ok(bytes) => (RESULT, bytes),
-            Err(error) => {
-                let text = error.to_string().into_bytes();
-                own = Err(error);
-                (FAILED, text)
-            }
-        };
-        send_bytes(&root, ANSWER, &[&[kind][..], &content].concat());
-        if own.is_err() {
-            break;
-        }
-    }
+    let own = send_answers(&root, answers);
     send_bytes(&root, ANSWER, &[END]);
     let outcome = receive_bytes(&root, OUTCOME)?;
     match outcome.split_first() {
@@ -264,4 +312,26 @@ fn contribute<P: Partial, C: Communicator>(world: &C, count: usize, answer: impl
         }
         _ => own,
     }
+}
+
+/// Sends results until all are sent, one is an error, or rank 0 wants no more.
+fn send_answers<P: Partial>(
+    root: &(impl Source + Destination),
+    answers: impl Iterator<Item = Vec<Result<P>>>,
+) -> Result<()> {
+    for some in answers {
+        for answer in some {
+            match answer.and_then(|answer| answer.to_bytes()) {
+                Ok(bytes) => send_bytes(root, ANSWER, &[&[RESULT][..], &bytes].concat()),
+                Err(error) => {
+                    send_bytes(root, ANSWER, &[&[FAILED][..], error.to_string().as_bytes()].concat());
+                    return Err(error);
+                }
+            }
+        }
+        if root.immediate_probe_with_tag(STOP).is_some() {
+            return Ok(());
+        }
+    }
+    Ok(())
 }

@@ -6,13 +6,13 @@ use mpi::traits::*;
 use numeric_table::prelude::*;
 use numeric_table::{Array, Error, Result};
 
-use crate::agree::{all_or_none, broadcast};
-use crate::wire::{MOST, Transfer, Wire, receive, receive_bytes, send, send_bytes};
+use crate::agree::{AbortOnPanic, all_or_none, broadcast};
+use crate::wire::{MOST, Transfer, Wire, receive, receive_bytes, send, send_bytes, send_nothing};
 
 /// Tag of values.
-const ROWS: Tag = 7344;
+const ROWS: Tag = 7345;
 /// Tag of what describes them.
-const HEAD: Tag = 7345;
+const HEAD: Tag = 7346;
 
 /// A table of columns and no rows, and the number of rows that it stands for.
 struct Head<T: Element> {
@@ -67,11 +67,32 @@ fn share(rows: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
 /// # Errors
 /// [`Error::Other`] if `root` passes `None`; those of reading the table; [`Error::OutOfMemory`] of any process;
 /// [`RankError`](crate::RankError) on the processes that did not fail.
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::prelude::*;
+/// use numeric_table_mpi::{gather_rows, scatter_rows, shift_rows};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+/// let world = universe.world();
+/// let whole = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+/// let mine = scatter_rows(&world, 0, (world.rank() == 0).then_some(&whole))?; // about 3 / size rows
+/// let of_the_rank_before = shift_rows(&world, &mine, 1)?;
+/// if let Some(all) = gather_rows(&world, 0, &mine)? {
+///     assert_eq!(all, whole); // on rank 0
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn scatter_rows<T: Transfer, C: Communicator>(
     world: &C,
     root: i32,
     table: Option<&HomogenNumericTable<T>>,
 ) -> Result<HomogenNumericTable<T>> {
+    let world = &world.duplicate();
+    let _guard = AbortOnPanic(world);
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let described = match table {
         Some(table) if world.rank() == root => Head::of(table).and_then(|head| head.to_bytes()),
@@ -94,11 +115,11 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
                 Ok(block) if other == rank => values.mutable_data()?.copy_from_slice(&block),
                 Ok(block) => send(&world.process_at_rank(other as i32), ROWS, &block),
                 Err(error) => {
-                    // Who waits gets zeros, and the error after them.
+                    // Who waits gets nothing, and the error after it.
                     outcome = Err(error);
-                    let zeros = vec![T::default(); part.len() * head.table.column_count()];
                     if other != rank {
-                        send(&world.process_at_rank(other as i32), ROWS, &zeros);
+                        let count = part.len() * head.table.column_count();
+                        send_nothing::<T>(&world.process_at_rank(other as i32), ROWS, count);
                     }
                 }
             }
@@ -119,11 +140,32 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
 /// # Errors
 /// [`Error::LengthMismatch`] if numbers of columns differ; [`Error::Other`] if dictionaries do; those of reading the
 /// rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not fail.
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::prelude::*;
+/// use numeric_table_mpi::{gather_rows, scatter_rows, shift_rows};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+/// let world = universe.world();
+/// let whole = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+/// let mine = scatter_rows(&world, 0, (world.rank() == 0).then_some(&whole))?; // about 3 / size rows
+/// let of_the_rank_before = shift_rows(&world, &mine, 1)?;
+/// if let Some(all) = gather_rows(&world, 0, &mine)? {
+///     assert_eq!(all, whole); // on rank 0
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn gather_rows<T: Transfer, C: Communicator>(
     world: &C,
     root: i32,
     rows: &HomogenNumericTable<T>,
 ) -> Result<Option<HomogenNumericTable<T>>> {
+    let world = &world.duplicate();
+    let _guard = AbortOnPanic(world);
     let (rank, size) = (world.rank(), world.size());
     let own = Head::of(rows).and_then(|head| Ok((rows.rows::<T>(..)?, head.to_bytes()?, head)));
     let (block, described, head) = all_or_none(world, own)?;
@@ -178,11 +220,32 @@ pub fn gather_rows<T: Transfer, C: Communicator>(
 /// # Errors
 /// Those of reading the rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not
 /// fail.
+///
+/// # Examples
+/// ```no_run
+/// use mpi::traits::*;
+/// use numeric_table::prelude::*;
+/// use numeric_table_mpi::{gather_rows, scatter_rows, shift_rows};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let universe = mpi::initialize().ok_or("MPI was initialized before")?;
+/// let world = universe.world();
+/// let whole = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+/// let mine = scatter_rows(&world, 0, (world.rank() == 0).then_some(&whole))?; // about 3 / size rows
+/// let of_the_rank_before = shift_rows(&world, &mine, 1)?;
+/// if let Some(all) = gather_rows(&world, 0, &mine)? {
+///     assert_eq!(all, whole); // on rank 0
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn shift_rows<T: Transfer, C: Communicator>(
     world: &C,
     rows: &HomogenNumericTable<T>,
     by: i32,
 ) -> Result<HomogenNumericTable<T>> {
+    let world = &world.duplicate();
+    let _guard = AbortOnPanic(world);
     let (rank, size) = (world.rank(), world.size());
     let by = by.rem_euclid(size);
     let (to, from) = ((rank + by) % size, (rank + size - by) % size);
@@ -191,7 +254,10 @@ pub fn shift_rows<T: Transfer, C: Communicator>(
     let (block, described) = all_or_none(world, own)?;
     let mut length = 0_u64;
     exchange(&to, &[described.len() as u64], &from, std::slice::from_mut(&mut length), HEAD);
-    let mut bytes = vec![0; length as usize];
+    let mut bytes = Vec::new();
+    let room = bytes.try_reserve_exact(length as usize);
+    all_or_none(world, room.map_err(|_| Error::OutOfMemory { bytes: length as usize }))?;
+    bytes.resize(length as usize, 0);
     exchange(&to, &described, &from, &mut bytes, HEAD);
     let room = Head::<T>::from_bytes(&bytes).and_then(|head| Ok((head.room(head.rows)?, head)));
     let (mut values, head) = all_or_none(world, room)?;

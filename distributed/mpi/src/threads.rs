@@ -9,6 +9,15 @@ use mpi::traits::*;
 ///
 /// # Errors
 /// Rayon's, if its pool was built before.
+///
+/// # Examples
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (universe, _) = mpi::initialize_with_threading(mpi::Threading::Funneled).ok_or("MPI was initialized before")?;
+/// let threads = numeric_table_mpi::share_cores(&universe.world())?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn share_cores<C: Communicator>(world: &C) -> Result<usize, rayon::ThreadPoolBuildError> {
     let here = world.split_shared(world.rank());
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -45,10 +45,20 @@ pub(crate) fn receive<T: Transfer>(from: &impl Source, tag: Tag, values: &mut [T
     }
 }
 
+/// Sends as many messages as [`receive`] waits for, without values: when there are none, after all.
+pub(crate) fn send_nothing<T: Transfer>(to: &impl Destination, tag: Tag, count: usize) {
+    for _ in 0..count.div_ceil(MOST) {
+        to.send_with_tag(&[] as &[T::Sent], tag);
+    }
+}
+
+/// Number of bytes of a message of [`send_bytes`]: there is room for one on every stack.
+const PART_BYTES: usize = 32 << 10;
+
 /// Sends bytes, after their number.
 pub(crate) fn send_bytes(to: &impl Destination, tag: Tag, bytes: &[u8]) {
     to.send_with_tag(&(bytes.len() as u64), tag);
-    send(to, tag, bytes);
+    bytes.chunks(PART_BYTES).for_each(|part| to.send_with_tag(part, tag));
 }
 
 /// Receives bytes that [`send_bytes`] sent. If there is no memory for them they are received all the same, and thrown
@@ -59,10 +69,14 @@ pub(crate) fn receive_bytes(from: &impl Source, tag: Tag) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if bytes.try_reserve_exact(count).is_ok() {
         bytes.resize(count, 0);
-        receive(from, tag, &mut bytes);
+        for part in bytes.chunks_mut(PART_BYTES) {
+            from.receive_into_with_tag(part, tag);
+        }
         return Ok(bytes);
     }
-    let messages = length.div_ceil(MOST as u64);
-    (0..messages).for_each(|_| drop(from.matched_probe_with_tag(tag).0));
+    let mut part = [0_u8; PART_BYTES];
+    for _ in 0..length.div_ceil(PART_BYTES as u64) {
+        from.receive_into_with_tag(&mut part[..], tag);
+    }
     Err(Error::OutOfMemory { bytes: count })
 }

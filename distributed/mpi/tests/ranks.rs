@@ -116,18 +116,73 @@ fn there_may_be_more_processes_than_shards() {
     check("moments", &shards, folder.path(), &BasicStatistics::new(6).unwrap());
 }
 
+/// Checks that a job ends with an error of all ranks, and that those that did not fail name the one that did.
+fn check_failure(output: &Output, ranks: usize, failed: Option<usize>, what: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{ranks} ranks");
+    let lines: Vec<_> = errors.lines().filter(|line| line.starts_with("rank ")).collect();
+    assert_eq!(lines.len(), ranks, "{errors}");
+    assert!(lines.iter().all(|line| line.contains(what)), "{errors}");
+    if let Some(failed) = failed {
+        let named = lines.iter().filter(|line| line.contains(&format!(": rank {failed} failed: "))).count();
+        assert_eq!(named, ranks - 1, "{errors}");
+    }
+}
+
 #[test]
 fn a_damaged_shard_ends_the_job_with_an_error_on_all_ranks() {
+    for damaged in [0, 5, 8] {
+        let folder = tempfile::tempdir().unwrap();
+        shards_in(folder.path(), 9).save_manifest(folder.path().join(Shards::MANIFEST)).unwrap();
+        let name = format!("part-{damaged:04}.ntb");
+        fs::write(folder.path().join(&name), b"no table").unwrap();
+        for ranks in RANKS {
+            check_failure(&run(ranks, &["moments", text(folder.path())]), ranks, Some(damaged % ranks), &name);
+        }
+    }
+}
+
+/// Many shards of results that are too large to be sent before somebody receives them, which are merged in runs.
+fn wide_shards_in(folder: &Path) -> Shards {
+    for shard in 0..300 {
+        let values = HomogenNumericTable::from_fn(Shape { rows: 3, columns: 150 }, |row, column| {
+            ((shard * 7 + row * 13 + column * column) % 101) as f32 * 0.1
+        });
+        let path = folder.join(format!("part-{shard:04}.ntb"));
+        values.unwrap().save_with(path, SaveOptions::new().durable(false)).unwrap();
+    }
+    Shards::open(folder).unwrap()
+}
+
+#[test]
+fn large_results_are_merged_in_runs_and_a_failure_among_them_ends_the_job() {
     let folder = tempfile::tempdir().unwrap();
-    shards_in(folder.path(), 9).save_manifest(folder.path().join(numeric_table::Shards::MANIFEST)).unwrap();
-    // Shard 5 belongs to rank 1 of 2 and of 4.
-    fs::write(folder.path().join("part-0005.ntb"), b"no table").unwrap();
-    for ranks in RANKS {
-        let output = run(ranks, &["moments", text(folder.path())]);
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success(), "{ranks} ranks");
-        assert!(errors.contains("part-0005.ntb"), "{errors}");
-        assert_eq!(errors.lines().filter(|line| line.starts_with("rank ")).count(), ranks, "{errors}");
+    let shards = wide_shards_in(folder.path());
+    let empty = Covariance::new(150).unwrap();
+    assert_eq!(shards.runs(&empty).next(), Some(0..2));
+    check("covariance", &shards, folder.path(), &empty);
+
+    shards.save_manifest(folder.path().join(Shards::MANIFEST)).unwrap();
+    for damaged in ["part-0003.ntb", "part-0299.ntb"] {
+        let kept = fs::read(folder.path().join(damaged)).unwrap();
+        fs::write(folder.path().join(damaged), &kept[..100]).unwrap();
+        for ranks in RANKS {
+            check_failure(&run(ranks, &["covariance", text(folder.path())]), ranks, None, damaged);
+        }
+        fs::write(folder.path().join(damaged), kept).unwrap();
+    }
+}
+
+#[test]
+fn processes_with_other_shards_or_without_any_end_with_an_error_on_all_ranks() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    shards_in(folder.path(), 5);
+    shards_in(other.path(), 4);
+    let program = env!("CARGO_BIN_EXE_numeric-table-mpi");
+    let missing = other.path().join("missing");
+    for (second, what) in [(other.path(), "other shards"), (&missing, "missing")] {
+        let arguments = ["moments", text(folder.path()), ":", "-n", "1", program, "moments", text(second)];
+        check_failure(&run(1, &arguments), 2, Some(1), what);
     }
 }
 
@@ -211,4 +266,10 @@ fn kept_results_of_other_shards_and_questions_are_not_used() {
     other.save(&path).unwrap();
     fs::write(kept_in.join("shard-000000003.partial"), b"NTSHARD\n").unwrap();
     assert_eq!(run("moments"), statistics(&Shards::open(folder.path()).unwrap()));
+
+    // Without checksums of values, files of one shape cannot be told apart: nothing is kept of them.
+    for table in [table, other] {
+        table.save_with(&path, SaveOptions::new().checksums(None)).unwrap();
+        assert_eq!(run("moments"), statistics(&Shards::open(folder.path()).unwrap()));
+    }
 }
