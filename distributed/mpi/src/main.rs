@@ -99,7 +99,7 @@ impl Partial for Slow {
     }
 
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(std::time::Duration::from_millis(150));
         self.0.update_table(rows)
     }
 
