@@ -373,7 +373,8 @@ impl Partial for KMeansStep {
     }
 
     fn size_in_bytes(&self) -> usize {
-        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are there twice
+        // Centroids are there twice, and once in single precision.
+        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<f32>() + size_of::<Sum>();
         self.centroids.values().len().saturating_mul(bytes_of_a_value)
     }
 }

@@ -3,8 +3,10 @@
 //! Eight rows at a time are turned into columns of eight lanes, and compared with four centroids at a time: each distance
 //! is one chain of differences, squared and added with one rounding, from the first column to the last, whatever the
 //! processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all digits of
-//! distances that are small beside the values.
+//! distances that are small beside the values. Of many centroids, that form finds the nearest in single precision where
+//! it is certain (`single`); only the distance to it is then computed.
 
+use super::single::{self, SingleCentroids};
 use crate::base::error::Result;
 use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
@@ -13,6 +15,8 @@ use crate::convert::level::{Level, LongLoop};
 const LANES: usize = 8;
 /// Number of centroids that are compared together: as many distances as stay in registers.
 const GROUP: usize = 4;
+/// For how many blocks single precision is not tried after one in which it was not certain of a quarter of the rows.
+const PAUSE: u32 = 15;
 
 type Lanes = [f64; LANES];
 
@@ -27,6 +31,8 @@ pub(super) struct Centroids {
     values: Vec<f64>,
     /// Groups of four centroids, column by column, then the rest of them, one after another.
     grouped: Vec<f64>,
+    /// The same in single precision, if there are many.
+    single: Option<SingleCentroids>,
 }
 
 impl Centroids {
@@ -43,7 +49,8 @@ impl Centroids {
                 group.iter_mut().skip(centroid).step_by(GROUP).zip(row).for_each(|(place, &value)| *place = value);
             }
         }
-        Ok(Self { columns, values, grouped })
+        let single = SingleCentroids::new(&values, columns)?;
+        Ok(Self { columns, values, grouped, single })
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -63,8 +70,12 @@ impl Centroids {
 /// Finds the nearest centroid of the rows of blocks, in memory that is reused.
 pub(super) struct Finder<'c> {
     centroids: &'c Centroids,
-    /// Eight rows as columns of eight lanes.
-    lanes: Vec<Lanes>,
+    /// Twice eight rows as columns of eight lanes, and the nearest centroids of eight of them.
+    lanes: [Vec<Lanes>; 3],
+    /// Sixteen rows in single precision.
+    single_lanes: Vec<[f32; single::LANES]>,
+    /// For how many blocks single precision is not tried.
+    pause: u32,
     /// The index of the nearest centroid of each row of the last block; [`NONE`] for rows that are not finite.
     pub(super) nearest: Vec<u32>,
     /// The squared distance to it; zero for rows that are not finite.
@@ -77,9 +88,12 @@ impl<'c> Finder<'c> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(centroids: &'c Centroids, rows: usize) -> Result<Self> {
-        let lanes = filled(centroids.columns, [0.0; LANES])?;
-        let rows = rows.next_multiple_of(LANES);
-        Ok(Self { centroids, lanes, nearest: filled(rows, 0)?, distances: filled(rows, 0.0)? })
+        let lanes = || filled(centroids.columns, [0.0; LANES]);
+        let lanes = [lanes()?, lanes()?, lanes()?];
+        let single_lanes = filled(centroids.single.as_ref().map_or(0, |_| centroids.columns), [0.0; single::LANES])?;
+        let rows = rows.next_multiple_of(2 * LANES);
+        let (nearest, distances) = (filled(rows, 0)?, filled(rows, 0.0)?);
+        Ok(Self { centroids, lanes, single_lanes, pause: 0, nearest, distances })
     }
 
     /// Finds the nearest centroids of whole rows.
@@ -125,30 +139,62 @@ struct Find<'a, 'c, T> {
 impl<T: Copy + Into<f64>> LongLoop for Find<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
-        let Finder { centroids, lanes, nearest, distances } = self.finder;
+        let Finder { centroids, lanes: [low, high, chosen], single_lanes, pause, nearest, distances } = self.finder;
         let columns = centroids.columns;
-        let (groups, rest) = centroids.grouped.split_at(centroids.count() / GROUP * GROUP * columns);
-        let places = nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
-        for (rows, (nearest, distances)) in self.values.chunks(LANES * columns).zip(places) {
-            turn(rows, columns, lanes);
-            let (mut best, mut index) = ([f64::INFINITY; LANES], [0_u64; LANES]);
-            let mut first = 0;
-            for group in groups.chunks_exact(GROUP * columns) {
-                let found = squared_distances::<GROUP>(lanes, group);
-                for (centroid, found) in found.iter().enumerate() {
-                    keep_nearer(found, first + centroid as u64, &mut best, &mut index);
+        let single = centroids.single.as_ref().filter(|_| *pause == 0);
+        *pause = pause.saturating_sub(1);
+        let (mut tries, mut doubts) = (0, 0);
+        let halves = nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
+        let mut halves = halves.zip(self.values.chunks(LANES * columns));
+        while let Some(first) = halves.next() {
+            let pair = [Some(first), halves.next()];
+            let is_whole = pair.iter().flatten().map(|(_, values)| values.len()).sum::<usize>() == 2 * LANES * columns;
+            for ((_, values), lanes) in pair.iter().flatten().zip([&mut *low, &mut *high]) {
+                turn(values, columns, lanes);
+            }
+            let found = single.filter(|_| is_whole).map(|single| single.find([&*low, &*high], single_lanes));
+            for (half, ((nearest, distances), _)) in pair.into_iter().flatten().enumerate() {
+                let lanes = if half == 0 { &*low } else { &*high };
+                tries += 1;
+                if let Some((indices, are_certain)) = &found
+                    && are_certain.as_chunks::<LANES>().0[half].iter().all(|&is_certain| is_certain)
+                {
+                    *nearest = indices.as_chunks().0[half];
+                    let rows = nearest.map(|index| &centroids.values[index as usize * columns..][..columns]);
+                    turn_rows(rows, chosen);
+                    *distances = distances_between(lanes, chosen);
+                } else {
+                    doubts += 1;
+                    (*nearest, *distances) = find_among_all(lanes, centroids);
                 }
-                first += GROUP as u64;
             }
-            for centroid in rest.chunks_exact(columns) {
-                let [found] = squared_distances::<1>(lanes, centroid);
-                keep_nearer(&found, first, &mut best, &mut index);
-                first += 1;
-            }
-            *distances = best;
-            (0..LANES).for_each(|lane| nearest[lane] = index[lane] as u32);
+        }
+        if single.is_some() && doubts > tries / 4 {
+            *pause = PAUSE;
         }
     }
+}
+
+/// Finds the nearest centroids of eight rows.
+#[inline(always)]
+fn find_among_all(lanes: &[Lanes], centroids: &Centroids) -> ([u32; LANES], Lanes) {
+    let columns = centroids.columns;
+    let (groups, rest) = centroids.grouped.split_at(centroids.count() / GROUP * GROUP * columns);
+    let (mut best, mut index) = ([f64::INFINITY; LANES], [0_u64; LANES]);
+    let mut first = 0;
+    for group in groups.chunks_exact(GROUP * columns) {
+        let found = squared_distances::<GROUP>(lanes, group);
+        for (centroid, found) in found.iter().enumerate() {
+            keep_nearer(found, first + centroid as u64, &mut best, &mut index);
+        }
+        first += GROUP as u64;
+    }
+    for centroid in rest.chunks_exact(columns) {
+        let [found] = squared_distances::<1>(lanes, centroid);
+        keep_nearer(&found, first, &mut best, &mut index);
+        first += 1;
+    }
+    (index.map(|index| index as u32), best)
 }
 
 /// Turns up to eight rows into columns of eight lanes. Lanes of rows that are not there have any values.
@@ -160,7 +206,13 @@ fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) 
         }
         return;
     }
-    let rows: [&[T]; LANES] = std::array::from_fn(|row| &values[row * columns..][..columns]);
+    turn_rows(std::array::from_fn(|row| &values[row * columns..][..columns]), lanes);
+}
+
+/// Turns eight rows, as long as there are lanes, into columns of eight lanes.
+#[inline(always)]
+fn turn_rows<T: Copy + Into<f64>>(rows: [&[T]; LANES], lanes: &mut [Lanes]) {
+    let columns = lanes.len();
     let (tiles, rest) = lanes.as_chunks_mut::<LANES>();
     for (strip, tile) in tiles.iter_mut().enumerate() {
         for (row, values) in rows.iter().enumerate() {
@@ -174,6 +226,19 @@ fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) 
     for (lanes, column) in rest.iter_mut().zip(done..) {
         (0..LANES).for_each(|row| lanes[row] = rows[row][column].into());
     }
+}
+
+/// Returns the squared distances of eight rows from a centroid each, as `squared_distances` computes them.
+#[inline(always)]
+fn distances_between(lanes: &[Lanes], centroids: &[Lanes]) -> Lanes {
+    let mut sums = [0.0; LANES];
+    for (values, centres) in lanes.iter().zip(centroids) {
+        for ((sum, value), centre) in sums.iter_mut().zip(values).zip(centres) {
+            let apart = value - centre;
+            *sum = apart.mul_add(apart, *sum);
+        }
+    }
+    sums
 }
 
 /// Returns the squared distances of eight rows from `G` centroids, whose columns are one after another.
@@ -236,30 +301,60 @@ mod tests {
     use super::*;
     use crate::convert::level::with_level;
 
+    /// Compares rows with centroids one after another, in the order of the columns.
+    fn plain<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) -> Vec<(u32, f64)> {
+        let nearest = |row: &[T]| {
+            let distance = |centroid: &[f64]| {
+                row.iter().zip(centroid).fold(0.0_f64, |sum, (&value, centre)| {
+                    let apart = value.into() - centre;
+                    apart.mul_add(apart, sum)
+                })
+            };
+            let all = centroids.chunks(columns).map(distance).enumerate();
+            let (best, distance) = all.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+            (best as u32, distance)
+        };
+        values.chunks(columns).map(nearest).collect()
+    }
+
+    fn found<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) -> Vec<(u32, f64)> {
+        let rows = values.len() / columns;
+        let centroids = Centroids::new(centroids.to_vec(), columns).unwrap();
+        let mut finder = Finder::new(&centroids, rows).unwrap();
+        finder.find(values);
+        finder.nearest.iter().copied().zip(finder.distances.iter().copied()).take(rows).collect()
+    }
+
     #[test]
     fn every_level_finds_what_a_plain_loop_finds() {
         let value = |i: usize| ((i * 7919 % 1013) as f32 - 500.0) / 7.0;
-        for (rows, columns, count) in [(1, 1, 1), (7, 3, 5), (8, 8, 8), (9, 17, 4), (40, 16, 11), (23, 31, 2)] {
+        for (rows, columns, count) in
+            [(1, 1, 1), (7, 3, 5), (8, 8, 8), (9, 17, 4), (40, 16, 11), (23, 31, 2), (37, 16, 30), (333, 5, 13)]
+        {
             let values: Vec<f32> = (0..rows * columns).map(value).collect();
             let centroids: Vec<f64> = (0..count * columns).map(|i| f64::from(value(i * 31 + 5))).collect();
-            let mut expected = Vec::new();
-            for row in values.chunks(columns) {
-                let distance = |centroid: &[f64]| {
-                    row.iter().zip(centroid).fold(0.0_f64, |sum, (&value, centre)| {
-                        let apart = f64::from(value) - centre;
-                        apart.mul_add(apart, sum)
-                    })
-                };
-                let all: Vec<f64> = centroids.chunks(columns).map(distance).collect();
-                let best = (0..count).min_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
-                expected.push((best as u32, all[best]));
-            }
-            let centroids = Centroids::new(centroids, columns).unwrap();
+            let expected = plain(&values, &centroids, columns);
             for level in Level::available() {
-                let mut finder = Finder::new(&centroids, rows).unwrap();
-                with_level(level, || finder.find(&values));
-                let found = finder.nearest.iter().copied().zip(finder.distances.iter().copied());
-                assert_eq!(found.take(rows).collect::<Vec<_>>(), expected, "{level:?}");
+                with_level(level, || assert_eq!(found(&values, &centroids, columns), expected, "{level:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn many_centroids_are_searched_as_if_all_were_compared_at_any_scale_and_with_ties() {
+        let noise = |i: usize| ((i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / f64::from(1 << 24);
+        let ties = |i: usize| (i * i % 7 % 3) as f64;
+        for (columns, count) in [(1, 40), (3, 12), (16, 33), (40, 100)] {
+            for scale in [1e-200, 1e-44, 1e-37, 1e-20, 1.0, 1e15, 1e19, 1e37, 1e100] {
+                for offset in [0.0, 1.0, 1e7, -1e12] {
+                    for value in [&noise as &dyn Fn(usize) -> f64, &ties] {
+                        let values: Vec<f64> = (0..100 * columns).map(|i| (value(i) + offset) * scale).collect();
+                        let centroid = |i: usize| (value(i % 977 + 5000) + offset) * scale; // some are there twice
+                        let centroids: Vec<f64> = (0..count * columns).map(centroid).collect();
+                        let expected = plain(&values, &centroids, columns);
+                        assert_eq!(found(&values, &centroids, columns), expected, "{columns} {scale} {offset}");
+                    }
+                }
             }
         }
     }
