@@ -16,6 +16,7 @@ mod policies;
 mod reused;
 mod rivals;
 mod rows;
+mod shards;
 mod support;
 mod threads;
 mod transposes;
@@ -26,7 +27,7 @@ use criterion::Criterion;
 type Group = fn(&mut Criterion);
 
 /// The first segment of the ids, and the functions that run them.
-const GROUPS: [(&str, Group); 11] = [
+const GROUPS: [(&str, Group); 12] = [
     ("rows", rows::rows),
     ("columns", columns::columns),
     ("transposes", transposes::transposes),
@@ -38,6 +39,7 @@ const GROUPS: [(&str, Group); 11] = [
     ("write_back", write_back::write_back),
     ("overhead", overhead::overhead),
     ("fill", fill::fill),
+    ("shards", shards::shards),
 ];
 
 fn main() {

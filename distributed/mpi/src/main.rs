@@ -2,8 +2,9 @@
 //!
 //! Each computes one result of the shards in a folder, on all processes, and prints it on rank 0. With `--out FILE` the
 //! result is written to a file as bytes, with `--checkpoint FOLDER` the results of shards are kept until the job has
-//! ended. `slow` computes the moments and sleeps in between, so that there is time to kill it. `check` moves rows of every
-//! element type between the processes and checks that all arrive.
+//! ended, and with `--time N` it is computed so many times more, and the shortest time printed. `slow` computes the
+//! moments and sleeps in between, so that there is time to kill it; `panic` computes them until the last process panics.
+//! `check` moves rows of every element type between the processes and checks that all arrive.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,8 +23,8 @@ use numeric_table_mpi::{
 const CLUSTERS: usize = 8;
 const STEPS: usize = 10;
 
-const USAGE: &str = "numeric-table-mpi moments|covariance|k-means|regression|slow FOLDER [--checkpoint FOLDER] [--out FILE], \
-                     or numeric-table-mpi check";
+const USAGE: &str = "numeric-table-mpi moments|covariance|k-means|regression|slow|panic FOLDER [--checkpoint FOLDER] \
+                     [--out FILE] [--time N], or numeric-table-mpi check";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threading = mpi::Threading::Funneled;
@@ -46,6 +47,8 @@ struct Job<'w> {
     shards: Shards,
     checkpoint: Option<PathBuf>,
     out: Option<PathBuf>,
+    /// How many times more the result is computed.
+    repeats: usize,
 }
 
 fn run(world: &SimpleCommunicator) -> Result<()> {
@@ -55,16 +58,17 @@ fn run(world: &SimpleCommunicator) -> Result<()> {
         return check(world);
     }
     let folder = words.next().ok_or_else(|| Error::other(USAGE))?;
-    let (mut checkpoint, mut out) = (None, None);
+    let (mut checkpoint, mut out, mut repeats) = (None, None, 0);
     while let Some(word) = words.next() {
         let value = words.next().ok_or_else(|| Error::other(USAGE))?;
         match word.as_str() {
             "--checkpoint" => checkpoint = Some(PathBuf::from(value)),
             "--out" => out = Some(PathBuf::from(value)),
+            "--time" => repeats = value.parse().map_err(|_| Error::other(USAGE))?,
             _ => return Err(Error::other(USAGE)),
         }
     }
-    let job = Job { world, shards: all_or_none(world, Shards::open(&folder))?, checkpoint, out };
+    let job = Job { world, shards: all_or_none(world, Shards::open(&folder))?, checkpoint, out, repeats };
     let columns = job.shards.shape().columns;
     match program.as_str() {
         "moments" => job.answer(&BasicStatistics::new(columns)?, |statistics| Ok(statistics.to_string())),
@@ -83,7 +87,36 @@ fn run(world: &SimpleCommunicator) -> Result<()> {
             std::io::stderr().write_all(line.as_bytes()).map_err(|source| Error::Stream { source })?;
             job.answer(&Slow(BasicStatistics::new(columns)?), |slow| Ok(slow.0.to_string()))
         }
+        "panic" => {
+            let panics = world.rank() + 1 == world.size();
+            job.answer(&Panic { moments: BasicStatistics::new(columns)?, panics }, |_| Ok(String::new()))
+        }
         _ => Err(Error::other(USAGE)),
+    }
+}
+
+/// Moments whose computation panics on one process.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Panic {
+    moments: BasicStatistics,
+    #[serde(skip)]
+    panics: bool,
+}
+
+impl Partial for Panic {
+    const NAME: &'static str = "panic";
+
+    fn empty(&self) -> Result<Self> {
+        Ok(Self { moments: self.moments.empty()?, panics: self.panics })
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        assert!(!self.panics, "this process panics");
+        self.moments.update_table(rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.moments.merge(&other.moments)
     }
 }
 
@@ -114,6 +147,7 @@ impl Job<'_> {
         let options = ReduceOptions::new();
         let options = self.checkpoint.as_ref().map_or(options.clone(), |folder| options.checkpoint(folder));
         let found = reduce(self.world, &self.shards, empty, &options)?;
+        self.time(|| reduce(self.world, &self.shards, empty, &options).map(drop))?;
         all_or_none(self.world, found.map_or(Ok(()), |found| self.show(&found, show)))
     }
 
@@ -128,12 +162,30 @@ impl Job<'_> {
                 None => ReduceOptions::new(),
             };
             let found = reduce_all(self.world, &self.shards, &step, &options)?;
+            if number == 0 {
+                self.time(|| reduce_all(self.world, &self.shards, &step, &options).map(drop))?;
+            }
             let shown = match number + 1 == STEPS && self.world.rank() == 0 {
                 true => self.show(&found, |found| Ok(format!("inertia {:e}\n{}", found.inertia(), found.centroids()?))),
                 false => Ok(()),
             };
             all_or_none(self.world, shown)?;
             step = all_or_none(self.world, found.centroids().and_then(|centroids| KMeansStep::new(&centroids)))?;
+        }
+        Ok(())
+    }
+
+    /// Prints the shortest time of some calls.
+    fn time(&self, call: impl Fn() -> Result<()>) -> Result<()> {
+        let mut shortest = f64::INFINITY;
+        for _ in 0..self.repeats {
+            self.world.barrier();
+            let begin = std::time::Instant::now();
+            call()?;
+            shortest = shortest.min(begin.elapsed().as_secs_f64());
+        }
+        if self.repeats > 0 && self.world.rank() == 0 {
+            println!("shortest time: {shortest} s");
         }
         Ok(())
     }

@@ -147,6 +147,18 @@ fn a_damaged_shard_ends_the_job_with_an_error_on_all_ranks() {
     }
 }
 
+#[test]
+fn a_process_that_panics_ends_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    shards_in(folder.path(), 9);
+    for ranks in RANKS {
+        let output = run(ranks, &["panic", text(folder.path())]);
+        assert!(!output.status.success(), "{ranks} ranks");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("this process panics"), "{errors}");
+    }
+}
+
 /// Many shards of results that are too large to be sent before somebody receives them, which are merged in runs.
 fn wide_shards_in(folder: &Path) -> Shards {
     for shard in 0..300 {
