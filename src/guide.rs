@@ -27,7 +27,8 @@
 //! # In the repository
 //!
 //! What these pages mention and the package does not contain: the examples and what they print (`examples/README.md`),
-//! the benches and their results (`benches/README.md`), the fuzzers (`tests/fuzz`), the golden files (`data/golden`).
+//! the benches and their results (`benches/README.md`), the crates of many machines (`distributed`), the fuzzers
+//! (`tests/fuzz`), the golden files (`data/golden`).
 
 /// Where the links of the pages lead in this documentation.
 macro_rules! links {
@@ -57,6 +58,7 @@ macro_rules! links {
 [benches]: crate::guide#in-the-repository
 [CHANGELOG]: https://docs.rs/crate/numeric-table/latest/source/CHANGELOG.md
 [data golden read_ntb]: crate::guide#in-the-repository
+[distributed mpi]: crate::guide#in-the-repository
 [examples arrow_ipc]: crate::guide#in-the-repository
 [examples control_and_execution]: crate::guide#in-the-repository
 [examples csv_files]: crate::guide#in-the-repository
