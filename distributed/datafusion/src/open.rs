@@ -1,0 +1,98 @@
+//! Opens shards: their rows as tables, all of a file or a part at a time. The only unsafe block of this crate.
+
+use datafusion::arrow::datatypes::ArrowPrimitiveType;
+use numeric_table::prelude::*;
+use numeric_table::{ElementType, Error, Result, ShardInfo, Shards, TableReader, load_any};
+
+use crate::types::match_arrow;
+
+/// Approximate number of bytes that are read at a time from row-major files.
+const PART_BYTES: usize = 4 << 20;
+
+/// How the values of files are reached.
+///
+/// Invariant: `Mapped` is made only where it is promised that no file is written to or truncated while an array lives
+/// that shares its memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Access {
+    Loaded,
+    Mapped,
+}
+
+/// Opens a file, and checks that it is the one that is meant: O(columns), and 4 bytes for each checksum of values.
+///
+/// # Errors
+/// [`Error::ShardChanged`]; [`Error::Io`]; [`Error::Format`]; [`Error::OutOfMemory`]. All but the last name the file.
+pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
+    let own = Shards::of_files([file.path])?;
+    for found in own.files() {
+        let [header, values] = [0, 1].map(|part| (file.checksums[part].into(), found.checksums[part].into()));
+        let facts = [
+            ("size in bytes", (file.bytes, found.bytes)),
+            ("number of rows", (file.rows.len() as u64, found.rows.len() as u64)),
+            ("checksum of the header", header),
+            ("checksum of the values", values),
+        ];
+        if let Some((part, (expected, found))) = facts.into_iter().find(|(_, (expected, found))| expected != found) {
+            return Err(Error::ShardChanged { path: file.path.to_owned(), part, expected, found });
+        }
+    }
+    Ok(own)
+}
+
+/// The tables that consist of the rows of a file, in their order: an error is the last.
+///
+/// # Errors
+/// Those of [`open`], and of loading values.
+pub(crate) fn tables(file: &ShardInfo<'_>, access: Access) -> Result<Tables> {
+    if let Access::Mapped = access {
+        let own = open(file)?;
+        // SAFETY: the promise that `Access::Mapped` was made with: nobody writes to the file while its arrays live.
+        #[allow(unsafe_code)]
+        let table = unsafe { own.map() }?;
+        return Ok(Tables::Whole(Some(Box::new(table))));
+    }
+    if TableReader::open(file.path).is_ok_and(|reader| reader.data_layout() == DataLayout::RowMajor) {
+        let own = open(file)?;
+        let Shape { rows, columns } = own.shape();
+        let element = own.uniform_type().unwrap_or(ElementType::U8); // of no columns
+        let bytes = columns.saturating_mul(element.size_in_bytes());
+        let rows_at_once = (PART_BYTES / bytes.max(1)).clamp(1, rows.max(1));
+        return Ok(Tables::Parts { own, element, rows_at_once, next_row: 0 });
+    }
+    let table = load_any(file.path)?;
+    open(file)?; // what was loaded is the file that is meant, if that still is there
+    Ok(Tables::Whole(Some(table)))
+}
+
+/// The tables that consist of the rows of a file.
+pub(crate) enum Tables {
+    Whole(Option<Box<dyn NumericTable>>),
+    /// Those of a row-major file, which the library compares with what it was at each part.
+    Parts {
+        own: Shards,
+        element: ElementType,
+        rows_at_once: usize,
+        next_row: usize,
+    },
+}
+
+impl Iterator for Tables {
+    type Item = Result<Box<dyn NumericTable>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Whole(table) => table.take().map(Ok),
+            Self::Parts { own, element, rows_at_once, next_row } => {
+                let row_count = own.shape().rows;
+                let rows = *next_row..next_row.saturating_add(*rows_at_once).min(row_count);
+                *next_row = rows.end;
+                (!rows.is_empty()).then(|| {
+                    match_arrow!(*element, P => {
+                        own.load_rows::<<P as ArrowPrimitiveType>::Native>(rows).map(|part| Box::new(part) as _)
+                    })
+                })
+            }
+        }
+    }
+}
