@@ -22,7 +22,14 @@ const BY_GROUP: &str = "SELECT species, count(*) AS rows, min(length), max(lengt
                         FROM shards GROUP BY species ORDER BY species";
 
 #[tokio::main]
-async fn main() -> Outcome<()> {
+async fn main() {
+    if let Err(error) = run().await {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+async fn run() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words[..] {
         [] => {
