@@ -3,6 +3,8 @@
 
 #[forbid(unsafe_code)]
 pub(crate) mod copy;
+#[forbid(unsafe_code)]
+pub(crate) mod count;
 #[cfg(feature = "rayon")]
 mod crew;
 #[forbid(unsafe_code)]

@@ -22,3 +22,15 @@ pub(crate) fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
     vector.resize(count, value);
     Ok(vector)
 }
+
+/// Returns the first `count` items of a buffer, which is replaced by a longer one if it has fewer. What is in it is not
+/// kept.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn first_of<V: Clone + Default>(buffer: &mut Vec<V>, count: usize) -> Result<&mut [V]> {
+    if buffer.len() < count {
+        *buffer = filled(count, V::default())?;
+    }
+    Ok(&mut buffer[..count])
+}

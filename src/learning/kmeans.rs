@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::nearest::{AddRows, Centroids, Finder, NONE};
-use super::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, rows_after, shape_with};
+use super::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
 use super::sum::{self, Sum};
+use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
@@ -441,10 +442,8 @@ impl Parts<'_> {
         let (centroids, counts) = (self.centroids.0.into_owned(), self.counts.0.into_owned());
         let shape = Shape { rows: counts.len(), columns: self.columns };
         check_shape(shape)?;
-        let (expected, found) = (shape.element_count()?, centroids.len());
-        if found != expected {
-            return Err(Error::LengthMismatch { expected, found });
-        }
+        let expected = shape.element_count()?;
+        same_count(expected, centroids.len())?;
         counts.iter().try_fold(self.left_out, |rows, &added| rows_after(rows, added))?;
         let (sums, inertia) = (self.sums.join(expected)?, self.inertia.join(1)?[0]);
         let empty = KMeansStep::from_values(centroids, self.columns)?;

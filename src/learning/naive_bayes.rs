@@ -7,8 +7,9 @@ use std::collections::btree_map::Entry;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::naive_bayes_model::NaiveBayesModel;
-use super::rows::{Reader, blocks, rows_after, shape_with};
+use super::rows::{Reader, blocks, shape_with};
 use super::sum::{self, Sum};
+use crate::base::count::rows_after;
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::cholesky::Cholesky;
 use super::regression_model::{RegressionModel, System};
+use crate::base::count::same_count;
 use crate::base::error::{Error, Result};
 use crate::partial::Partial;
 use crate::statistics::Covariance;
@@ -201,9 +202,7 @@ impl Partial for LinearRegression {
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.features != other.features {
-            return Err(Error::LengthMismatch { expected: self.features, found: other.features });
-        }
+        same_count(self.features, other.features)?;
         self.covariance.merge(&other.covariance)
     }
 

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
+use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::parallel;
-use crate::base::room::filled;
+use crate::base::room::{filled, first_of};
 use crate::base::shape::Shape;
-use crate::convert::ConversionPolicy;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Target, lent_slice};
-use crate::window::{AnySlice, AnySliceMut};
+use crate::table::{HomogenNumericTable, NumericTable, Region, lent_or_read};
 
 /// Number of values of a block, about: they stay in the second-level cache.
 const BLOCK_VALUES: usize = 32 << 10;
@@ -42,18 +41,9 @@ pub(super) fn fits_f32(table: &dyn NumericTable) -> bool {
 /// # Errors
 /// [`Error::LengthMismatch`].
 pub(super) fn shape_with(table: &dyn NumericTable, columns: usize) -> Result<Shape> {
-    match table.shape() {
-        shape if shape.columns == columns => Ok(shape),
-        shape => Err(Error::LengthMismatch { expected: columns, found: shape.columns }),
-    }
-}
-
-/// Returns the number of rows after adding `added`.
-///
-/// # Errors
-/// [`Error::RowCountOverflow`].
-pub(super) fn rows_after(rows: u64, added: u64) -> Result<u64> {
-    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
+    let shape = table.shape();
+    same_count(columns, shape.columns)?;
+    Ok(shape)
 }
 
 /// Reads blocks of a table into one buffer, where they are not the table's own memory.
@@ -74,17 +64,7 @@ impl<'t, T: Element> Reader<'t, T> {
     /// Those of reading the table.
     pub(super) fn read(&mut self, rows: Range<usize>) -> Result<&[T]> {
         let region = Region { rows, columns: 0..self.columns };
-        if let Some(values) = lent_slice(self.table, &region, T::TYPE)?.and_then(AnySlice::downcast::<T>) {
-            return Ok(values);
-        }
-        let count = region.shape().element_count()?;
-        if self.buffer.len() < count {
-            self.buffer = filled(count, T::default())?;
-        }
-        let buffer = &mut self.buffer[..count];
-        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
-        self.table.read_region(&region, target.over())?;
-        Ok(buffer)
+        lent_or_read(self.table, &region, || first_of(&mut self.buffer, region.shape().element_count()?))
     }
 }
 

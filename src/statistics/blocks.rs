@@ -6,15 +6,16 @@
 use std::ops::Range;
 
 use super::options::StatisticsOptions;
+use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{DataLayout, NumericTable, Region, TableView, Target, lent_slice};
+use crate::table::{DataLayout, NumericTable, Region, TableView, lent_or_read};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Largest number of values that are read all at once, before they are added to a result.
@@ -30,12 +31,7 @@ pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
 
 impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        if let Some(values) = lent_slice(self.0, region, ElementType::F64)?.and_then(AnySlice::downcast::<f64>) {
-            return Ok(values);
-        }
-        let target = Target::new(AnySliceMut::new(buffer), region.shape(), ConversionPolicy::Saturate)?;
-        self.0.read_region(region, target.over())?;
-        Ok(buffer)
+        lent_or_read(self.0, region, || Ok(buffer))
     }
 }
 
@@ -84,10 +80,9 @@ impl<'t> Work<'t> {
         source: &'t TableSource<'t>,
         options: &StatisticsOptions,
     ) -> Result<Self> {
-        match table.shape() {
-            shape if shape.columns == expected => Ok(Self::of_shape(shape, table, source, options)),
-            Shape { columns: found, .. } => Err(Error::LengthMismatch { expected, found }),
-        }
+        let shape = table.shape();
+        same_count(expected, shape.columns)?;
+        Ok(Self::of_shape(shape, table, source, options))
     }
 
     fn of_shape(
@@ -152,18 +147,10 @@ pub(super) fn with_rows<U: Element, R>(
     work: impl FnOnce(&Work<'_>) -> Result<R>,
 ) -> Result<R> {
     let count = rows.len().checked_div(columns).unwrap_or(0);
-    if count * columns != rows.len() {
-        return Err(Error::LengthMismatch { expected: count * columns, found: rows.len() });
-    }
+    same_count(count * columns, rows.len())?;
     let shape = Shape { rows: count, columns };
     let source = ViewSource(TableView::new(rows, shape, DataLayout::RowMajor)?);
     work(&Work { source: &source, shape, meter: None, row_bytes: 0 })
-}
-
-/// Returns the number of rows after adding `added`. If that does not overflow, no count of a column does: every row has
-/// one value of each column.
-pub(super) fn rows_with(rows: u64, added: u64) -> Result<u64> {
-    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
 }
 
 /// Returns the dictionary of a table. Of a user's kind of table whose dictionary does not fit it, there is none.

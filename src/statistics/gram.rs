@@ -1,47 +1,45 @@
-//! Sums of products of columns from which nothing is subtracted. The division of work is that of `covariance`.
+//! Sums of products of columns from which nothing is subtracted. How a table is divided is in `named_products`.
 
-use std::borrow::Cow;
-
-use serde::de::{self, Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::blocks::{TableSource, Work, dictionary_of, fits, rows_with, with_rows};
-use super::covariance::{add, compute, matrix_of};
 use super::double::Double;
+use super::named_products::{Fields, NamedProducts};
 use super::options::StatisticsOptions;
-use super::product::{Centre, Products};
+use super::product::Centre;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
 use crate::partial::Partial;
 use crate::serde::numbers::{List, Numbers};
-use crate::serde::{refused, remember};
+use crate::serde::refused;
 use crate::table::NumericTable;
 use crate::table::packed::PackedSymmetricMatrix;
 
 /// The Gram matrix of the columns of a table, `X'X`, and the sums of the columns, in `f64`; of one table or of several.
 ///
 /// Nothing is subtracted from the columns, unlike in [`Covariance`](crate::Covariance), whose
-/// [`cross_product`](crate::Covariance::cross_product) is about the means: this is what NumPy computes as `X.T @ X`. For
-/// variances, correlations and regression use `Covariance`, which loses no digits where values are large beside their
-/// deviations.
+/// [`cross_product`](crate::Covariance::cross_product) is about the means: this is what NumPy computes as `X.T @ X`.
+/// For variances, correlations and regression use `Covariance`, which loses no digits where values are large beside
+/// their deviations.
 ///
-/// One pass over the table, by several threads if that pays, with `n²/2` multiplications for each row of `n` columns: one
-/// half of the matrix is computed. Memory: `4 n²` bytes for the sums, half a MiB for each thread, and one set of sums for
-/// each of some groups of rows up to 128 columns. Values of types other than `f64` are converted, exactly except for
-/// 64-bit integers beyond 2^53.
+/// One pass over the table, by several threads if that pays, with `n²/2` multiplications for each row of `n` columns:
+/// one half of the matrix is computed. Memory: `4 n²` bytes for the sums, half a MiB for each thread, and one set of
+/// sums for each of some groups of rows up to 128 columns. Values of types other than `f64` are converted, exactly
+/// except for 64-bit integers beyond 2^53.
 ///
 /// Products are added up in `f64`, 256 rows in a chain of multiplications and additions that are rounded once, and then
 /// block by block: the error of a sum is at most half of 2^-52 times the number of rows of a block and the number of
 /// blocks, together, of the sum of the products' absolute values; that of a loop grows with the number of rows. Whole
-/// numbers are exact while no sum exceeds 2^53. Sums of columns have twice the precision of `f64`. Results do not depend
-/// on the number of threads, the machine or the layout.
+/// numbers are exact while no sum exceeds 2^53. Sums of columns have twice the precision of `f64`. Results do not
+/// depend on the number of threads, the machine or the layout.
 ///
 /// A NaN in a column makes all that has to do with this column NaN, and nothing else; so does an infinity, or makes it
 /// infinite.
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
+/// serde.
 ///
 /// Source: NumPy `X.T @ X`; BLAS `syrk`; the uncentred cross product of DAAL's `linear_regression` (normal equations).
 ///
@@ -60,16 +58,15 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// ```
 #[derive(Clone, Debug)]
 pub struct GramMatrix {
-    products: Products,
-    /// Names of the columns.
-    dictionary: Option<DataDictionary>,
+    /// Of the values, whose "means" are the sums of columns.
+    sums: NamedProducts,
 }
 
 impl GramMatrix {
     /// Creates the matrix of `columns` columns, without rows: of zeros. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -79,13 +76,14 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(columns: usize) -> Result<Self> {
-        Ok(Self { products: Products::new(columns, Centre::Zero)?, dictionary: None })
+        Ok(Self { sums: NamedProducts::new(columns, Centre::Zero)? })
     }
 
     /// Computes the matrix of the columns of a table of any kind. O(rows * columns²).
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`Error::NotAllocated`](crate::Error::NotAllocated),
+    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -112,17 +110,15 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
-        let source = TableSource(table);
-        let products = compute(&Work::on_table(table, &source, &options), Centre::Zero)?;
-        let dictionary = dictionary_of(table, products.columns);
-        Ok(Self { products, dictionary })
+        Ok(Self { sums: NamedProducts::of_with(table, Centre::Zero, &options)? })
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. O(rows * columns²), and O(columns²) for
     /// each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the values are not whole rows;
+    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// Nothing is added then.
     ///
     /// # Examples
@@ -136,14 +132,15 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
-        with_rows(rows, self.column_count(), |work| add(work, &mut self.products))
+        self.sums.add_rows(rows)
     }
 
     /// Adds the sums of other tables. O(columns²).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`] if the tables have 2^64
-    /// rows or more together; [`Error::OutOfMemory`]. Nothing is added then.
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ;
+    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow) if the tables have 2^64 rows or more together;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -154,15 +151,7 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.column_count() != other.column_count() {
-            return Err(Error::LengthMismatch { expected: self.column_count(), found: other.column_count() });
-        }
-        rows_with(self.row_count(), other.row_count())?;
-        self.products.merge(&other.products)?;
-        if self.dictionary.is_none() {
-            self.dictionary.clone_from(&other.dictionary);
-        }
-        Ok(())
+        self.sums.merge(&other.sums)
     }
 
     /// Returns the number of rows. O(1).
@@ -174,7 +163,7 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
-        self.products.rows
+        self.sums.products.rows
     }
 
     /// Returns the number of columns. O(1).
@@ -186,13 +175,13 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_count(&self) -> usize {
-        self.products.columns
+        self.sums.products.columns
     }
 
     /// Returns the sum of every column. O(columns).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -202,14 +191,14 @@ impl GramMatrix {
     /// ```
     pub fn sums(&self) -> Result<Vec<f64>> {
         let mut sums = with_room(self.column_count())?;
-        sums.extend(self.products.means().iter().map(|sum| sum.value()));
+        sums.extend(self.sums.products.means().iter().map(|sum| sum.value()));
         Ok(sums)
     }
 
     /// Returns the matrix: the sums of the products of all pairs of columns, with their names. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -219,7 +208,7 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn matrix(&self) -> Result<PackedSymmetricMatrix> {
-        matrix_of(&self.products, self.dictionary.as_ref(), |sum, _, _| sum)
+        self.sums.matrix(|sum, _, _| sum)
     }
 }
 
@@ -233,12 +222,7 @@ impl Partial for GramMatrix {
 
     /// To the sums that there are if the rows are few, so that large matrices are not merged for each block of rows.
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        let (source, options) = (TableSource(rows), StatisticsOptions::new());
-        add(&Work::on_columns(self.column_count(), rows, &source, &options)?, &mut self.products)?;
-        if self.dictionary.is_none() {
-            self.dictionary = dictionary_of(rows, self.column_count());
-        }
-        Ok(())
+        self.sums.add_table(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
@@ -246,11 +230,11 @@ impl Partial for GramMatrix {
     }
 
     fn size_in_bytes(&self) -> usize {
-        Products::bytes(self.column_count())
+        self.sums.size_in_bytes()
     }
 }
 
-/// A Gram matrix as it is serialized: one half of the matrix, row by row.
+/// A Gram matrix as it is serialized.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "GramMatrix", deny_unknown_fields)]
 struct Parts<'a> {
@@ -262,26 +246,16 @@ struct Parts<'a> {
 
 impl Serialize for GramMatrix {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let products = Numbers(Cow::Owned(self.products.packed().map_err(refused)?));
-        let sums = List(Cow::Borrowed(self.products.means()));
-        Parts { rows: self.row_count(), sums, products, dictionary: self.dictionary.clone() }.serialize(serializer)
+        let Fields { rows, means: sums, products, dictionary } = self.sums.to_fields().map_err(refused)?;
+        Parts { rows, sums, products, dictionary }.serialize(serializer)
     }
 }
 
 /// Sums that do not fit each other are refused.
 impl<'de> Deserialize<'de> for GramMatrix {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let Parts { rows, sums, products, dictionary } = Parts::deserialize(deserializer)?;
-        let (sums, products) = (&sums.0, &products.0);
-        let (columns, found) = (sums.len(), products.len());
-        if columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2) != Some(found) {
-            let reason = format_args!("{found} sums of products are not those of {columns} columns");
-            return Err(de::Error::custom(reason));
-        }
-        if !sums.iter().all(|sum| sum.is_sum()) {
-            return Err(de::Error::custom("the sum of a column is larger than any sum of values"));
-        }
-        fits(dictionary.as_ref(), columns).map_err(de::Error::custom)?;
-        Ok(Self { products: Products::from_packed(rows, sums, products, Centre::Zero).map_err(remember)?, dictionary })
+        let Parts { rows, sums: means, products, dictionary } = Parts::deserialize(deserializer)?;
+        let fields = Fields { rows, means, products, dictionary };
+        Ok(Self { sums: NamedProducts::from_fields(fields, Centre::Zero)? })
     }
 }

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, cut, dictionary_of, names_of, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, dictionary_of, names_of, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
+use crate::base::count::rows_after;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
@@ -161,7 +162,7 @@ impl GroupStatistics {
     pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
-        rows_with(self.row_count(), work.shape.rows as u64)?;
+        rows_after(self.row_count(), work.shape.rows as u64)?;
         let found = self.found_in(&work)?;
         self.add(found);
         if self.dictionary.is_none() {
@@ -204,7 +205,7 @@ impl GroupStatistics {
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count, |work| {
-            rows_with(self.row_count(), work.shape.rows as u64)?;
+            rows_after(self.row_count(), work.shape.rows as u64)?;
             self.found_in(work)
         })?;
         self.add(found);
@@ -235,7 +236,7 @@ impl GroupStatistics {
         if self.by != other.by {
             return Err(Error::UnequalGroups { expected: self.by, found: other.by });
         }
-        rows_with(self.row_count(), other.row_count())?;
+        rows_after(self.row_count(), other.row_count())?;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
         self.columns.iter_mut().zip(&other.columns).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.dictionary.is_none() {

@@ -10,9 +10,10 @@ use serde::ser::{Serialize, Serializer};
 use super::GROUP_ROWS;
 use super::bins::HistogramBins;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, with_rows};
 use super::counts::{ColumnHistogram, Columns};
 use super::options::StatisticsOptions;
+use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
@@ -192,15 +193,12 @@ impl Histogram {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        let (expected, found) = (self.columns.len(), other.columns.len());
-        if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
-        }
+        same_count(self.columns.len(), other.columns.len())?;
         let mut pairs = self.columns.iter().zip(&other.columns);
         if let Some(column) = pairs.position(|(mine, theirs)| mine.bins.edges() != theirs.bins.edges()) {
             return Err(Error::UnequalEdges { column });
         }
-        self.rows = rows_with(self.rows, other.rows)?;
+        self.rows = rows_after(self.rows, other.rows)?;
         self.add(0, &other.columns);
         Ok(())
     }
@@ -256,12 +254,12 @@ impl Histogram {
     }
 
     fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
-        let rows_after = rows_with(self.rows, work.shape.rows as u64)?;
+        let rows = rows_after(self.rows, work.shape.rows as u64)?;
         if !work.shape.is_empty() {
             let found = self.count(work)?;
             self.add(0, &found.columns);
         }
-        self.rows = rows_after;
+        self.rows = rows;
         Ok(())
     }
 
@@ -276,14 +274,14 @@ impl Histogram {
         if work.shape.is_empty() || !work.are_few() {
             return self.add_work(&work);
         }
-        let rows_after = rows_with(self.rows, work.shape.rows as u64)?;
+        let rows = rows_after(self.rows, work.shape.rows as u64)?;
         let columns = self.columns.len();
         for values in work.read_all(&mut Vec::new())?.chunks(columns.saturating_mul(BLOCK_ROWS)) {
             for (column, histogram) in self.columns.iter_mut().enumerate() {
                 histogram.count(values[column..].iter().step_by(columns).copied());
             }
         }
-        self.rows = rows_after;
+        self.rows = rows;
         Ok(())
     }
 

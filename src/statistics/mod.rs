@@ -21,6 +21,7 @@ mod gram;
 mod group;
 mod histogram;
 mod levels;
+mod named_products;
 mod options;
 mod partial;
 mod product;
@@ -47,6 +48,7 @@ use std::ops::Range;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
@@ -58,7 +60,7 @@ use crate::serde::numbers::List;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, cut, dictionary_of, fits, rows_with, with_rows};
+use blocks::{TableSource, ValueSource, Work, cut, dictionary_of, fits, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -214,7 +216,7 @@ impl BasicStatistics {
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.columns.len(), |work| {
-            Ok((compute(PANEL, work)?, rows_with(self.rows, work.shape.rows as u64)?))
+            Ok((compute(PANEL, work)?, rows_after(self.rows, work.shape.rows as u64)?))
         })?;
         self.add(&found.0, found.1);
         Ok(())
@@ -235,10 +237,8 @@ impl BasicStatistics {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.columns.len() != other.columns.len() {
-            return Err(Error::LengthMismatch { expected: self.columns.len(), found: other.columns.len() });
-        }
-        self.add(&other.columns, rows_with(self.rows, other.rows)?);
+        same_count(self.columns.len(), other.columns.len())?;
+        self.add(&other.columns, rows_after(self.rows, other.rows)?);
         if self.dictionary.is_none() {
             self.dictionary.clone_from(&other.dictionary);
         }
@@ -306,9 +306,9 @@ impl BasicStatistics {
         self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
     }
 
-    fn add(&mut self, columns: &[ColumnStatistics], rows_after: u64) {
+    fn add(&mut self, columns: &[ColumnStatistics], rows: u64) {
         self.columns.iter_mut().zip(columns).for_each(|(mine, theirs)| mine.merge(theirs));
-        self.rows = rows_after;
+        self.rows = rows;
     }
 }
 

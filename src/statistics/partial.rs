@@ -1,7 +1,8 @@
 //! Statistics as partial results: computed of some rows at a time, merged, sent and kept as bytes.
 
-use super::{BasicStatistics, Covariance, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions};
-use crate::base::error::{Error, Result};
+use super::{BasicStatistics, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions};
+use crate::base::count::same_count;
+use crate::base::error::Result;
 use crate::partial::Partial;
 use crate::table::NumericTable;
 
@@ -18,7 +19,7 @@ impl Partial for BasicStatistics {
     }
 
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        check_columns(self.columns.len(), rows)?;
+        same_count(self.columns.len(), rows.column_count())?;
         self.merge(&Self::of(rows)?)
     }
 
@@ -28,27 +29,6 @@ impl Partial for BasicStatistics {
 
     fn size_in_bytes(&self) -> usize {
         size_of_val(&self.columns[..])
-    }
-}
-
-impl Partial for Covariance {
-    const NAME: &'static str = "covariance";
-
-    /// As many columns; names are those of the tables.
-    fn empty(&self) -> Result<Self> {
-        Self::new(self.column_count())
-    }
-
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        self.add_table(rows)
-    }
-
-    fn merge(&mut self, other: &Self) -> Result<()> {
-        self.merge(other)
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.size_of_sums()
     }
 }
 
@@ -112,12 +92,5 @@ impl Partial for GroupStatistics {
 
     fn size_in_bytes(&self) -> usize {
         self.size_of_statistics()
-    }
-}
-
-fn check_columns(expected: usize, rows: &dyn NumericTable) -> Result<()> {
-    match rows.column_count() {
-        found if found == expected => Ok(()),
-        found => Err(Error::LengthMismatch { expected, found }),
     }
 }

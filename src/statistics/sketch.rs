@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use super::GROUP_ROWS;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, rows_with, with_rows};
+use super::blocks::{TableSource, Work, cut, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
+use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
@@ -212,15 +213,12 @@ impl QuantileSketch {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        let (expected, found) = (self.columns.len(), other.columns.len());
-        if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
-        }
+        same_count(self.columns.len(), other.columns.len())?;
         if self.capacity != other.capacity {
             return Err(Error::UnequalCapacities { expected: self.capacity, found: other.capacity });
         }
-        let rows = rows_with(self.rows, other.rows)?;
-        let mut columns = filled(expected, Levels::new(self.capacity))?;
+        let rows = rows_after(self.rows, other.rows)?;
+        let mut columns = filled(self.columns.len(), Levels::new(self.capacity))?;
         for (column, (mine, theirs)) in columns.iter_mut().zip(self.columns.iter().zip(&other.columns)) {
             *column = mine.merged(theirs)?;
         }
@@ -374,7 +372,7 @@ impl QuantileSketch {
 
     /// Adds few rows, value by value.
     fn add_few(&mut self, work: &Work<'_>) -> Result<()> {
-        let (shape, rows) = (work.shape, rows_with(self.rows, work.shape.rows as u64)?);
+        let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
         for column in &mut self.columns {
             column.reserve(shape.rows as u64)?;
         }
@@ -414,7 +412,7 @@ impl QuantileSketch {
 
     /// Adds many rows: makes a sketch of each group of them, and merges those in order.
     fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
-        let (shape, rows) = (work.shape, rows_with(self.rows, work.shape.rows as u64)?);
+        let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
         if shape.is_empty() {
             self.rows = rows;
             return Ok(());

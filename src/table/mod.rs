@@ -89,7 +89,7 @@ pub(crate) use region::rows_of;
 pub(crate) use region_mut::RegionMut;
 pub use state::{TableId, TableKind};
 pub use target::Target;
-pub(crate) use tiling::{copy_of, lent_slice};
+pub(crate) use tiling::{copy_of, lent_or_read};
 
 // Exported from the root of the crate only: each has one public path.
 pub(crate) use self::aos::AosNumericTable;

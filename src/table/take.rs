@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
 use super::part::ColumnKey;
-use super::tiling::{copy_of, lent_slice};
+use super::tiling::{copy_of, lent_or_read, lent_slice};
 use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
     Target,
@@ -17,7 +17,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
 use crate::base::parallel;
-use crate::base::room::with_room;
+use crate::base::room::{first_of, with_room};
 use crate::convert::ConversionPolicy;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -194,20 +194,8 @@ fn flags_of<U: Element>(
         for (index, flags) in flags.chunks_mut(step).enumerate() {
             let start = first + index * step;
             let region = Region { rows: start..start + flags.len(), columns: columns.clone() };
-            let values = match lent_slice(table, &region, U::TYPE)?.and_then(|values| values.downcast::<U>()) {
-                Some(values) => values,
-                None => {
-                    let count = region.shape().element_count_of(U::TYPE)?;
-                    if buffer.len() < count {
-                        buffer = with_room(count)?;
-                        buffer.resize(count, U::default());
-                    }
-                    let values = AnySliceMut::new(&mut buffer[..count]);
-                    let target = Target::new(values, region.shape(), ConversionPolicy::Saturate)?;
-                    table.read_region(&region, target.over())?;
-                    &buffer[..count]
-                }
-            };
+            let count = region.shape().element_count_of(U::TYPE)?;
+            let values = lent_or_read(table, &region, || first_of(&mut buffer, count))?;
             for (row, flag) in flags.iter_mut().enumerate() {
                 *flag = is_kept(&values[row * width..(row + 1) * width]);
             }

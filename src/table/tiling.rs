@@ -10,12 +10,12 @@ use std::ops::Range;
 use super::piece::Piece;
 use super::{NumericTable, Region, Target};
 use crate::array::AnyArray;
-use crate::base::element::ElementType;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
 /// Bytes of a band of parts beside each other: half of a small first-level cache.
 const BAND_BYTES: usize = 16 << 10;
@@ -268,6 +268,25 @@ pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
 ) -> Result<Option<AnySlice<'t>>> {
     let lent = table.slice_of(region, element)?.filter(|values| values.element_type() == element);
     lent.map(|values| new_values(region, values).map(|_| values)).transpose()
+}
+
+/// Returns the values of a region in a type, row by row: those that the table lends, else converted ones in the room that
+/// `room` returns for as many values, where [`ConversionPolicy::Saturate`] rounds what does not fit.
+///
+/// # Errors
+/// Those of [`lent_slice`], of `room` and of reading the table.
+pub(crate) fn lent_or_read<'a, T: Element>(
+    table: &'a dyn NumericTable,
+    region: &Region,
+    room: impl FnOnce() -> Result<&'a mut [T]>,
+) -> Result<&'a [T]> {
+    if let Some(values) = lent_slice(table, region, T::TYPE)?.and_then(AnySlice::downcast::<T>) {
+        return Ok(values);
+    }
+    let room = room()?;
+    let target = Target::new(AnySliceMut::new(&mut *room), region.shape(), ConversionPolicy::Saturate)?;
+    table.read_region(region, target.over())?;
+    Ok(room)
 }
 
 /// Returns an array of a region's values, which `read` supplies.

@@ -107,6 +107,14 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     assert_error!(GramMatrix::of(&absent), Error::NotAllocated);
     assert_error!(GramMatrix::new(usize::MAX), Error::OutOfMemory { .. });
     assert_eq!(bytes(&gram), before);
+    let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [-1.0, 0.0]]).unwrap(); // sums are zero, and a product is not
+    for found in [GramMatrix::of(&table).unwrap(), gram.clone()] {
+        let mut lie = serde_json::to_value(&found).unwrap();
+        assert!(serde_json::from_value::<GramMatrix>(lie.clone()).is_ok());
+        lie["rows"] = 0.into();
+        let error = serde_json::from_value::<GramMatrix>(lie).unwrap_err().to_string();
+        assert!(error.contains("no rows have sums that are not zero"), "{error}");
+    }
     let text = serde_json::to_string(&gram).unwrap();
     assert_eq!(bytes(&serde_json::from_str::<GramMatrix>(&text).unwrap()), before);
 }

@@ -1,0 +1,23 @@
+//! Numbers of rows and columns: those that must be equal, and sums that do not overflow.
+
+use super::error::{Error, Result};
+
+/// Checks that as many values, rows or columns were found as must be there.
+///
+/// # Errors
+/// [`Error::LengthMismatch`].
+pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::LengthMismatch { expected, found }),
+    }
+}
+
+/// Returns the number of rows after adding `added`. If that does not overflow, no count of a column or of a group does:
+/// every row has one value of each column, and is in one group.
+///
+/// # Errors
+/// [`Error::RowCountOverflow`].
+pub(crate) fn rows_after(rows: u64, added: u64) -> Result<u64> {
+    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
+}

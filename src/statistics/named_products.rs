@@ -1,0 +1,258 @@
+//! Sums of products and the names of columns: what covariances and Gram matrices consist of, and how a table is divided
+//! for the products of `product`.
+//!
+//! Few columns: groups of rows by several threads, each with sums of its own, which are merged in order. Many columns:
+//! the sums are large, so there is one set of them, whose tiles are divided among the threads. Which of the two depends
+//! only on the number of columns, and neither on the number of threads: results are the same bits.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::de;
+
+use super::blocks::{TableSource, Work, cut, dictionary_of, fits, names_of, with_rows};
+use super::double::Double;
+use super::options::StatisticsOptions;
+use super::product::{BLOCK_ROWS, Block, Centre, Products, cost, lower_half};
+use crate::base::count::{rows_after, same_count};
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::parallel::{self, in_order};
+use crate::base::room::with_room;
+use crate::dictionary::DataDictionary;
+use crate::serde::numbers::{List, Numbers};
+use crate::serde::remember;
+use crate::table::NumericTable;
+use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, Triangle};
+
+/// The largest number of columns of which several sets of sums are computed at a time: 68 KiB each.
+const FEW_COLUMNS: usize = 128;
+/// Number of rows of a group.
+const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
+/// Approximate number of bytes of sums that wait for being merged, and of blocks that are multiplied together.
+const HELD_BYTES: usize = 16 << 20;
+
+/// Sums of products of columns, and what these columns are.
+#[derive(Clone, Debug)]
+pub(super) struct NamedProducts {
+    pub(super) products: Products,
+    dictionary: Option<DataDictionary>,
+}
+
+/// What they are serialized as: the fields of both types of result, one of which calls its `means` sums.
+pub(super) struct Fields<'a> {
+    pub(super) rows: u64,
+    pub(super) means: List<'a, Double>,
+    /// One half of the matrix, row by row.
+    pub(super) products: Numbers<'a, f64>,
+    pub(super) dictionary: Option<DataDictionary>,
+}
+
+impl NamedProducts {
+    /// Creates the sums of so many columns, without rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
+        Ok(Self { products: Products::new(columns, centre)?, dictionary: None })
+    }
+
+    /// Computes the sums of a table.
+    ///
+    /// # Errors
+    /// Those of reading the table; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn of_with(table: &dyn NumericTable, centre: Centre, options: &StatisticsOptions) -> Result<Self> {
+        let source = TableSource(table);
+        let products = compute(&Work::on_table(table, &source, options), centre)?;
+        let dictionary = dictionary_of(table, products.columns);
+        Ok(Self { products, dictionary })
+    }
+
+    /// Adds the rows of a table: to the sums that there are if they are few, so that large matrices are not merged for
+    /// each block of rows. How it is done depends only on the shape.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ; those of
+    /// [`add_rows`](Self::add_rows) and of reading the table. Nothing is added then.
+    pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+        let (source, options) = (TableSource(table), StatisticsOptions::new());
+        add(&Work::on_columns(self.products.columns, table, &source, &options)?, &mut self.products)?;
+        if self.dictionary.is_none() {
+            self.dictionary = dictionary_of(table, self.products.columns);
+        }
+        Ok(())
+    }
+
+    /// Adds whole rows, as [`add_table`](Self::add_table) does.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the values are not whole rows;
+    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow);
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    pub(super) fn add_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        with_rows(rows, self.products.columns, |work| add(work, &mut self.products))
+    }
+
+    /// Computes the sums of whole rows, and merges them.
+    ///
+    /// # Errors
+    /// Those of [`add_rows`](Self::add_rows). Nothing is added then.
+    pub(super) fn merge_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+        let found = with_rows(rows, self.products.columns, |work| {
+            rows_after(self.products.rows, work.shape.rows as u64)?;
+            compute(work, self.products.centre())
+        })?;
+        self.products.merge(&found)
+    }
+
+    /// Adds the sums of other tables.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ;
+    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow);
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
+        same_count(self.products.columns, other.products.columns)?;
+        rows_after(self.products.rows, other.products.rows)?;
+        self.products.merge(&other.products)?;
+        if self.dictionary.is_none() {
+            self.dictionary.clone_from(&other.dictionary);
+        }
+        Ok(())
+    }
+
+    /// Returns the number of bytes of the sums.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        Products::bytes(self.products.columns)
+    }
+
+    /// Makes a matrix with the names of the columns; `value` is called with a sum of products, its row and its column.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn matrix(&self, value: impl Fn(f64, usize, usize) -> f64) -> Result<PackedSymmetricMatrix> {
+        let (products, columns) = (&self.products, self.products.columns);
+        let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
+        values.extend(lower_half(columns).map(|(row, column)| value(products.get(row, column), row, column)));
+        let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
+        let mut matrix = matrix.map_err(|refused| *refused.error)?;
+        matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
+        Ok(matrix)
+    }
+
+    /// Takes the sums apart.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn to_fields(&self) -> Result<Fields<'_>> {
+        Ok(Fields {
+            rows: self.products.rows,
+            means: List(Cow::Borrowed(self.products.means())),
+            products: Numbers(Cow::Owned(self.products.packed()?)),
+            dictionary: self.dictionary.clone(),
+        })
+    }
+
+    /// Puts sums together, unless they do not fit each other.
+    ///
+    /// # Errors
+    /// What does not fit; or [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn from_fields<E: de::Error>(fields: Fields<'_>, centre: Centre) -> std::result::Result<Self, E> {
+        let Fields { rows, means, products, dictionary } = fields;
+        let (means, sums) = (&means.0, &products.0);
+        let (columns, found) = (means.len(), sums.len());
+        if columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2) != Some(found) {
+            return Err(E::custom(format_args!("{found} sums of products are not those of {columns} columns")));
+        }
+        if !means.iter().all(|mean| mean.is_sum()) {
+            return Err(E::custom(match centre {
+                Centre::Means => "the mean of a column is larger than any mean of values",
+                Centre::Zero => "the sum of a column is larger than any sum of values",
+            }));
+        }
+        let is_zero = means.iter().all(|&mean| mean == Double::ZERO) && sums.iter().all(|&sum| sum == 0.0);
+        if rows == 0 && !is_zero {
+            return Err(E::custom("no rows have sums that are not zero"));
+        }
+        fits(dictionary.as_ref(), columns).map_err(E::custom)?;
+        Ok(Self { products: Products::from_packed(rows, means, sums, centre).map_err(remember)?, dictionary })
+    }
+}
+
+/// Adds rows to products: at once, if they are few; else merges the products of theirs.
+///
+/// # Errors
+/// [`Error::RowCountOverflow`], and those of reading the rows. Nothing is added then.
+fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
+    rows_after(products.rows, work.shape.rows as u64)?;
+    let centre = products.centre();
+    match work.shape {
+        shape if shape.is_empty() => products.rows += shape.rows as u64,
+        shape if shape.rows <= rows_at_once(shape.columns) => products.add(&read(work, 0..shape.rows, centre)?)?,
+        _ => products.merge(&compute(work, centre)?)?,
+    }
+    Ok(())
+}
+
+/// Computes the products of rows.
+fn compute(work: &Work<'_>, centre: Centre) -> Result<Products> {
+    let mut all = Products::new(work.shape.columns, centre)?;
+    if work.shape.is_empty() {
+        all.rows = work.shape.rows as u64;
+        return Ok(all);
+    }
+    match work.shape.columns <= FEW_COLUMNS {
+        true => by_groups(work, &mut all)?,
+        false => by_tiles(work, &mut all)?,
+    }
+    Ok(all)
+}
+
+/// Multiplies groups of rows, several at a time, each with sums of its own.
+fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
+    let (columns, centre) = (work.shape.columns, all.centre());
+    let group = |rows: Range<usize>| {
+        let mut products = Products::new(columns, centre)?;
+        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS), centre)?];
+        let mut buffer = Vec::new();
+        for rows in cut(rows.clone(), BLOCK_ROWS) {
+            block[0].read(rows, columns, work.source, &mut buffer)?;
+            products.add(&block)?;
+        }
+        work.rows_done(rows.len());
+        Ok(products)
+    };
+    let at_once = (HELD_BYTES / Products::bytes(columns)).clamp(1, 1024);
+    let groups = cut(0..work.shape.rows, GROUP_ROWS);
+    in_order(groups, cost(work.shape.rows, columns), at_once, group, |found| all.merge(&found))
+}
+
+/// Multiplies some blocks at a time: each thread some tiles of them all.
+fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
+    for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
+        all.add(&read(work, rows.clone(), all.centre())?)?;
+        work.rows_done(rows.len());
+    }
+    Ok(())
+}
+
+/// Returns the number of rows whose blocks are multiplied together.
+fn rows_at_once(columns: usize) -> usize {
+    let block_bytes = columns.saturating_mul(BLOCK_ROWS * size_of::<f64>());
+    (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
+}
+
+/// Reads some blocks, several at a time if that pays.
+fn read(work: &Work<'_>, rows: Range<usize>, centre: Centre) -> Result<Vec<Block>> {
+    let columns = work.shape.columns;
+    let read = |rows: Range<usize>| {
+        let mut block = Block::new(columns, rows.len(), centre)?;
+        block.read(rows, columns, work.source, &mut Vec::new())?;
+        Ok(block)
+    };
+    let parts: Vec<_> = cut(rows.clone(), BLOCK_ROWS).collect();
+    match parallel::task_count(cost(rows.len(), columns)) {
+        1 => parts.into_iter().map(read).collect(),
+        _ => parallel::map(parts, read).into_iter().collect(),
+    }
+}
