@@ -18,10 +18,10 @@ use crate::table::NumericTable;
 /// several threads, processes or machines. It is sent between them, and kept, as bytes.
 ///
 /// [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance), [`Histogram`](crate::Histogram),
-/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results, and so are
-/// [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep), [`LinearRegression`](crate::LinearRegression) and
-/// [`NaiveBayes`](crate::NaiveBayes). For one
-/// of your own, derive serde's traits and say how rows are added and how two results become one:
+/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results, and so
+/// are [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep),
+/// [`LinearRegression`](crate::LinearRegression) and [`NaiveBayes`](crate::NaiveBayes). For one of your own, derive
+/// serde's traits and say how rows are added and how two results become one:
 ///
 /// ```
 /// use numeric_table::{Partial, Result, prelude::*};
@@ -90,8 +90,9 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// Those of the result: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// Returns about how many bytes of memory a result of this question takes. Of large results fewer are computed at a
-    /// time: up to 256 MiB together, and one at least. Unless it is implemented, the result is taken for a small one.
+    /// Returns about how many bytes of memory a result of this question takes. Up to four results for each thread are
+    /// held at a time, of large ones fewer: up to 256 MiB together, and one at least. Unless it is implemented, the
+    /// result is taken for a small one.
     ///
     /// # Examples
     /// ```
@@ -103,10 +104,11 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         size_of::<Self>()
     }
 
-    /// Computes the result of a table: `self`, [`empty`](Self::empty), updated with all of its rows. In parallel, if the
-    /// feature `rayon` is on: the rows are divided into parts of about 4 million values, whose results are merged in
-    /// their order. Each part is computed by blocks of about 128 thousand values, of 256 rows at least if the part has
-    /// as many. This division depends on the shape only, and so the result does not depend on the number of threads.
+    /// Computes the result of a table: `self`, [`empty`](Self::empty), updated with all of its rows. In parallel, if
+    /// the feature `rayon` is on: the rows are divided into parts of about 4 million values, whose results are merged
+    /// in their order. Each part is computed by blocks of about 128 thousand values, of 256 rows at least if the part
+    /// has as many. This division depends on the shape only, and so the result does not depend on the number of
+    /// threads.
     ///
     /// # Errors
     /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
@@ -144,8 +146,8 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// most 4 times the bytes, plus 1 MiB.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) with what is wrong: other bytes, another kind of result, another version,
-    /// damage; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::Format`](crate::Error::Format) with what is wrong: other bytes, another kind of result, another
+    /// version, damage; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let body = checked_body(bytes, Self::NAME, Self::VERSION)?;
         let all = bytes.len() - SUM_BYTES;
@@ -204,21 +206,19 @@ fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
     Ok(end)
 }
 
-/// Largest number of results of tasks that are held before they are merged.
-const AT_ONCE: usize = 16;
 /// Approximate number of bytes of the results that are held.
 const HELD_BYTES: usize = 256 << 20;
 /// Number of values of the rows that are computed by one task.
 const UNIT_VALUES: usize = 4 << 20;
 /// Number of values of the rows that a result is given at a time.
 const BLOCK_VALUES: usize = 128 << 10;
-/// Least number of rows that a result is given at a time, if a task has as many: adding a block costs something for each
-/// column, and for covariances for each pair of them, however few its rows are.
+/// Least number of rows that a result is given at a time, if a task has as many: adding a block costs something for
+/// each column, and for covariances for each pair of them, however few its rows are.
 const BLOCK_ROWS: usize = 256;
 
-/// Returns how many results of tasks are held before they are merged.
+/// Returns how many results of tasks may be held before they are merged: more than threads need, if they are small.
 pub(crate) fn at_once<P: Partial>(empty: &P) -> usize {
-    (HELD_BYTES / empty.size_in_bytes().max(1)).clamp(1, AT_ONCE)
+    (HELD_BYTES / empty.size_in_bytes().max(1)).max(1)
 }
 
 /// Divides the rows of a table into those of one task each, depending on its shape only. There is one task at least.

@@ -1,13 +1,14 @@
 //! Work shared by the threads of a pool: any number of them may join, and none of them has to.
 //!
-//! The calling thread works as well, until no index is left, and then sleeps until the threads that have begun
-//! something are done. It never waits for a thread that has not begun: a job that starts late finds the work closed,
-//! and touches nothing. So a call ends however busy the pool is, whether it comes from inside the pool or from outside.
-//! While it waits, it runs no other task of the pool, unlike rayon's own waiting: a task that needs a lock which the
-//! caller holds would deadlock.
+//! The calling thread works as well, until nothing is left, and then sleeps until the threads that have begun something
+//! are done. It never waits for a thread that has not begun: a job that starts late finds the work closed, and touches
+//! nothing. So a call ends however busy the pool is, whether it comes from inside the pool or from outside. While it
+//! waits, it runs no other task of the pool, unlike rayon's own waiting: a task that needs a lock which the caller
+//! holds would deadlock. For the same reason helpers never wait for anybody: who has nothing to do leaves, and is asked
+//! again.
 //!
-//! Invariant: `work` of a [`Desk`] is dereferenced only between [`Desk::enter`] that returned `true` and
-//! [`Desk::leave`], and [`share`] does not return while any thread is between the two.
+//! Invariant: `help` of a [`Desk`] is called only between [`Desk::enter`] that returned `true` and [`Desk::leave`], and
+//! [`with_helpers`] does not end while any thread is between the two.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,60 +18,94 @@ use std::thread;
 /// The number of times that a waiting caller checks before it sleeps.
 const LOOKS_BEFORE_SLEEP: usize = 64;
 
+/// Calls `lead`, which may ask up to `most` threads of the pool for help: each calls `help` once, which must not panic,
+/// and leaves. When `lead` has ended, nobody comes any more, and the call ends when all have left.
+///
+/// Compiled once, whatever the work is.
+pub(super) fn with_helpers(most: usize, help: &(dyn Fn() + Sync), lead: &mut dyn FnMut(&Helpers)) {
+    // SAFETY: only the lifetime changes. Nothing uses it after this call has returned or unwound: `Closing` waits until
+    // every thread that entered has left, and none enters afterwards.
+    let help = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(help) };
+    let state = State { asked: 0, inside: 0, is_closed: false };
+    let desk = Arc::new(Desk { help, state: Mutex::new(state), all_left: Condvar::new() });
+    let helpers = Helpers { desk: Arc::clone(&desk), most };
+    let _closing = Closing(&desk);
+    lead(&helpers);
+}
+
 /// Calls `work` with every index below `count`, each once, on at most `threads` threads. With `takes_own`, a thread
 /// begins with the index equal to its number in the pool, if that is not taken.
 ///
-/// Compiled once, whatever the work is. If `work` panics, no further index is begun, and the panic is resumed here.
+/// If `work` panics, no further index is begun, and the panic is resumed here.
 pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
-    // SAFETY: only the lifetime changes. Nothing uses it after this call has returned or unwound: see the end of this
-    // function.
-    let work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work) };
-    let desk = Arc::new(Desk {
-        work,
-        takes_own,
-        state: Mutex::new(State {
-            is_taken: vec![false; count],
-            next: 0,
-            inside: 1,
-            is_closed: false,
-            panics: Vec::new(),
-        }),
-        all_left: Condvar::new(),
-    });
-    for _ in 1..threads.min(count) {
-        let desk = Arc::clone(&desk);
-        rayon::spawn(move || {
-            if desk.enter() {
-                desk.work();
-                desk.leave();
+    let indices = Mutex::new(Indices { is_taken: vec![false; count], next: 0, panics: Vec::new() });
+    let lock = || indices.lock().unwrap_or_else(PoisonError::into_inner); // no work is done while it is locked
+    let help = || {
+        let mut own = if takes_own { rayon::current_thread_index() } else { None };
+        loop {
+            let taken = lock().take(own.take());
+            let Some(index) = taken else { return };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(index))) {
+                let mut indices = lock();
+                indices.next = count; // the rest is not needed any more
+                indices.is_taken.fill(true);
+                indices.panics.push(panic);
+                return;
             }
-        });
-    }
-    desk.work(); // catches panics of the work
-    // From here on no thread enters, and all that are inside leave. Only then may what `work` borrows end.
-    let mut panics = desk.close().into_iter();
+        }
+    };
+    let most = threads.min(count).saturating_sub(1);
+    with_helpers(most, &help, &mut |helpers| {
+        helpers.ask(most);
+        help();
+    });
+    let mut panics = std::mem::take(&mut lock().panics).into_iter();
     if let Some(first) = panics.next() {
         drop(panics);
         resume_unwind(first);
     }
 }
 
-/// The indices that are left, and the threads that work on them.
+/// The threads that may be asked for help while a call lasts.
+pub(super) struct Helpers {
+    desk: Arc<Desk>,
+    most: usize,
+}
+
+impl Helpers {
+    /// Asks for `count` more threads, or as many as may still be asked.
+    pub(super) fn ask(&self, count: usize) {
+        let more = {
+            let mut state = self.desk.state();
+            let more = count.min(self.most - state.asked);
+            state.asked += more;
+            more
+        };
+        for _ in 0..more {
+            let desk = Arc::clone(&self.desk);
+            rayon::spawn(move || {
+                if desk.enter() {
+                    let _leaving = Leaving(&desk);
+                    (desk.help)();
+                }
+            });
+        }
+    }
+}
+
+/// Where helpers come and go.
 struct Desk {
-    work: &'static (dyn Fn(usize) + Sync),
-    takes_own: bool,
+    help: &'static (dyn Fn() + Sync),
     state: Mutex<State>,
     all_left: Condvar,
 }
 
 struct State {
-    is_taken: Vec<bool>,
-    /// Every index before this one is taken.
-    next: usize,
-    /// Threads that may be using `work`: the caller, and those that have entered and not left.
+    /// Threads that were asked and have not left.
+    asked: usize,
+    /// Threads that may be using `help`: those that have entered and not left.
     inside: usize,
     is_closed: bool,
-    panics: Vec<Box<dyn Any + Send>>,
 }
 
 impl Desk {
@@ -88,32 +123,16 @@ impl Desk {
     fn leave(&self) {
         let mut state = self.state();
         state.inside -= 1;
-        if state.inside == 0 {
+        state.asked -= 1;
+        if state.inside == 0 && state.is_closed {
             self.all_left.notify_one();
         }
     }
 
-    /// Works until no index is left. Panics are kept for the caller.
-    fn work(&self) {
-        let mut own = if self.takes_own { rayon::current_thread_index() } else { None };
-        loop {
-            let taken = self.state().take(own.take());
-            let Some(index) = taken else { return };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.work)(index))) {
-                let mut state = self.state();
-                state.next = state.is_taken.len(); // the rest is not needed any more
-                state.is_taken.fill(true);
-                state.panics.push(panic);
-                return;
-            }
-        }
-    }
-
-    /// Closes the work and waits until every thread has left. Returns the panics.
-    fn close(&self) -> Vec<Box<dyn Any + Send>> {
+    /// Closes the work and waits until every thread has left.
+    fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
-        state.inside -= 1; // the caller
         for _ in 0..LOOKS_BEFORE_SLEEP {
             if state.inside == 0 {
                 break;
@@ -125,11 +144,36 @@ impl Desk {
         while state.inside > 0 {
             state = self.all_left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        std::mem::take(&mut state.panics)
     }
 }
 
-impl State {
+/// Lets a thread leave, even if it unwinds.
+struct Leaving<'a>(&'a Desk);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Closes the work, even if the caller unwinds.
+struct Closing<'a>(&'a Desk);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The indices that are left.
+struct Indices {
+    is_taken: Vec<bool>,
+    /// Every index before this one is taken.
+    next: usize,
+    panics: Vec<Box<dyn Any + Send>>,
+}
+
+impl Indices {
     /// Takes the wanted index if it is left, else the next one.
     fn take(&mut self, wanted: Option<usize>) -> Option<usize> {
         if let Some(index) = wanted

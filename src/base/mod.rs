@@ -1,6 +1,9 @@
 //! The vocabulary of all other modules, none of which it uses: element types, the exact number that a value stands for,
 //! shapes, errors and the types in them, how work is cut into tasks, and its progress.
 
+#[cfg(feature = "rayon")]
+#[forbid(unsafe_code)]
+mod ahead;
 #[forbid(unsafe_code)]
 pub(crate) mod copy;
 #[forbid(unsafe_code)]

@@ -154,25 +154,48 @@ pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
     map_on(true, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
 }
 
-/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and `put` with the results,
-/// in the order of the pieces. About `at_once` results are held before they are put.
+/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and on the calling thread
+/// `put` with the results, in the order of the pieces. At most `at_once` pieces are taken and not put, and fewer if the
+/// threads need no more to be busy.
+///
+/// # Errors
+/// That of the first piece in order of which `work` or `put` fails. Nothing after it is put.
 pub(crate) fn in_order<P: Send, R: Send>(
-    mut pieces: impl Iterator<Item = P>,
+    pieces: impl Iterator<Item = P>,
     bytes: usize,
     at_once: usize,
     work: impl Fn(P) -> Result<R> + Sync,
+    put: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    let threads = if at_once < 2 || task_count(bytes) == 1 { 1 } else { threads() };
+    match threads {
+        1 => one_by_one(pieces, work, put),
+        _ => ahead(pieces, threads, at_once.min(threads.saturating_mul(TASKS_PER_THREAD)), work, put),
+    }
+}
+
+/// Does what [`in_order`] does on the calling thread alone.
+fn one_by_one<P, R>(
+    mut pieces: impl Iterator<Item = P>,
+    work: impl Fn(P) -> Result<R>,
     mut put: impl FnMut(R) -> Result<()>,
 ) -> Result<()> {
-    if task_count(bytes) == 1 {
-        return pieces.try_for_each(|piece| put(work(piece)?));
-    }
-    loop {
-        let some: Vec<P> = pieces.by_ref().take(at_once.max(1)).collect();
-        if some.is_empty() {
-            return Ok(());
-        }
-        map(some, &work).into_iter().try_for_each(|found| put(found?))?;
-    }
+    pieces.try_for_each(|piece| put(work(piece)?))
+}
+
+#[cfg(feature = "rayon")]
+use super::ahead::in_order as ahead;
+
+/// Does it one by one: there are no other threads.
+#[cfg(not(feature = "rayon"))]
+fn ahead<P, R>(
+    pieces: impl Iterator<Item = P>,
+    _threads: usize,
+    _window: usize,
+    work: impl Fn(P) -> Result<R>,
+    put: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    one_by_one(pieces, work, put)
 }
 
 #[cfg(feature = "rayon")]
