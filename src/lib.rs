@@ -127,7 +127,8 @@
 )]
 //! | minimum, mean, variance ... of each column, of a file, of groups of rows | [`BasicStatistics`], [`GroupStatistics`] |
 //! | covariances and correlations; `X'X` | [`Covariance`]; [`GramMatrix`] |
-//! | k-means, naive Bayes, linear regression | [`KMeansStep`], [`NaiveBayes`], [`LinearRegression`] |
+//! | k-means, linear regression | [`KMeansStep`], [`LinearRegression`] |
+//! | naive Bayes of counts, of any numbers | [`NaiveBayes`], [`GaussianNaiveBayes`] |
 //! | quantiles, histograms | [`Quantiles`]; of streams [`QuantileSketch`]; [`Histogram`] |
 //! | to know how far long work is | [`StatisticsOptions`], [`SaveOptions`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
@@ -239,7 +240,10 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
-pub use crate::learning::{KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel, RegressionModel};
+pub use crate::learning::{
+    GaussianNaiveBayes, GaussianNaiveBayesModel, KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel,
+    RegressionModel,
+};
 pub use crate::partial::Partial;
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{

@@ -20,8 +20,9 @@ use crate::table::NumericTable;
 /// [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance), [`Histogram`](crate::Histogram),
 /// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results, and so
 /// are [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep),
-/// [`LinearRegression`](crate::LinearRegression) and [`NaiveBayes`](crate::NaiveBayes). For one of your own, derive
-/// serde's traits and say how rows are added and how two results become one:
+/// [`LinearRegression`](crate::LinearRegression), [`NaiveBayes`](crate::NaiveBayes) and
+/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). For one of your own, derive serde's traits and say how rows are
+/// added and how two results become one:
 ///
 /// ```
 /// use numeric_table::{Partial, Result, prelude::*};

@@ -263,6 +263,14 @@ pub enum Error {
         /// The first such column.
         column: usize,
     },
+    /// A feature does not vary in a class, so that it has no normal density there, and smoothing adds nothing.
+    #[error("column {column} has one value in all rows of class {class}: a variance above 0 is needed")]
+    ConstantFeature {
+        /// The column.
+        column: usize,
+        /// The class.
+        class: usize,
+    },
     /// A column says nothing that those before it do not say: a system of linear equations has many solutions.
     #[error("column {column} is constant, or a linear combination of the columns before it: there is no one solution")]
     DependentColumn {

@@ -3,8 +3,8 @@
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 
-/// The lower half of a symmetric matrix, decomposed: `A = LDL'`. There are no roots, so that rounding does not depend on
-/// the units of the columns.
+/// The lower half of a symmetric matrix, decomposed: `A = LDL'`. There are no roots, so that rounding does not depend
+/// on the units of the columns.
 pub(super) struct Cholesky {
     /// Row by row: `L`, with `D` in the place of the ones on its diagonal.
     lower: Vec<f64>,

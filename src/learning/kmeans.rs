@@ -21,15 +21,15 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// One step of k-means: rows are dealt out to the nearest of some centroids, and the means of these clusters are the
 /// centroids of the next step (Lloyd's algorithm).
 ///
-/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of many
-/// files, are merged. Everything is computed in `f64`; values of other types are converted, exactly except for 64-bit
-/// integers beyond 2^53. Squared distances are sums of squared differences, not differences of large products: they have
-/// an error of some units in the last place for each column, however small they are beside the values. Of centroids that
-/// are equally near, the first takes the row. Sums of rows, and the inertia, are added up in blocks, and what rounding
-/// takes from the sums of blocks is kept.
+/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of
+/// many files, are merged. Everything is computed in `f64`; values of other types are converted, exactly except for
+/// 64-bit integers beyond 2^53. Squared distances are sums of squared differences, not differences of large products:
+/// they have an error of some units in the last place for each column, however small they are beside the values. Of
+/// centroids that are equally near, the first takes the row. Sums of rows, and the inertia, are added up in blocks, and
+/// what rounding takes from the sums of blocks is kept.
 ///
-/// A row with a NaN or an infinity belongs to no cluster: it is counted apart, in [`left_out`](Self::left_out). A cluster
-/// without rows keeps its centroid; DAAL moves it to the row that is farthest off.
+/// A row with a NaN or an infinity belongs to no cluster: it is counted apart, in [`left_out`](Self::left_out). A
+/// cluster without rows keeps its centroid; DAAL moves it to the row that is farthest off.
 ///
 /// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
 /// memory: 32 bytes for each value of the centroids, and about as much for a call.
@@ -201,8 +201,8 @@ impl KMeansStep {
         self.table(|place| self.totals.sums[place].value())
     }
 
-    /// Returns the sum of the squared distances of rows from the centroids that they are nearest to. Infinite beyond the
-    /// range of `f64`. Source: scikit-learn `inertia_`, DAAL's objective function.
+    /// Returns the sum of the squared distances of rows from the centroids that they are nearest to. Infinite beyond
+    /// the range of `f64`. Source: scikit-learn `inertia_`, DAAL's objective function.
     ///
     /// # Examples
     /// ```
@@ -216,8 +216,8 @@ impl KMeansStep {
         self.totals.inertia.value()
     }
 
-    /// Returns the centroids of the next step: the mean of each cluster, and the old centroid of a cluster without rows.
-    /// O(clusters * columns).
+    /// Returns the centroids of the next step: the mean of each cluster, and the old centroid of a cluster without
+    /// rows. O(clusters * columns).
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -251,9 +251,9 @@ impl KMeansStep {
         self.centroids.values().iter().enumerate().map(apart).map(|apart| apart * apart).sum()
     }
 
-    /// Returns the index of the nearest centroid of each row of a table, one of those that the step was made with; -1 for
-    /// rows with a NaN or an infinity. In parallel, if the feature `rayon` is on and the table is large.
-    /// O(rows * clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
+    /// Returns the index of the nearest centroid of each row of a table, one of those that the step was made with; -1
+    /// for rows with a NaN or an infinity. In parallel, if the feature `rayon` is on and the table is large. O(rows *
+    /// clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the numbers of columns differ; those of reading the table; [`Error::OutOfMemory`].

@@ -1,14 +1,19 @@
 //! What DAAL's distributed algorithms compute of some rows at a time: results that are merged, and models of them.
 //!
 //! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest` and `single`), naive Bayes
-//! (`naive_bayes`), and linear regression by normal equations (`regression`, solved in `cholesky`). Moments,
-//! covariances, Gram matrices and groups are in [`crate::statistics`].
+//! (`naive_bayes` of counts, `gaussian` of any numbers; predictions in `classes`), and linear regression by normal
+//! equations (`regression`, solved in `cholesky`). Moments, covariances, Gram matrices and groups are in
+//! [`crate::statistics`].
 //!
-//! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first, and
-//! then added, so that a call that fails adds nothing. Sums of many rows keep what rounding takes from them (`sum`).
-//! Results depend on the values and on how rows are dealt out to calls, not on threads, the processor or the layout.
+//! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first,
+//! and then added, so that a call that fails adds nothing. Sums of many rows keep what rounding takes from them
+//! (`sum`). Results depend on the values and on how rows are dealt out to calls, not on threads, the processor or the
+//! layout.
 
 mod cholesky;
+mod classes;
+mod gaussian;
+mod gaussian_model;
 mod kmeans;
 mod naive_bayes;
 mod naive_bayes_model;
@@ -19,6 +24,8 @@ mod rows;
 mod single;
 mod sum;
 
+pub use gaussian::GaussianNaiveBayes;
+pub use gaussian_model::GaussianNaiveBayesModel;
 pub use kmeans::KMeansStep;
 pub use naive_bayes::NaiveBayes;
 pub use naive_bayes_model::NaiveBayesModel;

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::classes;
 use super::naive_bayes_model::NaiveBayesModel;
 use super::rows::{Reader, blocks, shape_with};
 use super::sum::{self, Sum};
@@ -16,13 +17,15 @@ use crate::base::shape::Shape;
 use crate::partial::Partial;
 use crate::serde::numbers::Numbers;
 use crate::serde::{refused, remember};
+use crate::statistics::GroupStatistics;
 use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
 
 /// The counts of multinomial naive Bayes: of the rows of each class, and of each feature in them.
 ///
-/// One column tells the class of a row: a whole number below the number of classes. The others are the features: counts,
-/// such as those of words in a text, or weights that are added up like counts. A negative value, a NaN or an infinity is
-/// an error that names the row and the column, and so is a class that there is not; nothing is added then.
+/// One column tells the class of a row: a whole number below the number of classes. The others are the features:
+/// counts, such as those of words in a text, or weights that are added up like counts; for other numbers there is
+/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). A negative value, a NaN or an infinity is an error that names the
+/// row and the column, and so is a class that there is not; nothing is added then.
 ///
 /// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged.
 /// Sums are computed in `f64`, and what rounding takes from them is kept: whole numbers are exact up to 2^53. Values of
@@ -68,8 +71,8 @@ pub struct NaiveBayes {
 type Found = BTreeMap<usize, (u64, Vec<Sum>)>;
 
 impl NaiveBayes {
-    /// Creates counts without rows, of tables with `columns` columns, of which `by` tells which of `classes` classes a row
-    /// belongs to.
+    /// Creates counts without rows, of tables with `columns` columns, of which `by` tells which of `classes` classes a
+    /// row belongs to.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`] for `by`; [`Error::ParameterOutOfRange`] if there are no classes, or more than
@@ -84,7 +87,7 @@ impl NaiveBayes {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(columns: usize, by: usize, classes: usize) -> Result<Self> {
-        check(columns, by, classes)?;
+        classes::check(columns, by, classes)?;
         let sums = filled(classes.saturating_mul(columns - 1), Sum::default())?;
         Ok(Self { columns, by, rows: filled(classes, 0)?, sums })
     }
@@ -110,9 +113,7 @@ impl NaiveBayes {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
-        let by = by.column_in(table.dictionary())?;
-        let known = || table.dictionary().feature(by).ok().and_then(|feature| feature.category_count());
-        let classes = classes.into().or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?;
+        let (by, classes) = GroupStatistics::categories_of(table, by, classes.into())?;
         Self::new(table.column_count(), by, classes)?.compute(table)
     }
 
@@ -183,8 +184,8 @@ impl NaiveBayes {
         HomogenNumericTable::from_fn(shape, |row, column| self.sums[row * shape.columns + column].value())
     }
 
-    /// Makes a model: logarithms of the share of rows of each class, and of the share of each feature in the counts of a
-    /// class, to each of which `alpha` is added first. O(classes * features).
+    /// Makes a model: logarithms of the share of rows of each class, and of the share of each feature in the counts of
+    /// a class, to each of which `alpha` is added first. O(classes * features).
     ///
     /// `alpha` is 1 for Laplace's smoothing, less for Lidstone's. With 0, a feature that no row of a class has is
     /// impossible in that class.
@@ -253,24 +254,9 @@ pub(super) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<(
     }
 }
 
-/// Checks the numbers that counts are created with.
-fn check(columns: usize, by: usize, classes: usize) -> Result<()> {
-    if by >= columns {
-        return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
-    }
-    match (1..=i32::MAX as usize).contains(&classes) {
-        true => Ok(()),
-        false => Err(Error::ParameterOutOfRange {
-            name: "the number of classes",
-            value: classes as f64,
-            allowed: "1 to 2147483647 are needed",
-        }),
-    }
-}
-
-/// `update_table` reads the table once, in O(rows * columns); an error adds nothing. `merge` is in
-/// O(classes * features); another number of classes or columns is [`Error::ShapeMismatch`], another column that tells the
-/// class [`Error::UnequalGroups`].
+/// `update_table` reads the table once, in O(rows * columns); an error adds nothing. `merge` is in O(classes *
+/// features); another number of classes or columns is [`Error::ShapeMismatch`], another column that tells the class
+/// [`Error::UnequalGroups`].
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
 
@@ -336,7 +322,7 @@ impl<'de> Deserialize<'de> for NaiveBayes {
 impl Parts<'_> {
     fn check(self) -> Result<NaiveBayes> {
         let (columns, by, rows) = (self.columns, self.by, self.rows.0.into_owned());
-        check(columns, by, rows.len())?;
+        classes::check(columns, by, rows.len())?;
         let sums = self.sums.join(Shape { rows: rows.len(), columns: columns - 1 }.element_count()?)?;
         rows.iter().try_fold(0, |all, &added| rows_after(all, added))?;
         Ok(NaiveBayes { columns, by, rows, sums })

@@ -1,18 +1,18 @@
 //! What is made of the counts of naive Bayes: logarithms of probabilities, and the classes of rows.
 
+use super::classes::{Classifier, log_shares};
 use super::naive_bayes::check_counts;
-use super::rows::{Reader, blocks, for_each_row, shape_with};
 use crate::base::error::{Error, Result};
-use crate::base::room::{filled, with_room};
+use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// Multinomial naive Bayes: which class a row belongs to. Made by [`NaiveBayes::model`](super::NaiveBayes::model), whose
-/// page has an example.
+/// Multinomial naive Bayes: which class a row belongs to. Made by [`NaiveBayes::model`](super::NaiveBayes::model),
+/// whose page has an example.
 ///
-/// A row belongs to the class for which the logarithm of its prior probability, plus the sum of the features, each times
-/// the logarithm of its probability in the class, is largest; of equal ones, to the first. A feature that is zero counts
-/// nothing, even where its probability is zero.
+/// A row belongs to the class for which the logarithm of its prior probability, plus the sum of the features, each
+/// times the logarithm of its probability in the class, is largest; of equal ones, to the first. A feature that is zero
+/// counts nothing, even where its probability is zero.
 ///
 /// Source: DAAL `multinomial_naive_bayes::prediction`, scikit-learn `MultinomialNB`.
 ///
@@ -38,12 +38,7 @@ impl NaiveBayesModel {
             let allowed = "0 or a finite number above it is needed";
             return Err(Error::ParameterOutOfRange { name: "alpha", value: alpha, allowed });
         }
-        let all: u64 = rows.iter().sum();
-        if all == 0 {
-            return Err(Error::TooFewRows { rows: 0, needed: 1 });
-        }
-        let mut log_priors = with_room(rows.len())?;
-        log_priors.extend(rows.iter().map(|&rows| (rows as f64 / all as f64).ln()));
+        let log_priors = log_shares(rows)?;
         let mut log_probabilities = filled(features * rows.len(), 0.0)?;
         for (class, logarithms) in log_probabilities.chunks_exact_mut(features.max(1)).enumerate() {
             logarithms.iter_mut().zip(class * features..).for_each(|(place, at)| *place = sum(at) + alpha);
@@ -133,20 +128,12 @@ impl NaiveBayesModel {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn predict(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<i32>> {
-        self.for_each_row(table, 1, |logarithms, class: &mut [i32]| {
-            let mut best = 0;
-            for (class, logarithm) in logarithms.iter().enumerate() {
-                if *logarithm > logarithms[best] {
-                    best = class;
-                }
-            }
-            class[0] = best as i32; // below 2^31, as the number of classes is
-        })
+        self.classes_of(table)
     }
 
-    /// Returns the natural logarithm of the probability of each class, given a row: a row for each, and a column for each
-    /// class. In parallel, if the feature `rayon` is on and the table is large. O(rows * classes * features). NaN for
-    /// rows that are impossible in every class, which there are without smoothing only.
+    /// Returns the natural logarithm of the probability of each class, given a row: a row for each, and a column for
+    /// each class. In parallel, if the feature `rayon` is on and the table is large. O(rows * classes * features). NaN
+    /// for rows that are impossible in every class, which there are without smoothing only.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -162,49 +149,27 @@ impl NaiveBayesModel {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn predict_log_probabilities(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<f64>> {
-        self.for_each_row(table, self.class_count(), |logarithms, result: &mut [f64]| {
-            let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = logarithms.iter().map(|logarithm| (logarithm - largest).exp()).sum();
-            let all = largest + sum.ln();
-            result.iter_mut().zip(logarithms).for_each(|(place, logarithm)| *place = logarithm - all);
-        })
+        self.log_probabilities_of(table)
+    }
+}
+
+impl Classifier for NaiveBayesModel {
+    fn features(&self) -> usize {
+        self.features
     }
 
-    /// Calls `put` with the logarithm of each class for each row, and the row's place in the result.
-    fn for_each_row<R: crate::base::element::Element>(
-        &self,
-        table: &dyn NumericTable,
-        width: usize,
-        put: impl Fn(&[f64], &mut [R]) + Sync,
-    ) -> Result<HomogenNumericTable<R>> {
-        let shape = shape_with(table, self.features)?;
-        for_each_row(shape, width, |rows, results: &mut [R]| {
-            let mut reader = Reader::<f64>::new(table, self.features);
-            let mut logarithms = filled(self.class_count(), 0.0)?;
-            let mut results = results.chunks_exact_mut(width);
-            for rows in blocks(rows, self.features) {
-                let values = reader.read(rows.clone())?;
-                for (row, result) in rows.clone().zip(&mut results) {
-                    let at = (row - rows.start) * self.features;
-                    let values = &values[at..at + self.features];
-                    check_counts(values, row, 0)?;
-                    self.logarithms(values, &mut logarithms);
-                    put(&logarithms, result);
-                }
-            }
-            Ok(())
-        })
+    fn classes(&self) -> usize {
+        self.class_count()
     }
 
-    /// Computes the logarithm of each class for a row, but for a constant.
-    fn logarithms(&self, values: &[f64], logarithms: &mut [f64]) {
+    fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()> {
+        check_counts(values, row, 0)?;
         logarithms.copy_from_slice(&self.log_priors);
-        if self.features == 0 {
-            return;
-        }
-        for (logarithm, weights) in logarithms.iter_mut().zip(self.log_probabilities.chunks_exact(self.features)) {
+        for (class, logarithm) in logarithms.iter_mut().enumerate() {
+            let weights = &self.log_probabilities[class * self.features..(class + 1) * self.features];
             *logarithm += product(values, weights);
         }
+        Ok(())
     }
 }
 

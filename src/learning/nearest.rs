@@ -1,10 +1,10 @@
 //! The loops of k-means: of each row of a block, the nearest centroid; of each cluster, the sum of its rows.
 //!
-//! Eight rows at a time are turned into columns of eight lanes, and compared with four centroids at a time: each distance
-//! is one chain of differences, squared and added with one rounding, from the first column to the last, whatever the
-//! processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all digits of
-//! distances that are small beside the values. Of many centroids, that form finds the nearest in single precision where
-//! it is certain (`single`); only the distance to it is then computed.
+//! Eight rows at a time are turned into columns of eight lanes, and compared with four centroids at a time: each
+//! distance is one chain of differences, squared and added with one rounding, from the first column to the last,
+//! whatever the processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all
+//! digits of distances that are small beside the values. Of many centroids, that form finds the nearest in single
+//! precision where it is certain (`single`); only the distance to it is then computed.
 
 use super::single::{self, SingleCentroids};
 use crate::base::error::Result;
@@ -107,8 +107,8 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// Finds the nearest centroid of a row no squared distance of which is a number: it is not finite, or so far off that
-    /// squares leave the range of `f64`.
+    /// Finds the nearest centroid of a row no squared distance of which is a number: it is not finite, or so far off
+    /// that squares leave the range of `f64`.
     #[cold]
     fn find_far<T: Copy + Into<f64>>(&mut self, row: usize, values: &[T]) {
         if !values.iter().all(|&value| value.into().is_finite()) {

@@ -18,10 +18,10 @@ use crate::table::NumericTable;
 /// and the equations are solved at the end. The last columns of a table are the targets; put others there with
 /// `table.select_columns(["x", "y", "target"])`.
 ///
-/// The sums are those of [`Covariance`]: about the means, in one pass, exact to the last digits. The equations are solved
-/// by Cholesky's decomposition, `LDL'`. The error of coefficients grows with the condition of the
-/// correlations of the features, which is the square of that of the centred and scaled table: of 16 digits, 11 to 13 are
-/// left of NIST's Longley data. A method that keeps the table, such as QR, loses half as many.
+/// The sums are those of [`Covariance`]: about the means, in one pass, exact to the last digits. The equations are
+/// solved by Cholesky's decomposition, `LDL'`. The error of coefficients grows with the condition of the correlations
+/// of the features, which is the square of that of the centred and scaled table: of 16 digits, 11 to 13 are left of
+/// NIST's Longley data. A method that keeps the table, such as QR, loses half as many.
 ///
 /// A NaN or an infinity in a column is an error when the equations are solved; filter such rows before. Cost:
 /// O(rows * columns²) for the sums, O(features³) for a solution; memory: `4 n²` bytes for `n` columns.
@@ -127,9 +127,9 @@ impl LinearRegression {
     /// Solves the equations. O(features³ + features² * targets).
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] if there are not more rows than features; [`Error::SumsNotFinite`] for a column with a NaN or
-    /// an infinity; [`Error::DependentColumn`] for the first feature that is constant, or a linear combination of the
-    /// features before it, but for rounding: there are many solutions then, of which
+    /// [`Error::TooFewRows`] if there are not more rows than features; [`Error::SumsNotFinite`] for a column with a NaN
+    /// or an infinity; [`Error::DependentColumn`] for the first feature that is constant, or a linear combination of
+    /// the features before it, but for rounding: there are many solutions then, of which
     /// [`solve_ridge`](Self::solve_ridge) chooses one; [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -148,12 +148,14 @@ impl LinearRegression {
         self.solve_with(0.0)
     }
 
-    /// Solves the equations with a penalty: minimizes the sum of squared residuals plus `lambda` times the sum of squared
-    /// coefficients, intercepts left out. O(features³ + features² * targets). Source: scikit-learn `Ridge(alpha=lambda)`.
+    /// Solves the equations with a penalty: minimizes the sum of squared residuals plus `lambda` times the sum of
+    /// squared coefficients, intercepts left out. O(features³ + features² * targets). Source: scikit-learn
+    /// `Ridge(alpha=lambda)`.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if `lambda` is negative or not finite; [`Error::TooFewRows`] without rows; those of
-    /// [`solve`](Self::solve). Columns that depend on each other are none, unless `lambda` is next to nothing beside them.
+    /// [`Error::ParameterOutOfRange`] if `lambda` is negative or not finite; [`Error::TooFewRows`] without rows; those
+    /// of [`solve`](Self::solve). Columns that depend on each other are none, unless `lambda` is next to nothing beside
+    /// them.
     ///
     /// # Examples
     /// ```

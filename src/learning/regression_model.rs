@@ -1,7 +1,7 @@
 //! What solutions of normal equations are: coefficients, how well they fit, and predictions.
 
 use super::cholesky::{Cholesky, dot};
-use super::rows::{Reader, blocks, for_each_row, shape_with};
+use super::rows::map_rows;
 use crate::base::error::Result;
 use crate::base::room::{filled, with_room};
 use crate::base::shape::Shape;
@@ -130,8 +130,8 @@ impl RegressionModel {
         HomogenNumericTable::from_fn(shape, |row, column| self.coefficients[row * shape.columns + column])
     }
 
-    /// Returns the share of the variance of each target that the features explain, in the rows that the equations are of:
-    /// at most 1. NaN for a target that is constant. O(1).
+    /// Returns the share of the variance of each target that the features explain, in the rows that the equations are
+    /// of: at most 1. NaN for a target that is constant. O(1).
     ///
     /// # Examples
     /// ```
@@ -159,9 +159,9 @@ impl RegressionModel {
         &self.deviations
     }
 
-    /// Computes the targets of each row of a table of features: a row for each, and a column for each target. In parallel,
-    /// if the feature `rayon` is on and the table is large. O(rows * targets * features). A NaN or an infinity makes the
-    /// targets of its row NaN or infinite.
+    /// Computes the targets of each row of a table of features: a row for each, and a column for each target. In
+    /// parallel, if the feature `rayon` is on and the table is large. O(rows * targets * features). A NaN or an
+    /// infinity makes the targets of its row NaN or infinite.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the table has another number of columns
@@ -178,19 +178,11 @@ impl RegressionModel {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn predict(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<f64>> {
-        let (features, targets) = (self.features, self.target_count());
-        for_each_row(shape_with(table, features)?, targets, |rows, results: &mut [f64]| {
-            let mut reader = Reader::<f64>::new(table, features);
-            let mut results = results.chunks_exact_mut(targets);
-            for rows in blocks(rows, features) {
-                let values = reader.read(rows.clone())?;
-                for (row, result) in (0..rows.len()).zip(&mut results) {
-                    let values = &values[row * features..(row + 1) * features];
-                    for (target, place) in result.iter_mut().enumerate() {
-                        let own = &self.coefficients[target * features..(target + 1) * features];
-                        *place = self.intercepts[target] + dot(values, own);
-                    }
-                }
+        let features = self.features;
+        map_rows(table, features, self.target_count(), 0, |_, values, _, result: &mut [f64]| {
+            for (target, place) in result.iter_mut().enumerate() {
+                let own = &self.coefficients[target * features..(target + 1) * features];
+                *place = self.intercepts[target] + dot(values, own);
             }
             Ok(())
         })

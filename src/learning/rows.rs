@@ -36,7 +36,8 @@ pub(super) fn fits_f32(table: &dyn NumericTable) -> bool {
     matches!(table.uniform_type(), Some(F32 | F16 | Bf16 | I8 | U8 | I16 | U16))
 }
 
-/// Checks the number of columns; returns the shape of the table. A user's kind of table may answer otherwise every time.
+/// Checks the number of columns; returns the shape of the table. A user's kind of table may answer otherwise every
+/// time.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`].
@@ -94,6 +95,33 @@ pub(super) fn for_each_row<R: Element>(
         done.into_iter().collect::<Result<()>>()?;
     }
     HomogenNumericTable::from_array(all, result)
+}
+
+/// Makes a table with a row of `width` values for each row of a table with so many columns: `fill` is called with the
+/// number of a row, its values, `room` numbers to use, and its row of the result, on several threads if that pays.
+///
+/// # Errors
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch); those of reading the table; those of [`for_each_row`].
+pub(super) fn map_rows<R: Element>(
+    table: &dyn NumericTable,
+    columns: usize,
+    width: usize,
+    room: usize,
+    fill: impl Fn(usize, &[f64], &mut [f64], &mut [R]) -> Result<()> + Sync,
+) -> Result<HomogenNumericTable<R>> {
+    for_each_row(shape_with(table, columns)?, width, |rows, results: &mut [R]| {
+        let mut reader = Reader::<f64>::new(table, columns);
+        let mut numbers = filled(room, 0.0)?;
+        let mut results = results.chunks_exact_mut(width);
+        for rows in blocks(rows, columns) {
+            let (start, values) = (rows.start, reader.read(rows.clone())?);
+            for (row, result) in rows.zip(&mut results) {
+                let at = (row - start) * columns;
+                fill(row, &values[at..at + columns], &mut numbers, result)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

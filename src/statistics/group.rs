@@ -77,8 +77,8 @@ pub struct GroupStatistics {
 }
 
 impl GroupStatistics {
-    /// Creates the statistics of `categories` categories of rows of `columns` columns, of which `by` tells the category,
-    /// without rows.
+    /// Creates the statistics of `categories` categories of rows of `columns` columns, of which `by` tells the
+    /// category, without rows.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`] for `by`; [`Error::OutOfMemory`].
@@ -99,8 +99,8 @@ impl GroupStatistics {
         Ok(Self { column_count: columns, by, rows: filled(categories, 0)?, columns: statistics, dictionary: None })
     }
 
-    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the category of
-    /// each row. With `None`, there are as many categories as the dictionary says.
+    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the category
+    /// of each row. With `None`, there are as many categories as the dictionary says.
     ///
     /// # Errors
     /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`] if nobody says how
@@ -146,12 +146,25 @@ impl GroupStatistics {
         categories: impl Into<Option<usize>>,
         options: StatisticsOptions,
     ) -> Result<Self> {
-        let by = by.column_in(table.dictionary())?;
-        let known = || table.dictionary().feature(by).ok().and_then(Feature::category_count);
-        let categories = categories.into().or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?;
+        let (by, categories) = Self::categories_of(table, by, categories.into())?;
         let mut all = Self::new(table.column_count(), by, categories)?;
         all.add_table(table, &options)?;
         Ok(all)
+    }
+
+    /// Returns which column tells the category, and how many categories there are: if it is not said, as many as the
+    /// dictionary says.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::CategoriesNotKnown`].
+    pub(crate) fn categories_of(
+        table: &dyn NumericTable,
+        by: impl ColumnKey,
+        categories: Option<usize>,
+    ) -> Result<(usize, usize)> {
+        let by = by.column_in(table.dictionary())?;
+        let known = || table.dictionary().feature(by).ok().and_then(Feature::category_count);
+        Ok((by, categories.or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?))
     }
 
     /// Adds the rows of a table.
@@ -287,6 +300,25 @@ impl GroupStatistics {
         Ok(self.rows[category])
     }
 
+    /// Returns the number of rows of each category.
+    pub(crate) fn row_counts(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// Returns the number of columns, and which of them tells the category.
+    pub(crate) fn columns_and_key(&self) -> (usize, usize) {
+        (self.column_count, self.by)
+    }
+
+    /// Returns the statistics of one column of the rows of all categories. Columns are counted as in
+    /// [`column`](Self::column). O(categories).
+    pub(crate) fn column_of_all(&self, column: usize) -> ColumnStatistics {
+        let mut all = ColumnStatistics::EMPTY;
+        let own = self.columns.iter().skip(column).step_by(self.column_count - 1);
+        own.for_each(|column| all.merge(column));
+        all
+    }
+
     /// Returns the statistics of one column of the rows of one category. Columns are counted without that which tells
     /// the category.
     ///
@@ -327,8 +359,8 @@ impl GroupStatistics {
         Ok(BasicStatistics { columns: own, rows: self.rows[category], dictionary: self.dictionary.clone() })
     }
 
-    /// Returns the means as a table: a row for each category, and the columns but that which tells it, with their names.
-    /// NaN where there are no values.
+    /// Returns the means as a table: a row for each category, and the columns but that which tells it, with their
+    /// names. NaN where there are no values.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].

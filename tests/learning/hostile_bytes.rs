@@ -1,6 +1,6 @@
 //! Bytes that somebody changed on purpose, with the checksum made right: an error, or a result that every call can use.
 
-use numeric_table::{GramMatrix, KMeansStep, LinearRegression, NaiveBayes, Partial, prelude::*};
+use numeric_table::{GaussianNaiveBayes, GramMatrix, KMeansStep, LinearRegression, NaiveBayes, Partial, prelude::*};
 use test_support::bits::Random;
 
 /// The bytes at the end of all results: the checksum of everything before.
@@ -67,6 +67,25 @@ fn changed_bytes_of_counts_are_refused_or_counts() {
         let _ = (read.update_table(&table), read.merge(&counts), read.compute(&table));
         let _ = read.clone().merge(&read);
         NaiveBayes::from_bytes(&read.to_bytes().unwrap()).unwrap();
+    });
+    assert!(read > 1000, "{read}");
+}
+
+#[test]
+fn changed_bytes_of_statistics_of_classes_are_refused_or_statistics() {
+    let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
+    let statistics = GaussianNaiveBayes::of(&table, 2, 2).unwrap();
+    let read = change(&statistics, |mut read| {
+        let _ = (read.row_count(), read.feature_count(), read.class_count(), read.class_rows().len());
+        let features = table.as_dyn().drop_columns([2]).unwrap();
+        let priors = vec![1.0 / read.class_count() as f64; read.class_count()];
+        for model in [read.model(0.1), read.model_with_priors(&priors, 0.0)].into_iter().flatten() {
+            let _ = (model.means().unwrap(), model.variances().unwrap());
+            let _ = (model.predict(&features), model.predict_log_probabilities(&features));
+        }
+        let _ = (read.update_table(&table), read.merge(&statistics), read.compute(&table));
+        let _ = read.clone().merge(&read);
+        GaussianNaiveBayes::from_bytes(&read.to_bytes().unwrap()).unwrap();
     });
     assert!(read > 1000, "{read}");
 }

@@ -1,7 +1,8 @@
 //! Damaged and invented bytes of partial results: reading them takes at most 4 times their size plus 1 MiB of memory.
 
 use numeric_table::{
-    BasicStatistics, Covariance, GroupStatistics, Histogram, HistogramBins, Partial, QuantileSketch, prelude::*,
+    BasicStatistics, Covariance, GaussianNaiveBayes, GramMatrix, GroupStatistics, Histogram, HistogramBins, KMeansStep,
+    LinearRegression, NaiveBayes, Partial, QuantileSketch, prelude::*,
 };
 use test_support::bits::Random;
 
@@ -54,6 +55,15 @@ fn reading_a_partial_result_takes_at_most_four_times_its_bytes() {
     }
     for columns in [1, 9, 300, 1000] {
         check(&Covariance::new(columns).unwrap());
+        check(&GramMatrix::new(columns).unwrap());
+        check(&LinearRegression::new(columns - 1, 1).unwrap());
+    }
+    for (columns, many) in [(2, 1), (2, 30_000), (3, 5), (30_000, 1), (300, 100)] {
+        check(&NaiveBayes::new(columns, 1, many).unwrap());
+        check(&GaussianNaiveBayes::new(columns, 1, many).unwrap());
+        let centroids =
+            HomogenNumericTable::from_array(vec![1.0; many * columns], Shape { rows: many, columns }).unwrap();
+        check(&KMeansStep::new(&centroids).unwrap());
     }
     // One value on the last of many levels, in each of many columns.
     let mut sketch = QuantileSketch::with_capacity(3, 2).unwrap();

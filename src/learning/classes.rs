@@ -1,0 +1,120 @@
+//! Classes of rows: which one a row belongs to, and how likely each is, from the logarithm of each class for the row.
+
+use super::rows::map_rows;
+use crate::base::count::same_count;
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
+use crate::table::{HomogenNumericTable, NumericTable};
+
+/// Checks the numbers that counts of classes are created with.
+///
+/// # Errors
+/// [`Error::ColumnOutOfRange`]; [`Error::ParameterOutOfRange`].
+pub(super) fn check(columns: usize, by: usize, classes: usize) -> Result<()> {
+    if by >= columns {
+        return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
+    }
+    match (1..=i32::MAX as usize).contains(&classes) {
+        true => Ok(()),
+        false => Err(Error::ParameterOutOfRange {
+            name: "the number of classes",
+            value: classes as f64,
+            allowed: "1 to 2147483647 are needed",
+        }),
+    }
+}
+
+/// Returns the natural logarithm of the share of each class in all rows.
+///
+/// # Errors
+/// [`Error::TooFewRows`]; [`Error::OutOfMemory`].
+pub(super) fn log_shares(rows: &[u64]) -> Result<Vec<f64>> {
+    let all: u64 = rows.iter().sum();
+    if all == 0 {
+        return Err(Error::TooFewRows { rows: 0, needed: 1 });
+    }
+    let mut logarithms = with_room(rows.len())?;
+    logarithms.extend(rows.iter().map(|&rows| (rows as f64 / all as f64).ln()));
+    Ok(logarithms)
+}
+
+/// Returns the natural logarithms of prior probabilities: minus infinity for classes without rows.
+///
+/// # Errors
+/// [`Error::LengthMismatch`]; [`Error::ParameterOutOfRange`] if they are none; [`Error::TooFewRows`] if no class that
+/// may be has rows; [`Error::OutOfMemory`].
+pub(super) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
+    same_count(rows.len(), priors.len())?;
+    let refusal = |name, value, allowed| Err(Error::ParameterOutOfRange { name, value, allowed });
+    if let Some(&prior) = priors.iter().find(|prior| !(0.0..=f64::MAX).contains(*prior)) {
+        return refusal("a prior probability", prior, "0 or a finite number above it is needed");
+    }
+    let sum: f64 = priors.iter().sum();
+    if (sum - 1.0).abs() > 1e-8 {
+        return refusal("the sum of the prior probabilities", sum, "1 is needed");
+    }
+    let mut logarithms = with_room(rows.len())?;
+    let pairs = rows.iter().zip(priors);
+    logarithms.extend(pairs.map(|(&rows, prior)| if rows == 0 { f64::NEG_INFINITY } else { prior.ln() }));
+    match logarithms.iter().any(|logarithm| logarithm.is_finite()) {
+        true => Ok(logarithms),
+        false => Err(Error::TooFewRows { rows: 0, needed: 1 }),
+    }
+}
+
+/// A model that says how likely each class of a row is.
+pub(super) trait Classifier: Sync {
+    fn features(&self) -> usize;
+
+    fn classes(&self) -> usize;
+
+    /// Computes the logarithm of each class for a row, but for a constant.
+    ///
+    /// # Errors
+    /// Those of a value that no row has, with its place.
+    fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()>;
+
+    /// Returns the class of each row of a table of features: the first that is most likely.
+    ///
+    /// # Errors
+    /// Those of [`map_rows`] and [`logarithms`](Self::logarithms).
+    fn classes_of(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<i32>> {
+        self.put_each(table, 1, |logarithms, class: &mut [i32]| {
+            let mut best = 0;
+            for (class, logarithm) in logarithms.iter().enumerate() {
+                if *logarithm > logarithms[best] {
+                    best = class;
+                }
+            }
+            class[0] = best as i32; // below 2^31, as the number of classes is
+        })
+    }
+
+    /// Returns the logarithm of the probability of each class, given a row of a table of features.
+    ///
+    /// # Errors
+    /// Those of [`map_rows`] and [`logarithms`](Self::logarithms).
+    fn log_probabilities_of(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<f64>> {
+        self.put_each(table, self.classes(), |logarithms, result: &mut [f64]| {
+            let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = logarithms.iter().map(|logarithm| (logarithm - largest).exp()).sum();
+            let all = largest + sum.ln();
+            result.iter_mut().zip(logarithms).for_each(|(place, logarithm)| *place = logarithm - all);
+        })
+    }
+
+    /// Calls `put` with the logarithm of each class for each row, and the row's place in the result.
+    fn put_each<R: Element>(
+        &self,
+        table: &dyn NumericTable,
+        width: usize,
+        put: impl Fn(&[f64], &mut [R]) + Sync,
+    ) -> Result<HomogenNumericTable<R>> {
+        map_rows(table, self.features(), width, self.classes(), |row, values, logarithms, result: &mut [R]| {
+            self.logarithms(row, values, logarithms)?;
+            put(logarithms, result);
+            Ok(())
+        })
+    }
+}
