@@ -111,15 +111,14 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// has as many. This division depends on the shape only, and so the result does not depend on the number of
     /// threads.
     ///
+    /// A sparse table is read as what it shows, zeros included: a block at a time, in O(rows * columns).
+    /// [`BasicStatistics`](crate::BasicStatistics) alone read the stored values only, as
+    /// [`BasicStatistics::of`](crate::BasicStatistics::of) does.
+    ///
     /// # Errors
     /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
     fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
-        let shape = table.shape();
-        let mut all = self.empty()?;
-        let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
-        let unit = |rows| of_unit(self, rows, shape.columns, |rows| table.select_rows(rows));
-        in_order(units(shape), bytes, at_once(&all), unit, |found| all.merge(&found))?;
-        Ok(all)
+        in_units(self, table)
     }
 
     /// Writes the result to bytes, with its name, its version and a checksum.
@@ -216,6 +215,19 @@ const BLOCK_VALUES: usize = 128 << 10;
 /// Least number of rows that a result is given at a time, if a task has as many: adding a block costs something for
 /// each column, and for covariances for each pair of them, however few its rows are.
 const BLOCK_ROWS: usize = 256;
+
+/// Computes the result of a table by tasks, as [`Partial::compute`] says.
+///
+/// # Errors
+/// Those of [`Partial::update_table`] and [`Partial::merge`].
+pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable) -> Result<P> {
+    let shape = table.shape();
+    let mut all = empty.empty()?;
+    let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
+    let unit = |rows| of_unit(empty, rows, shape.columns, |rows| table.select_rows(rows));
+    in_order(units(shape), bytes, at_once(&all), unit, |found| all.merge(&found))?;
+    Ok(all)
+}
 
 /// Returns how many results of tasks may be held before they are merged: more than threads need, if they are small.
 pub(crate) fn at_once<P: Partial>(empty: &P) -> usize {

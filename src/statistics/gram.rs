@@ -32,8 +32,10 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// Products are added up in `f64`, 256 rows in a chain of multiplications and additions that are rounded once, and then
 /// block by block: the error of a sum is at most half of 2^-52 times the number of rows of a block and the number of
 /// blocks, together, of the sum of the products' absolute values; that of a loop grows with the number of rows. Whole
-/// numbers are exact while no sum exceeds 2^53. Sums of columns have twice the precision of `f64`. Results do not
-/// depend on the number of threads, the machine or the layout.
+/// numbers are exact while no sum exceeds 2^53. Sums of columns are added up in `f64` within such a block, and blocks
+/// with twice its precision: their error is below 2^-46 of the sum of the absolute values, however many rows there are.
+/// Results do not depend on the number of threads, the machine or the layout. Cells of sparse tables are read as what
+/// they are, zeros included, a block of rows at a time.
 ///
 /// A NaN in a column makes all that has to do with this column NaN, and nothing else; so does an infinity, or makes it
 /// infinite.

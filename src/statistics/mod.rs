@@ -1,12 +1,12 @@
 //! Statistics of the columns of a table: in one parallel pass over blocks of rows, and mergeable.
 //!
 //! [`BasicStatistics`] (this file): `block`, one block of rows; `column`, the statistics of one column, and merging
-//! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read;
-//! `stream`, table files, which are not loaded.
-//! [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]:
-//! `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `counts` and `bins`. [`GroupStatistics`]: `group`.
-//! `partial`: all of them but `Quantiles` as [`Partial`](crate::Partial) results.
-//! `blocks`: dividing a table into groups of rows, and the order in which their results are put together; `options`.
+//! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read; `stream`,
+//! table files, which are not loaded. [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]:
+//! `quantiles`; [`QuantileSketch`]: `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `counts`
+//! and `bins`. [`GroupStatistics`]: `group`. `partial`: all of them but `Quantiles` as [`Partial`](crate::Partial)
+//! results. `blocks`: dividing a table into groups of rows, and the order in which their results are put together;
+//! `options`.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 
@@ -181,11 +181,9 @@ impl BasicStatistics {
             DataLayout::RowMajor => PANEL,
             DataLayout::ColumnMajor => 1, // values of a column are contiguous
         };
-        // A table of somebody's own may claim to be the one that it contains.
-        let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id());
         let source = TableSource(table);
         let work = Work::on_table(table, &source, &options);
-        let columns = match sparse {
+        let columns = match sparse_of(table) {
             Some(sparse) => sparse::compute(sparse, &work)?,
             None => compute(panel, &work)?,
         };
@@ -387,6 +385,11 @@ fn compute(panel: usize, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
         work.done(rows.len(), columns);
         Ok(found)
     })
+}
+
+/// Returns a table as the sparse one that it is. A table of somebody's own may claim to be the one that it contains.
+fn sparse_of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
+    table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id())
 }
 
 /// Divides a table into groups of rows and spans of columns, and merges their statistics in order.

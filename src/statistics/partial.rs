@@ -1,9 +1,9 @@
 //! Statistics as partial results: computed of some rows at a time, merged, sent and kept as bytes.
 
-use super::{BasicStatistics, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions};
+use super::{BasicStatistics, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions, sparse_of};
 use crate::base::count::same_count;
 use crate::base::error::Result;
-use crate::partial::Partial;
+use crate::partial::{Partial, in_units};
 use crate::table::NumericTable;
 
 impl Partial for BasicStatistics {
@@ -21,6 +21,16 @@ impl Partial for BasicStatistics {
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
         same_count(self.columns.len(), rows.column_count())?;
         self.merge(&Self::of(rows)?)
+    }
+
+    /// Of a sparse table, by one call for all of it, which reads its stored values only.
+    fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
+        if sparse_of(table).is_none() {
+            return in_units(self, table);
+        }
+        let mut all = self.empty()?;
+        all.update_table(table)?;
+        Ok(all)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {

@@ -73,6 +73,30 @@ fn values_that_are_no_finite_numbers_are_in_a_result_of_parts() {
     }
 }
 
+#[test]
+fn sparse_tables_are_what_they_show_and_moments_read_their_stored_values_only() {
+    let mut random = Random::new(7);
+    let mut table = random_table(&mut random, 2100, 65);
+    for _ in 0..100_000 {
+        table.set_value(random.below(2100), 1 + random.below(64), 0.0).unwrap();
+    }
+    let sparse = CsrNumericTable::from_dense::<f64>(&table).unwrap();
+    for_each_result!(P => {
+        let [dense, sparse]: [P; 2] =
+            [&table as &dyn NumericTable, &sparse].map(|table| P::question(65).compute(table).unwrap());
+        sparse.assert_near(&dense);
+        assert_eq!(sparse.rows(), 2100);
+    });
+    let all = BasicStatistics::question(65).compute(&sparse).unwrap();
+    assert_eq!(all.columns(), BasicStatistics::of(&sparse).unwrap().propagate_nan(false).columns());
+    // 2^34 cells, which nobody could wait for.
+    let values = vec![1.5, -2.5];
+    let large = CsrNumericTable::from_triplets(shape(1 << 20, 1 << 14), vec![5, 1 << 19], vec![0, 7], values).unwrap();
+    let all = BasicStatistics::new(1 << 14).unwrap().compute(&large).unwrap();
+    let column = all.column(7).unwrap();
+    assert_eq!((column.count(), column.minimum(), column.maximum(), column.sum()), (1 << 20, -2.5, 0.0, -2.5));
+}
+
 #[cfg(feature = "rayon")]
 #[test]
 fn the_parts_of_a_large_table_are_computed_on_several_threads() {

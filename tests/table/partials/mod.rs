@@ -1,4 +1,5 @@
-//! Statistics as partial results: computed in pieces, merged, as bytes and through serde, of honest bytes and of others.
+//! Statistics as partial results: computed in pieces, merged, as bytes and through serde, of honest bytes and of
+//! others.
 
 mod computed;
 mod hostile;
@@ -7,8 +8,8 @@ mod round_trip;
 use std::fmt::Debug;
 
 use numeric_table::{
-    BasicStatistics, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins, Partial, QuantileSketch,
-    prelude::*,
+    BasicStatistics, ColumnStatistics, Covariance, CsrNumericTable, GroupStatistics, Histogram, HistogramBins, Partial,
+    QuantileSketch, prelude::*,
 };
 use test_support::bits::Random;
 use test_support::tables::shape;
