@@ -61,8 +61,8 @@ impl HistogramBins {
     /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
     ///
     /// # Errors
-    /// [`Error::TooFewEdges`] for less than two; [`Error::EdgesNotAscending`] if an edge is not above the one before, or
-    /// is NaN.
+    /// [`Error::TooFewEdges`] for less than two; [`Error::EdgesNotAscending`] if an edge is not above the one before,
+    /// or is NaN.
     ///
     /// # Examples
     /// ```
@@ -164,7 +164,8 @@ impl Serialize for HistogramBins {
     }
 }
 
-/// Edges that do not ascend are refused, and others than those of [`uniform`](HistogramBins::uniform) if they should be.
+/// Edges that do not ascend are refused, and others than those of [`uniform`](HistogramBins::uniform) if they should
+/// be.
 impl<'de> Deserialize<'de> for HistogramBins {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { edges, is_uniform } = Parts::deserialize(deserializer)?;

@@ -96,8 +96,8 @@ impl<'t> Work<'t> {
         Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
     }
 
-    /// Reads all values, row by row: so that nothing fails when they are added to a result. `buffer` is used if they are
-    /// not borrowed.
+    /// Reads all values, row by row: so that nothing fails when they are added to a result. `buffer` is used if they
+    /// are not borrowed.
     ///
     /// # Errors
     /// Those of reading the table; [`Error::OutOfMemory`].

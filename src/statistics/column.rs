@@ -16,8 +16,8 @@ use crate::serde::numbers::Number;
 /// [`sum`](Self::sum) for the error where terms cancel. Squares of deviations below 1e-154 are too small for `f64`, and
 /// count as 0.
 ///
-/// They can be serialized, with serde: counts, extremes, and sums in their full precision, from which everything else is
-/// computed.
+/// They can be serialized, with serde: counts, extremes, and sums in their full precision, from which everything else
+/// is computed.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`, whose names are used here.
 ///

@@ -32,7 +32,8 @@ const HELD_COUNTS: usize = 1 << 20;
 /// threads if that pays; counts do not depend on them. Values of types other than `f64` are converted, exactly except
 /// for 64-bit integers beyond 2^53.
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
+/// serde.
 ///
 /// Source: NumPy `histogram`, which drops what is outside.
 ///
@@ -263,8 +264,8 @@ impl Histogram {
         Ok(())
     }
 
-    /// Adds the rows of a table: to the counts that there are if they are few, so that many bins are not merged for each
-    /// block of rows.
+    /// Adds the rows of a table: to the counts that there are if they are few, so that many bins are not merged for
+    /// each block of rows.
     ///
     /// # Errors
     /// Those of [`add_table`](Self::add_table).

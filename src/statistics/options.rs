@@ -29,7 +29,7 @@ impl StatisticsOptions {
     /// ```
     /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
-    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // as `BasicStatistics::of(&table)`
+    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // as `of` computes them
     /// assert_eq!(statistics.column(0)?.sum(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

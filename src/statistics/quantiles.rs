@@ -95,8 +95,8 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 /// The quantile `q` of `n` values lies `q * (n - 1)` steps from the smallest one, and between two values it is
 /// interpolated: NumPy's method `linear`, and others by [`method`](Self::method). NaN is left out, and counted, as in
 /// [`BasicStatistics`](crate::BasicStatistics) and in NumPy's `nanquantile`; infinities are values like others, and
-/// between a finite value and an infinite one is the infinite one. A column without values has NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
-/// 2^53.
+/// between a finite value and an infinite one is the infinite one. A column without values has NaN. Values of types
+/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
 /// O(rows) for each column on average, and some more for each quantile, by several threads if that pays: each copies up
 /// to 8 columns at a time, 8 bytes a value. Of a stream, and of tables that are larger than memory,

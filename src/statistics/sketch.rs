@@ -31,10 +31,10 @@ const HELD: usize = 64;
 /// # How far a quantile can be off
 ///
 /// The error is one of ranks: [`rank_error`](Self::rank_error) is the number `e` of ranks, counted as the sketch is
-/// made, that a quantile of a column can be off. Of `n` values, for the quantile `q`, with `r = ceil(q * n)`, the sketch
-/// returns a value of the column such that at least `r - e` values are not larger, and at most `r - 1 + e` are smaller.
-/// That is no estimate, and holds for all data in any order, however sketches are merged. `e` is at most
-/// `n * (log2(n / capacity) + 2) / (2 * capacity)`: of a million values 0.27 % of their number, of a billion 0.51 %, and
+/// made, that a quantile of a column can be off. Of `n` values, for the quantile `q`, with `r = ceil(q * n)`, the
+/// sketch returns a value of the column such that at least `r - e` values are not larger, and at most `r - 1 + e` are
+/// smaller. That is no estimate, and holds for all data in any order, however sketches are merged. `e` is at most `n *
+/// (log2(n / capacity) + 2) / (2 * capacity)`: of a million values 0.27 % of their number, of a billion 0.51 %, and
 /// about half of that with twice the capacity. Usually, quantiles are much nearer. Up to `capacity - 1` values, and the
 /// smallest and the largest value always, are exact.
 ///
@@ -45,7 +45,8 @@ const HELD: usize = 64;
 /// `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. Exact quantiles of
 /// tables in memory: [`Quantiles`](crate::Quantiles).
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
+/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
+/// serde.
 ///
 /// Source: Manku, Rajagopalan, Lindsay 1998, and Karnin, Lang, Liberty 2016 (KLL), without chance.
 ///

@@ -29,8 +29,8 @@ impl BasicStatistics {
     /// Computes the statistics of a table file, with the names of its columns, without loading it: the table may be
     /// larger than memory.
     ///
-    /// The results are those of [`of`](Self::of) the loaded table, bit for bit. One pass over the file, in parallel from
-    /// 4 MiB, with memory for some MiB for each thread. Checksums of values are not compared:
+    /// The results are those of [`of`](Self::of) the loaded table, bit for bit. One pass over the file, in parallel
+    /// from 4 MiB, with memory for some MiB for each thread. Checksums of values are not compared:
     /// [`verify`](TableReader::verify) does that. The reader's progress callback is called.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     assert_error!(GramMatrix::of(&absent), Error::NotAllocated);
     assert_error!(GramMatrix::new(usize::MAX), Error::OutOfMemory { .. });
     assert_eq!(bytes(&gram), before);
-    let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [-1.0, 0.0]]).unwrap(); // sums are zero, and a product is not
+    let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [-1.0, 0.0]]).unwrap(); // zero sums, but one product
     for found in [GramMatrix::of(&table).unwrap(), gram.clone()] {
         let mut lie = serde_json::to_value(&found).unwrap();
         assert!(serde_json::from_value::<GramMatrix>(lie.clone()).is_ok());

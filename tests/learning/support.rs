@@ -45,8 +45,8 @@ pub(crate) fn bytes<P: Partial>(result: &P) -> Vec<u8> {
     result.to_bytes().unwrap()
 }
 
-/// Checks what every result promises: bytes lead back to it, an error adds nothing, and the number of threads changes no
-/// bit. The table has values for it.
+/// Checks what every result promises: bytes lead back to it, an error adds nothing, and the number of threads changes
+/// no bit. The table has values for it.
 pub(crate) fn check_promises<P: Partial>(empty: &P, table: &dyn NumericTable) {
     let found = empty.compute(table).unwrap();
     assert_ne!(bytes(&found), bytes(empty));
