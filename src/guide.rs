@@ -8,6 +8,7 @@
 //! | [`cut_and_combine_tables`] | How do I cut, filter, sample and combine tables? |
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
 //! | [`many_files`] | How do I keep a table in many files? |
+//! | [`read_from_object_storage`] | How do I read from object storage, and write to it? |
 //! | [`compute_statistics`] | How do I compute statistics? |
 //! | [`learn_from_many_files`] | How do I learn from many files? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
@@ -39,6 +40,7 @@ macro_rules! links {
 [cut-and-combine-tables]: crate::guide::cut_and_combine_tables
 [stream-a-large-file]: crate::guide::stream_a_large_file
 [many-files]: crate::guide::many_files
+[read-from-object-storage]: crate::guide::read_from_object_storage
 [compute-statistics]: crate::guide::compute_statistics
 [learn-from-many-files]: crate::guide::learn_from_many_files
 [write-a-kernel]: crate::guide::write_a_kernel
@@ -85,7 +87,8 @@ macro_rules! links {
 /// A module for each page. What a page links to in the repository, it links to here by what stands first: definitions
 /// of links that its own, which follow, do not replace.
 macro_rules! pages {
-    ($($name:ident $file:literal)*) => {$(
+    ($($(#[$attribute:meta])? $name:ident $file:literal)*) => {$(
+        $(#[$attribute])?
         #[doc = links!()]
         #[doc = include_str!(concat!("../docs/", $file))]
         pub mod $name {}
@@ -99,6 +102,8 @@ pages! {
     cut_and_combine_tables "how-do-i/cut-and-combine-tables.md"
     stream_a_large_file "how-do-i/stream-a-large-file.md"
     many_files "how-do-i/many-files.md"
+    #[cfg(any(not(doctest), feature = "object-store"))]
+    read_from_object_storage "how-do-i/read-from-object-storage.md"
     compute_statistics "how-do-i/compute-statistics.md"
     learn_from_many_files "how-do-i/learn-from-many-files.md"
     write_a_kernel "how-do-i/write-a-kernel.md"

@@ -46,6 +46,14 @@
 //! | a table as many files, written by several programs | [`Shards`], [`ShardsWriter`] |
 //! | to compute over them, over machines | [`Partial`]; [`Shards::reduce`] |
 #![cfg_attr(
+    feature = "object-store",
+    doc = "| table files in object stores | [`RemoteTable`], [`save_to_store`] (feature `object-store`) |"
+)]
+#![cfg_attr(
+    not(feature = "object-store"),
+    doc = "| table files in object stores | `RemoteTable`, `save_to_store` (feature `object-store`) |"
+)]
+#![cfg_attr(
     feature = "mmap",
     doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
 )]
@@ -161,6 +169,8 @@
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
 //! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
+//! * `object-store`: table files in object stores, S3 and others, by the crate `object_store`, whose versions are not
+//!   covered by ours: ranges of rows and whole tables are read, and tables written whole or not at all.
 //! * `arrow`: Arrow record batches and fixed-size lists from tables, and tables from them. Arrow's versions change more often
 //!   than ours: which one this is may change with any release.
 
@@ -191,6 +201,9 @@ mod learning;
 mod lines;
 #[forbid(unsafe_code)]
 mod partial;
+#[cfg(feature = "object-store")]
+#[forbid(unsafe_code)]
+mod remote;
 #[forbid(unsafe_code)]
 mod serde;
 mod shards; // forbids it in all of its files but one
@@ -245,6 +258,9 @@ pub use crate::learning::{
     RegressionModel,
 };
 pub use crate::partial::Partial;
+#[cfg(feature = "object-store")]
+#[cfg_attr(docsrs, doc(cfg(feature = "object-store")))]
+pub use crate::remote::{RemoteBlocks, RemoteTable, StoreOptions, save_to_store};
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{
     BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GramMatrix, GroupStatistics, Histogram,

@@ -896,6 +896,17 @@ pub enum Error {
         /// The caller's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// An object store failed, or an object is not what it should be. `source` says which: `NotFound`; `AlreadyExists`,
+    /// if it was only to be created; `Precondition`, if it was replaced since it was opened; and any other.
+    #[cfg(feature = "object-store")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "object-store")))]
+    #[error("{object}: {}", what_happened(source))]
+    Store {
+        /// The path of the object in its store.
+        object: String,
+        /// What the store says.
+        source: object_store::Error,
+    },
     /// Arrow values that a table cannot hold.
     #[cfg(feature = "arrow")]
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
@@ -1031,6 +1042,17 @@ fn indices(first: usize, count: usize) -> String {
 /// Returns the beginning of a message about a file; empty if there is none.
 fn prefix(path: Option<&Path>) -> String {
     path.map(|path| format!("{}: ", path.display())).unwrap_or_default()
+}
+
+#[cfg(feature = "object-store")]
+fn what_happened(error: &object_store::Error) -> String {
+    use object_store::Error as Store;
+    match error {
+        Store::NotFound { .. } => "there is no such object".to_owned(),
+        Store::AlreadyExists { .. } => "there is such an object already".to_owned(),
+        Store::Precondition { source, .. } => format!("the object was replaced after it was opened: {source}"),
+        other => other.to_string(),
+    }
 }
 
 /// Returns the part of a message that names a row, if it is known.

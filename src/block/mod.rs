@@ -21,7 +21,7 @@ mod values;
 
 pub use access::BlockAccess;
 pub use borrowed::{Block, BlockMut};
-#[cfg(feature = "rayon")]
+#[cfg(any(feature = "rayon", feature = "object-store"))]
 pub(crate) use cuts::Cuts;
 pub use descriptor::BlockDescriptor;
 pub use named::NamedColumns;

@@ -3,6 +3,9 @@
 //! The bytes are listed in `README.md`. The header of such a file states the type and the length of each array, from
 //! which their positions follow. What the arrays mean is the affair of the kind of table: see `crate::table::content`.
 
+#[cfg(feature = "object-store")]
+use std::ops::Range;
+
 use super::file::TableFile;
 use super::header::{EncodedHeader, Features, Fields, refusal};
 use super::preamble::{Major, Preamble};
@@ -11,11 +14,16 @@ use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
+use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::files::checksum::RunSums;
 use crate::files::output::PayloadWriter;
+#[cfg(feature = "object-store")]
+use crate::files::output::{Lines, for_each_piece};
 use crate::files::position::Sink;
+#[cfg(feature = "object-store")]
+use crate::files::zeroed;
 use crate::table::content::{Content, FoundContent};
 
 /// Arrays begin at multiples of this, relative to the first value of the file.
@@ -74,6 +82,37 @@ impl<'t> ArraysPlan<'t> {
         let places = places(arrays).ok_or_else(|| Error::format(0, "the arrays are longer than a file can be"))?;
         let preamble = Preamble::new(&header, length_of(&places), chunk_size)?;
         Ok(Self { content, places, header, preamble })
+    }
+
+    /// Reads a range of the bytes of the values, which must begin and end at multiples of 64 or where they end.
+    #[cfg(feature = "object-store")]
+    pub(super) fn read(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
+        let (mut at, first) = (range.start, self.places.partition_point(|place| place.end() <= range.start));
+        for (values, place) in self.content.values.iter().zip(&self.places).skip(first) {
+            let start = place.position.min(range.end);
+            if at < start {
+                take(&zeroed((start - at) as usize)?); // less than 64
+                at = start;
+            }
+            let end = place.end().min(range.end);
+            if at == range.end || at >= end {
+                continue;
+            }
+            let size = place.element.size_in_bytes() as u64;
+            let run = ((at - place.position) / size) as usize..((end - place.position) / size) as usize;
+            match_element!(place.element, T => {
+                let lines: &dyn Lines<T> = values;
+                for_each_piece(lines, run, |bytes| {
+                    take(bytes);
+                    Ok(())
+                })?;
+                if end == place.end() {
+                    lines.check_unchanged()?;
+                }
+            });
+            at = end;
+        }
+        Ok(())
     }
 
     /// Writes all arrays, and zeros between them.
@@ -163,6 +202,23 @@ impl ArraysHeader {
         self.features.dictionary(&self.bytes, self.shape.columns, None)
     }
 
+    /// Returns the arrays: the type, the position among the values and the number of the values of each, which this
+    /// machine can count.
+    #[cfg(feature = "object-store")]
+    pub(super) fn arrays(&self) -> impl Iterator<Item = (ElementType, u64, usize)> {
+        self.places.iter().map(|place| (place.element, place.position, place.count as usize))
+    }
+
+    /// Combines the header with the arrays, read elsewhere: as many, of these types and lengths.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn with_arrays(&self, arrays: Vec<AnyArray>) -> Result<FoundContent> {
+        let mut settings = with_room(self.settings.len())?;
+        settings.extend_from_slice(&self.settings);
+        Ok(FoundContent { shape: self.shape, settings, dictionary: self.dictionary()?, arrays })
+    }
+
     /// Reads all arrays and compares their checksums.
     ///
     /// # Errors
@@ -180,7 +236,6 @@ impl ArraysHeader {
             end = place.end();
         }
         file.check_sums(runs)?;
-        let dictionary = self.dictionary()?;
-        Ok(FoundContent { shape: self.shape, settings: self.settings, dictionary, arrays })
+        self.with_arrays(arrays)
     }
 }

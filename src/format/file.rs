@@ -35,10 +35,7 @@ impl TableFile {
 
         let mut header = zeroed(preamble.header_length as usize)?;
         read(&file, path, &mut header, PREAMBLE_BYTES as u64)?;
-        if crc32fast::hash(&header) != preamble.header_checksum {
-            let reason = "the checksum of the header does not match: it is damaged";
-            return Err(Error::format(PREAMBLE_BYTES as u64, reason));
-        }
+        preamble.check_header(&header)?;
         Ok((Self { file, path: path.to_owned(), preamble }, header))
     }
 
@@ -105,32 +102,21 @@ impl TableFile {
         let (offset, count) = (self.preamble.checksums_offset(), self.preamble.chunk_count());
         let mut stated = [0; 8];
         read(&self.file, &self.path, &mut stated, offset)?;
-        let stated = u64::from_le_bytes(stated);
-        if stated != count {
-            let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
-            return Err(Error::format(offset, reason).in_file(&self.path));
-        }
+        let known = self.preamble.check_count(u64::from_le_bytes(stated));
+        known.map_err(|error| error.in_file(&self.path))?;
         ChecksumReader::new(self, offset + 8 + chunk * 4, (count - chunk) * 4)
     }
 
     fn compare_sums(&self, first: u64, runs: Vec<RunSums>) -> Result<()> {
-        let &Preamble { chunk_size, payload_offset, .. } = &self.preamble;
-        if chunk_size == 0 {
+        if !self.has_checksums() {
             return Ok(());
         }
-        let (mut index, count) = (first, self.preamble.chunk_count());
+        let mut index = first;
         let mut sums = self.stored_sums(first)?;
         merge(runs, |found| {
             let chunk = index;
             index += 1;
-            if found.to_le_bytes() == sums.next()? {
-                return Ok(());
-            }
-            let start = payload_offset + chunk * u64::from(chunk_size);
-            let end = self.preamble.payload_end().min(start + u64::from(chunk_size));
-            let reason =
-                format!("the checksum of chunk {chunk} (of {count}) does not match: bytes {start}..{end} are damaged");
-            Err(Error::format(start, reason))
+            if found.to_le_bytes() == sums.next()? { Ok(()) } else { Err(self.preamble.damaged(chunk)) }
         })
     }
 }

@@ -9,18 +9,44 @@ use super::file::TableFile;
 use super::header::{HomogeneousHeader, ends_early, refusal};
 use super::homogeneous::HomogeneousFile;
 use super::load::load_stored;
-use super::preamble::PREAMBLE_BYTES;
+use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::values::verify;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
-use crate::table::content::{self, Stored};
+use crate::table::content::{self, FoundContent, Stored};
 use crate::table::{NumericTable, TableKind};
 
-const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
+pub(super) const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
 
 /// Positions of the kind's name in a file: of its length, and of its bytes.
 const LENGTH_AT: u64 = PREAMBLE_BYTES as u64;
 const NAME_AT: u64 = LENGTH_AT + 1;
+
+/// A decoded header, of a homogeneous table or of any other.
+#[derive(Debug)]
+pub(super) enum Header {
+    Homogeneous(HomogeneousHeader),
+    /// Of a table of a kind with this name, which consists of arrays.
+    Arrays(&'static str, ArraysHeader),
+}
+
+impl Header {
+    /// Decodes the header of a file.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
+    pub(super) fn decode(preamble: &Preamble, header: Vec<u8>) -> Result<Self> {
+        let (kind, start) = if preamble.names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
+        let &Preamble { major, payload_length, .. } = preamble;
+        match kind {
+            HOMOGENEOUS => HomogeneousHeader::decode(header, start, major, payload_length).map(Self::Homogeneous),
+            _ => {
+                let known = content::stored_kind(kind).ok_or_else(|| TableKind::unknown(kind, NAME_AT))?;
+                Ok(Self::Arrays(known, ArraysHeader::decode(header, start, major, payload_length)?))
+            }
+        }
+    }
+}
 
 /// An open file, checked in everything but its values, and its header.
 pub(super) enum FileContent {
@@ -42,18 +68,10 @@ impl FileContent {
 
     fn open_known(path: &Path) -> Result<Self> {
         let (file, header) = TableFile::open(path)?;
-        let (kind, start) = if file.preamble().names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
-        let major = file.preamble().major;
-        match kind {
-            HOMOGENEOUS => {
-                let header = HomogeneousHeader::decode(header, start, major, file.payload_length())?;
-                Ok(Self::Homogeneous(HomogeneousFile::new(file, &header), header))
-            }
-            _ => {
-                let known = content::stored_kind(kind).ok_or_else(|| TableKind::unknown(kind, NAME_AT))?;
-                Ok(Self::Arrays(known, ArraysHeader::decode(header, start, major, file.payload_length())?, file))
-            }
-        }
+        Ok(match Header::decode(file.preamble(), header)? {
+            Header::Homogeneous(header) => Self::Homogeneous(HomogeneousFile::new(file, &header), header),
+            Header::Arrays(kind, header) => Self::Arrays(kind, header, file),
+        })
     }
 
     /// Returns the file of a homogeneous table and its header.
@@ -75,9 +93,7 @@ impl FileContent {
         match self {
             Self::Homogeneous(file, header) => load_stored(&file, |element| header.dictionary(element), meter),
             Self::Arrays(kind, header, file) => {
-                let content = header.load(&file, meter)?;
-                let table = content.into_table(kind).unwrap_or_else(|| Err(TableKind::unknown(kind, NAME_AT)));
-                table.map_err(|error| error.in_file(file.path()))
+                table_of(kind, header.load(&file, meter)?).map_err(|error| error.in_file(file.path()))
             }
         }
     }
@@ -120,6 +136,14 @@ fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
         refusal(0, format!("the name of the table's kind has {length} bytes, and the header ends after {left} of them"))
     })?;
     Ok((TableKind::check_name(name, NAME_AT)?, 1 + length))
+}
+
+/// Makes a table of what has been read of it.
+///
+/// # Errors
+/// [`Error::Format`] if it is no table of its kind.
+pub(super) fn table_of(kind: &str, content: FoundContent) -> Result<Box<dyn NumericTable>> {
+    content.into_table(kind).unwrap_or_else(|| Err(TableKind::unknown(kind, NAME_AT)))
 }
 
 fn mismatch(expected: TableKind, found: &'static str, file: &TableFile) -> Error {

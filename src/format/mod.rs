@@ -6,6 +6,8 @@
 //!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
 //! * `values`: reading many values; `gather`: reading some rows and columns;
 //! * `opened`: a file that is one of many;
+//! * `front`, `arriving` and `parts`: a file that is elsewhere: its description and its values as they arrive, and its
+//!   bytes from the first to the last as they are sent;
 //! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
 //!
 //! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
@@ -15,12 +17,18 @@
 
 #[forbid(unsafe_code)]
 mod arrays;
+#[cfg(feature = "object-store")]
+#[forbid(unsafe_code)]
+mod arriving;
 #[forbid(unsafe_code)]
 mod blocks;
 #[forbid(unsafe_code)]
 mod copy;
 #[forbid(unsafe_code)]
 mod file;
+#[cfg(feature = "object-store")]
+#[forbid(unsafe_code)]
+mod front;
 #[forbid(unsafe_code)]
 mod gather;
 #[forbid(unsafe_code)]
@@ -35,6 +43,9 @@ mod load;
 mod map;
 #[forbid(unsafe_code)]
 mod opened;
+#[cfg(feature = "object-store")]
+#[forbid(unsafe_code)]
+mod parts;
 #[forbid(unsafe_code)]
 mod plan;
 #[forbid(unsafe_code)]
@@ -50,8 +61,14 @@ mod values;
 #[forbid(unsafe_code)]
 mod writer;
 
+#[cfg(feature = "object-store")]
+pub(crate) use arriving::Arriving;
 pub use blocks::FileBlocks;
+#[cfg(feature = "object-store")]
+pub(crate) use front::{Front, StoredValues};
 pub use load::{load_any, verify};
 pub(crate) use opened::{OpenedTable, StoredRows};
+#[cfg(feature = "object-store")]
+pub(crate) use parts::FileParts;
 pub use reader::TableReader;
 pub use writer::TableWriter;

@@ -42,12 +42,16 @@ impl<'t> FilePlan<'t> {
         Ok(Self::Lines { element, lines, header, preamble })
     }
 
-    /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
-    pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
-        let (preamble, header) = match self {
+    pub(super) fn parts(&self) -> (&Preamble, &EncodedHeader) {
+        match self {
             Self::Lines { preamble, header, .. } => (preamble, header),
             Self::Arrays(plan) => (&plan.preamble, &plan.header),
-        };
+        }
+    }
+
+    /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
+    pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
+        let (preamble, header) = self.parts();
         output.reserve(preamble.file_length)?;
         let meter = Meter::start(hook, preamble.payload_length);
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
@@ -65,18 +69,28 @@ impl<'t> FilePlan<'t> {
 
 /// Writes everything before the values.
 pub(super) fn write_front<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, header: &[u8]) -> Result<()> {
+    output.write(&front(preamble, header)?, 0)
+}
+
+/// Returns everything before the values.
+pub(super) fn front(preamble: &Preamble, header: &[u8]) -> Result<Vec<u8>> {
     let room = PREAMBLE_BYTES + header.len();
     let mut front = zeroed(preamble.payload_offset as usize)?; // the header is short
     front[..PREAMBLE_BYTES].copy_from_slice(&preamble.encode());
     front[PREAMBLE_BYTES..room].copy_from_slice(header);
-    output.write(&front, 0)
+    Ok(front)
 }
 
 /// Writes everything after the values: their checksums, from runs that together cover all of them.
 pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<()> {
-    if preamble.chunk_size == 0 {
-        return Ok(());
+    match preamble.chunk_size {
+        0 => Ok(()),
+        _ => output.write(&checksums(preamble, runs)?, preamble.payload_end()),
     }
+}
+
+/// Returns everything after the values, if the file has checksums.
+pub(super) fn checksums(preamble: &Preamble, runs: Vec<RunSums>) -> Result<Vec<u8>> {
     let count = preamble.chunk_count();
     let padding = (preamble.checksums_offset() - preamble.payload_end()) as usize;
     let room = (count as usize).saturating_mul(4).saturating_add(padding + 8);
@@ -88,5 +102,5 @@ pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamb
         bytes.extend(sum.to_le_bytes());
         Ok(())
     })?;
-    output.write(&bytes, preamble.payload_end())
+    Ok(bytes)
 }

@@ -160,6 +160,45 @@ impl Preamble {
         Ok(found)
     }
 
+    /// Checks the checksum of the header.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn check_header(&self, header: &[u8]) -> Result<()> {
+        match crc32fast::hash(header) == self.header_checksum {
+            true => Ok(()),
+            false => {
+                let reason = "the checksum of the header does not match: it is damaged";
+                Err(Error::format(PREAMBLE_BYTES as u64, reason))
+            }
+        }
+    }
+
+    /// Checks that a file states as many checksums as its values have chunks.
+    ///
+    /// # Errors
+    /// [`Error::Format`].
+    pub(super) fn check_count(&self, stated: u64) -> Result<()> {
+        let count = self.chunk_count();
+        match stated == count {
+            true => Ok(()),
+            false => {
+                let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
+                Err(Error::format(self.checksums_offset(), reason))
+            }
+        }
+    }
+
+    /// Returns the error of a chunk whose checksum is another one than the file states.
+    pub(super) fn damaged(&self, chunk: u64) -> Error {
+        let (count, size) = (self.chunk_count(), u64::from(self.chunk_size));
+        let start = self.payload_offset + chunk * size;
+        let end = self.payload_end().min(start + size);
+        let reason =
+            format!("the checksum of chunk {chunk} (of {count}) does not match: bytes {start}..{end} are damaged");
+        Error::format(start, reason)
+    }
+
     fn check_length(&self, real_length: u64) -> Result<()> {
         let stated = self.file_length;
         if real_length < stated {

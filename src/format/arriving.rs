@@ -1,0 +1,73 @@
+//! Values of a file whose bytes arrive from elsewhere, in pieces of any length.
+
+use crate::base::element::{Element, ElementType};
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::files::PIECE_BYTES;
+use crate::files::byte_order::swap_if_big_endian;
+use crate::files::checksum::RunSums;
+use crate::files::stored::Stored;
+use crate::window::AnySliceMut;
+
+/// Consecutive values, converted as their bytes arrive, whose checksums are computed in the same pass. Values of the
+/// target's type are copied into their places; of others, at most 512 KiB wait to be converted.
+#[derive(Debug)]
+pub(crate) struct Arriving<'t, U> {
+    target: &'t mut [U],
+    element_type: ElementType,
+    /// Number of values at the beginning of the target that have been converted; of bytes, if nothing is converted.
+    done: usize,
+    stored: Stored,
+    /// Number of bytes in `stored`, of values that have not been converted.
+    waiting: usize,
+    sums: RunSums,
+}
+
+impl<'t, U: Element> Arriving<'t, U> {
+    /// Begins to fill a target with values of `element_type`. `position` is that of the first one among the bytes of
+    /// all values; there are no checksums if `chunk_size` is 0.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn new(target: &'t mut [U], element_type: ElementType, position: u64, chunk_size: u32) -> Result<Self> {
+        let sums = RunSums::new(chunk_size, position, target.len() * element_type.size_in_bytes())?;
+        Ok(Self { target, element_type, done: 0, stored: Stored::new(element_type), waiting: 0, sums })
+    }
+
+    /// Takes the next bytes; of more than the target has room for, the first ones.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.sums.update(bytes);
+        if self.element_type == U::TYPE {
+            let room = bytemuck::cast_slice_mut::<U, u8>(self.target).get_mut(self.done..).unwrap_or_default();
+            let count = room.len().min(bytes.len());
+            room[..count].copy_from_slice(&bytes[..count]);
+            self.done += count;
+            return Ok(());
+        }
+        let size = self.element_type.size_in_bytes();
+        while !bytes.is_empty() && self.done < self.target.len() {
+            let step = (PIECE_BYTES / size).min(self.target.len() - self.done);
+            let room = &mut self.stored.room(step)?[self.waiting..];
+            let (now, later) = bytes.split_at(room.len().min(bytes.len()));
+            room[..now.len()].copy_from_slice(now);
+            (self.waiting, bytes) = (self.waiting + now.len(), later);
+            if self.waiting == step * size {
+                let target = &mut self.target[self.done..self.done + step];
+                self.stored.convert(Shape { rows: step, columns: 1 }, AnySliceMut::new(target))?;
+                (self.done, self.waiting) = (self.done + step, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends when all values have arrived. Returns their checksums.
+    pub(crate) fn finish(self) -> RunSums {
+        if self.element_type == U::TYPE {
+            swap_if_big_endian(bytemuck::cast_slice_mut(self.target), size_of::<U>());
+        }
+        self.sums
+    }
+}

@@ -1,0 +1,159 @@
+//! The rows of an object block by block, of which the next is requested while one is in use.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesOrdered;
+
+use super::RemoteTable;
+use crate::array::Array;
+use crate::base::element::Element;
+use crate::base::error::Result;
+use crate::base::progress::Meter;
+use crate::base::shape::Shape;
+use crate::block::{BlockMut, Cuts};
+use crate::format::StoredValues;
+use crate::table::Region;
+
+/// Number of blocks that are requested at a time: the one that is waited for, and the next.
+const AHEAD: usize = 2;
+
+impl RemoteTable {
+    /// Iterates over all rows in blocks of `rows_per_block`. The last block may be shorter.
+    ///
+    /// The block after the one that is waited for is requested at the same time; the store's client receives of it, as
+    /// far as it does so on tasks of its own, while the caller works on the one before. Memory: that of three blocks,
+    /// twice that for a column-major object.
+    ///
+    /// # Errors
+    /// [`Error::EmptyBlocks`](crate::Error::EmptyBlocks) for blocks of no rows;
+    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch) if the table is not homogeneous;
+    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
+    /// let remote = RemoteTable::open(store, &path).await?;
+    /// let mut sums = [0.0; 2];
+    /// let mut blocks = remote.row_blocks::<f64>(2)?;
+    /// while let Some(block) = blocks.next_block().await? {
+    ///     for row in block.iter_rows() {
+    ///         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    ///     }
+    /// }
+    /// assert_eq!(sums, [9.0, 12.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<RemoteBlocks<'_, U>> {
+        let (values, Shape { rows, columns }) = (self.homogeneous()?, self.shape());
+        let cuts = Cuts::new(rows, rows_per_block)?;
+        Shape { rows: rows_per_block.min(rows), columns }.element_count_of(U::TYPE)?;
+        Ok(RemoteBlocks {
+            table: self,
+            values,
+            cuts,
+            next: 0,
+            requested: 0,
+            coming: FuturesOrdered::new(),
+            block: Array::new(),
+            meter: Arc::new(self.whole_meter()),
+        })
+    }
+
+    async fn read_block<U: Element>(
+        &self,
+        values: StoredValues,
+        rows: Range<usize>,
+        meter: Arc<Meter>,
+    ) -> Result<Array<U>> {
+        self.read_rows(values, rows, &meter).await.map_err(|error| self.object.name(error))
+    }
+}
+
+/// The rows of an object, block by block: see [`RemoteTable::row_blocks`].
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use numeric_table::{RemoteBlocks, RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// # use object_store::{memory::InMemory, path::Path};
+/// # pollster::block_on(async {
+/// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+/// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+/// let remote = RemoteTable::open(store, &path).await?;
+/// let mut blocks: RemoteBlocks<'_, f32> = remote.row_blocks(100)?;
+/// assert_eq!(blocks.next_block().await?.unwrap()[..], [1.0, 2.0, 3.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct RemoteBlocks<'r, U> {
+    table: &'r RemoteTable,
+    values: StoredValues,
+    cuts: Cuts,
+    /// The index of the next block, and of the first one that has not been requested.
+    next: usize,
+    requested: usize,
+    /// The blocks in between.
+    coming: FuturesOrdered<BoxFuture<'r, Result<Array<U>>>>,
+    block: Array<U>,
+    meter: Arc<Meter>,
+}
+
+impl<U: Element> RemoteBlocks<'_, U> {
+    /// Waits for the next block, which replaces the previous one; returns `None` after the last one. A block is
+    /// writable: it is a buffer, and nothing goes back to the object.
+    ///
+    /// After an error, the next call requests the same block again. A call that is dropped loses nothing: the next one
+    /// goes on to wait.
+    ///
+    /// # Errors
+    /// Those of [`RemoteTable::load_rows`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
+    /// let (remote, mut rows) = (RemoteTable::open(store, &path).await?, Vec::new());
+    /// let mut blocks = remote.row_blocks::<i16>(2)?;
+    /// while let Some(block) = blocks.next_block().await? {
+    ///     rows.push(block.rows());
+    /// }
+    /// assert_eq!(rows, [0..2, 2..3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn next_block(&mut self) -> Result<Option<BlockMut<'_, U>>> {
+        while self.requested < self.cuts.count() && self.coming.len() < AHEAD {
+            let rows = self.cuts.block(self.requested);
+            self.coming.push_back(Box::pin(self.table.read_block(self.values, rows, self.meter.clone())));
+            self.requested += 1;
+        }
+        match self.coming.next().await {
+            None => return Ok(None),
+            Some(Ok(block)) => self.block = block,
+            Some(Err(error)) => {
+                self.coming = FuturesOrdered::new();
+                self.requested = self.next;
+                return Err(error);
+            }
+        }
+        let rows = self.cuts.block(self.next);
+        self.next += 1;
+        let columns = 0..self.table.shape().columns;
+        Ok(Some(BlockMut::staged(self.block.mutable_data()?, Region { rows, columns })))
+    }
+}

@@ -1,0 +1,454 @@
+//! Tables in object stores: files of the same bytes as on a disk, read by ranges and written whole or not at all.
+//!
+//! * this file: the type, opening, and loading; `blocks`: rows block by block;
+//! * `object`: an object that was opened, and ranges of its bytes; `read`: values out of them;
+//! * `save`: writing.
+//!
+//! Stores are those of the crate [`object_store`]. Nothing here needs a particular runtime, or starts a task: requests
+//! make progress while the caller waits for a call, and values are converted on the thread that waits.
+//!
+//! Invariant: every byte that is read is of the object that was opened; a request that may have brought others fails.
+
+mod blocks;
+mod object;
+mod read;
+mod save;
+
+pub use blocks::RemoteBlocks;
+pub use save::{StoreOptions, save_to_store};
+
+use std::ops::{Range, RangeBounds};
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+
+use self::object::Object;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::progress::{Hook, Meter, Progress};
+use crate::base::shape::Shape;
+use crate::dictionary::DataDictionary;
+use crate::format::{Front, StoredValues};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
+
+/// Bytes of values in one request, and the number of requests at a time, unless the caller sets others.
+const REQUEST_BYTES: usize = 8 << 20;
+const REQUESTS_AT_ONCE: usize = 8;
+/// The least number of bytes in one request. A multiple of 8: no value is cut.
+const LEAST_REQUEST: usize = 4096;
+
+/// A table file, [`.ntb`](crate::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
+/// memory, or whatever else the crate [`object_store`] offers, by features of that crate.
+///
+/// Opening reads the beginning of the object; values are read when they are wanted, by several requests at a time, each
+/// for a range of its bytes. Whatever is read is of **the object that was opened**: its entity tag (or, in stores that
+/// have none, its version, size and time of change) is a condition of every request and compared with every answer. An
+/// object that was replaced is [`Error::Store`] with a source of `Precondition`, never a mixture of old and new values.
+///
+/// Calls run on the caller's runtime, or on any executor where the store needs none. They wait for requests, and
+/// convert what has arrived in between, on the calling task. Dropping a call cancels it. Futures are [`Send`]. A clone
+/// costs O(1) and shares everything: for calls on several tasks.
+///
+/// # Memory
+/// Reading takes the memory of the result, twice that for some of the rows of a column-major file; and for each request
+/// at a time (8) 512 KiB if values are converted, and what the store's client holds (stores that are folders: all of
+/// the 8 MiB of a request). [`with_requests`](Self::with_requests) sets both numbers.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// use object_store::{ObjectStore, memory::InMemory, path::Path}; // or `aws::AmazonS3Builder`, by its feature `aws`
+///
+/// # pollster::block_on(async {
+/// let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+/// let path = Path::from("tables/measurements.ntb");
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// save_to_store(&*store, &path, &table, StoreOptions::new()).await?;
+///
+/// let remote = RemoteTable::open(store, &path).await?;
+/// assert_eq!((remote.shape(), remote.uniform_type()), (Shape { rows: 3, columns: 2 }, Some(ElementType::I16)));
+/// assert_eq!(remote.load_rows::<f64>(1..3).await?.as_slice()?, [3.0, 4.0, 5.0, 6.0]); // these bytes only
+/// assert_eq!(remote.load::<i16>().await?, table); // all of them, and their checksums
+/// # Ok::<(), numeric_table::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct RemoteTable {
+    object: Object,
+    front: Arc<Front>,
+    request_bytes: usize,
+    requests_at_once: usize,
+    hook: Hook,
+}
+
+impl RemoteTable {
+    /// Opens an object: one request for its first 64 KiB, and a second one if the description of its columns is longer.
+    /// Any kind of table is accepted.
+    ///
+    /// Safe with objects of others: no memory is allocated for what an object claims before it was compared with its
+    /// size.
+    ///
+    /// # Errors
+    /// [`Error::Store`] of the store, with a source of `NotFound` if there is no such object; [`Error::Format`] with
+    /// what is wrong, and where; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, prelude::*};
+    /// # use object_store::{Error as StoreError, memory::InMemory};
+    /// # pollster::block_on(async {
+    /// let error = RemoteTable::open(Arc::new(InMemory::new()), &"none.ntb".into()).await.unwrap_err();
+    /// assert!(matches!(error, Error::Store { source: StoreError::NotFound { .. }, .. }));
+    /// assert_eq!(error.to_string(), "none.ntb: there is no such object");
+    /// # })
+    /// ```
+    pub async fn open(store: Arc<dyn ObjectStore>, path: &Path) -> Result<Self> {
+        let (object, front) = Object::open(store, path).await?;
+        Ok(Self {
+            object,
+            front: Arc::new(front),
+            request_bytes: REQUEST_BYTES,
+            requests_at_once: REQUESTS_AT_ONCE,
+            hook: Hook::default(),
+        })
+    }
+
+    /// Sets how many bytes of values one request is for, at most, and how many requests are made at a time: 8 MiB and 8
+    /// unless they are set. At least 4096 bytes and one request.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// let remote = RemoteTable::open(store, &path).await?.with_requests(1 << 20, 2); // on a small machine
+    /// assert_eq!(remote.load::<i16>().await?.as_slice()?, [1, 2, 3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_requests(self, bytes: usize, at_once: usize) -> Self {
+        let request_bytes = bytes.max(LEAST_REQUEST) / LEAST_REQUEST * LEAST_REQUEST;
+        Self { request_bytes, requests_at_once: at_once.max(1), ..self }
+    }
+
+    /// Sets a callback for the progress of each call that reads values, as
+    /// [`TableReader::on_progress`](crate::TableReader::on_progress) does: it is called at the beginning, after every
+    /// piece that arrives, and at the end.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = done.clone();
+    /// let remote = RemoteTable::open(store, &path).await?;
+    /// remote.on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed)).load::<i16>().await?;
+    /// assert_eq!(done.load(Ordering::Relaxed), 6); // bytes of values
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Returns the path of the object in its store.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.path(), &path);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn path(&self) -> &Path {
+        self.object.path()
+    }
+
+    /// Returns the size of the object in bytes: values, and what describes them.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// let options = StoreOptions::new().checksums(None);
+    /// save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, options).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.size_in_bytes(), 4096 + 6);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn size_in_bytes(&self) -> u64 {
+        self.object.size()
+    }
+
+    /// Returns the numbers of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.shape(), Shape { rows: 1, columns: 3 });
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn shape(&self) -> Shape {
+        self.front.shape()
+    }
+
+    /// Borrows the description of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.dictionary().len(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn dictionary(&self) -> &DataDictionary {
+        self.front.dictionary()
+    }
+
+    /// Returns the element type of the values, if all columns have the same.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.uniform_type(), Some(ElementType::I16));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn uniform_type(&self) -> Option<ElementType> {
+        self.front.values().map(|values| values.element_type).or_else(|| self.dictionary().uniform_type())
+    }
+
+    /// Returns the order of the values of a homogeneous table; `None` of a table of another kind.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.data_layout(), Some(DataLayout::RowMajor));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn data_layout(&self) -> Option<DataLayout> {
+        self.front.values().map(|values| values.layout)
+    }
+
+    /// Reads consecutive rows of a homogeneous table into a new row-major table of `U`, converted under
+    /// [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate) if the object holds another type. As with
+    /// [`TableReader::load_rows`](crate::TableReader::load_rows), checksums of values are not compared.
+    ///
+    /// Of a row-major object, only the bytes of these rows are requested. Of a column-major one, those of each column;
+    /// by one request for several columns where few bytes are between them: few blocks of many rows are best.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`]; [`Error::TableKindMismatch`], for which [`load_any`](Self::load_any) is there;
+    /// [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; [`Error::Store`], also if the object was replaced;
+    /// [`Error::Format`] if the store does not send what was requested.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
+    /// let remote = RemoteTable::open(store, &path).await?;
+    /// assert_eq!(remote.load_rows::<f32>(1..).await?.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
+    /// assert!(matches!(remote.load_rows::<f32>(1..4).await, Err(Error::RowsOutOfRange { row_count: 3, .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn load_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>> {
+        let (values, rows) = (self.homogeneous()?, self.checked_rows(rows)?);
+        let shape = Shape { rows: rows.len(), ..self.shape() };
+        let bytes = (shape.element_count_of(values.element_type)? * values.element_type.size_in_bytes()) as u64;
+        let meter = Meter::start(&self.hook, bytes);
+        let array = self.read_rows(values, rows, &meter).await.map_err(|error| self.object.name(error))?;
+        let dictionary = self.dictionary().with_element_type(U::TYPE)?;
+        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+    }
+
+    /// Loads the whole table, which must be homogeneous and of `T`, and compares the checksums of its values.
+    ///
+    /// # Errors
+    /// Those of [`load_as`](Self::load_as); [`Error::ElementTypeMismatch`]; [`Error::TableKindMismatch`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// let remote = RemoteTable::open(store, &path).await?;
+    /// assert_eq!(remote.load::<i16>().await?.as_slice()?, [1, 2, 3]);
+    /// assert!(matches!(remote.load::<f32>().await, Err(Error::ElementTypeMismatch { .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        let values = self.homogeneous()?;
+        match values.element_type {
+            found if found == T::TYPE => self.load_values(values).await,
+            found => {
+                let path = Some(self.path().as_ref().into());
+                Err(Error::ElementTypeMismatch { expected: T::TYPE, found, path, converter: Some("load_as") })
+            }
+        }
+    }
+
+    /// Loads the whole table converted to `T`, in the layout that it has, and compares the checksums of its values. A
+    /// table of another kind than homogeneous is loaded first, and then converted.
+    ///
+    /// # Errors
+    /// [`Error::Store`], also if the object was replaced; [`Error::Format`] with the first damaged chunk, or if the
+    /// store does not send what was requested; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert_eq!(RemoteTable::open(store, &path).await?.load_as::<f32>().await?.as_slice()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn load_as<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        match self.front.values() {
+            Some(values) => self.load_values(values).await,
+            None => self.load_any().await?.convert(),
+        }
+    }
+
+    /// Loads the whole table, of the kind and of the element types that it has, and compares the checksums of its
+    /// values.
+    ///
+    /// # Errors
+    /// Those of [`load_as`](Self::load_as).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// let table = RemoteTable::open(store, &path).await?.load_any().await?;
+    /// assert_eq!((table.uniform_type(), table.value::<f64>(0, 2)?), (Some(ElementType::I16), 3.0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn load_any(&self) -> Result<Box<dyn NumericTable>> {
+        match self.front.values() {
+            Some(values) => {
+                match_element!(values.element_type, T => Ok(Box::new(self.load_values::<T>(values).await?)))
+            }
+            None => {
+                let meter = self.whole_meter();
+                self.load_arrays(&meter).await.map_err(|error| self.object.name(error))
+            }
+        }
+    }
+
+    /// Reads all values and compares their checksums; keeps none. Returns whether the object has checksums of values.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the first damaged chunk; [`Error::Store`], also if the object was replaced;
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
+    /// assert!(RemoteTable::open(store, &path).await?.verify().await?);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn verify(&self) -> Result<bool> {
+        let meter = self.whole_meter();
+        self.compare(&meter).await.map_err(|error| self.object.name(error))
+    }
+
+    async fn load_values<T: Element>(&self, values: StoredValues) -> Result<HomogenNumericTable<T>> {
+        let meter = self.whole_meter();
+        let array = self.read_all(values, &meter).await.map_err(|error| self.object.name(error))?;
+        let dictionary = self.dictionary().with_element_type(T::TYPE)?;
+        HomogenNumericTable::internal(array, values.shape, values.layout).described_by(dictionary)
+    }
+
+    /// Returns where the values are, if the table is homogeneous.
+    ///
+    /// # Errors
+    /// [`Error::TableKindMismatch`].
+    fn homogeneous(&self) -> Result<StoredValues> {
+        self.front.homogeneous().map_err(|error| self.object.name(error))
+    }
+
+    /// Resolves a range of rows.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`].
+    fn checked_rows(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        let (row_count, rows) = (self.shape().rows, rows_of(self.shape(), rows)?);
+        match rows.start > rows.end || rows.end > row_count {
+            true => Err(Error::RowsOutOfRange { rows, row_count }),
+            false => Ok(rows),
+        }
+    }
+
+    /// Starts to count the progress of a call that reads all values.
+    fn whole_meter(&self) -> Meter {
+        let payload = self.front.payload();
+        Meter::start(&self.hook, payload.end - payload.start)
+    }
+}

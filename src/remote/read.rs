@@ -1,0 +1,258 @@
+//! Reading values of an object: requests of limited size, several at a time, converted as their bytes arrive.
+
+use std::ops::Range;
+
+use futures_util::TryStreamExt;
+use futures_util::stream::FuturesOrdered;
+
+use super::RemoteTable;
+use crate::array::{AnyArray, Array};
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::Result;
+use crate::base::progress::Meter;
+use crate::base::room::{filled, with_room};
+use crate::base::shape::Shape;
+use crate::convert::ConversionPolicy;
+use crate::files::checksum::RunSums;
+use crate::format::{Arriving, StoredValues};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
+use crate::window::AnySliceMut;
+
+/// Bytes between two columns that are requested with them: to request fewer costs more than to receive these.
+const GAP_BYTES: u64 = 256 << 10;
+
+/// Bytes of one request: `count` pieces of `length` bytes that are wanted, each `stride` bytes after the one before it.
+#[derive(Clone, Copy)]
+struct Request {
+    start: u64,
+    length: u64,
+    stride: u64,
+    count: u64,
+}
+
+impl Request {
+    fn range(&self) -> Range<u64> {
+        self.start..self.start + self.count.saturating_sub(1) * self.stride + self.length
+    }
+
+    /// Calls `take` with the wanted ones of the bytes that have arrived, the first of which is at `at`, counted from
+    /// the beginning of the request.
+    fn wanted(&self, mut at: u64, mut bytes: &[u8], mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        while !bytes.is_empty() {
+            let place = at % self.stride;
+            let end = if place < self.length { self.length } else { self.stride };
+            let count = usize::try_from(end - place).map_or(bytes.len(), |room| room.min(bytes.len()));
+            let (now, later) = bytes.split_at(count);
+            if place < self.length {
+                take(now)?;
+            }
+            (at, bytes) = (at + count as u64, later);
+        }
+        Ok(())
+    }
+}
+
+/// What all requests of a call have in common.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    element_type: ElementType,
+    /// The position in the object of the first byte that checksums are of; `None` to compute none.
+    summed_from: Option<u64>,
+    meter: &'a Meter,
+}
+
+impl RemoteTable {
+    /// Reads rows of a homogeneous table, which must be in range, into a row-major array.
+    pub(super) async fn read_rows<U: Element>(
+        &self,
+        values: StoredValues,
+        rows: Range<usize>,
+        meter: &Meter,
+    ) -> Result<Array<U>> {
+        let StoredValues { element_type, layout, shape: Shape { rows: row_count, columns }, offset } = values;
+        let shape = Shape { rows: rows.len(), columns };
+        let count = shape.element_count_of(U::TYPE)?;
+        let mut array = Array::<U>::zeros(count)?;
+        let (size, call) = (element_type.size_in_bytes(), Call { element_type, summed_from: None, meter });
+        let target = array.mutable_data()?;
+        if layout == DataLayout::RowMajor || columns <= 1 || row_count <= 1 {
+            self.fill(call, offset + (rows.start * columns * size) as u64, target).await?;
+            return Ok(array);
+        }
+        if rows.len() == row_count {
+            self.fill(call, offset, target).await?;
+        } else if !rows.is_empty() {
+            self.fill_columns(call, offset + (rows.start * size) as u64, row_count, rows.len(), target).await?;
+        }
+        let (table, mut array) = (HomogenNumericTable::internal(array, shape, layout), Array::<U>::zeros(count)?);
+        let target = Target::new(AnySliceMut::new(array.mutable_data()?), shape, ConversionPolicy::Saturate)?;
+        table.read_region(&Region::whole(shape), target.over())?;
+        Ok(array)
+    }
+
+    /// Reads all values and compares their checksums; they are in the order of the file.
+    pub(super) async fn read_all<U: Element>(&self, values: StoredValues, meter: &Meter) -> Result<Array<U>> {
+        let StoredValues { element_type, shape, offset, .. } = values;
+        let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
+        let call = Call { element_type, summed_from: Some(offset), meter };
+        let runs = self.fill(call, offset, array.mutable_data()?).await?;
+        self.check_sums(runs).await?;
+        Ok(array)
+    }
+
+    /// Loads a table that is not homogeneous, and compares the checksums of its values.
+    pub(super) async fn load_arrays(&self, meter: &Meter) -> Result<Box<dyn NumericTable>> {
+        let payload = self.front.payload();
+        let (mut arrays, mut runs, mut end) = (Vec::new(), Vec::new(), payload.start);
+        for (element_type, position, count) in self.front.arrays() {
+            let start = payload.start + position;
+            runs.extend(self.skip(end..start, meter).await?);
+            let call = Call { element_type, summed_from: Some(payload.start), meter };
+            match_element!(element_type, T => {
+                let mut array = Array::<T>::zeros(count)?;
+                runs.extend(self.fill(call, start, array.mutable_data()?).await?);
+                arrays.push(AnyArray::new(array));
+            });
+            end = start + (count * element_type.size_in_bytes()) as u64;
+        }
+        self.check_sums(runs).await?;
+        self.front.table_of(arrays)
+    }
+
+    /// Reads the bytes of all values and compares their checksums, if there are any. Returns whether there are any.
+    pub(super) async fn compare(&self, meter: &Meter) -> Result<bool> {
+        let payload = self.front.payload();
+        if self.front.chunk_size() == 0 {
+            meter.add(payload.end - payload.start); // nothing to do
+            return Ok(false);
+        }
+        let runs = self.skip(payload, meter).await?;
+        self.check_sums(runs).await?;
+        Ok(true)
+    }
+
+    /// Reads values from a position in the object on, in their order.
+    async fn fill<U: Element>(&self, call: Call<'_>, start: u64, target: &mut [U]) -> Result<Vec<RunSums>> {
+        let size = call.element_type.size_in_bytes();
+        let step = (self.request_bytes / size).max(1);
+        let mut requests = with_room(target.len().div_ceil(step))?;
+        for (index, target) in target.chunks_mut(step).enumerate() {
+            let length = (target.len() * size) as u64;
+            let start = start + (index * step * size) as u64;
+            requests.push((Request { start, length, stride: length, count: 1 }, target));
+        }
+        self.request_all(call, requests).await
+    }
+
+    /// Reads `rows` values of each column, from a position in the first one on, column by column: columns of which few
+    /// values are wanted by one request, those of which many are by several each.
+    async fn fill_columns<U: Element>(
+        &self,
+        call: Call<'_>,
+        start: u64,
+        row_count: usize,
+        rows: usize,
+        target: &mut [U],
+    ) -> Result<()> {
+        let size = call.element_type.size_in_bytes();
+        let (length, stride) = ((rows * size) as u64, (row_count * size) as u64);
+        let most = self.request_bytes as u64;
+        if length > most {
+            for (column, target) in target.chunks_mut(rows).enumerate() {
+                self.fill(call, start + column as u64 * stride, target).await?;
+            }
+            return Ok(());
+        }
+        let columns = if stride - length > GAP_BYTES { 1 } else { 1 + (most - length) / stride };
+        let columns = usize::try_from(columns).unwrap_or(usize::MAX).min(target.len() / rows);
+        let mut requests = with_room(target.len().div_ceil(columns * rows))?;
+        for (index, target) in target.chunks_mut(columns * rows).enumerate() {
+            let start = start + (index * columns) as u64 * stride;
+            requests.push((Request { start, length, stride, count: (target.len() / rows) as u64 }, target));
+        }
+        self.request_all(call, requests).await.map(drop)
+    }
+
+    /// Makes requests, several at a time; returns the checksums of what each has brought.
+    async fn request_all<U: Element>(
+        &self,
+        call: Call<'_>,
+        requests: Vec<(Request, &mut [U])>,
+    ) -> Result<Vec<RunSums>> {
+        let (mut runs, mut coming) = (with_room(requests.len())?, FuturesOrdered::new());
+        let mut requests = requests.into_iter();
+        loop {
+            let room = self.requests_at_once - coming.len();
+            coming.extend(requests.by_ref().take(room).map(|(request, target)| self.request(call, request, target)));
+            match coming.try_next().await? {
+                Some(run) => runs.push(run),
+                None => return Ok(runs),
+            }
+        }
+    }
+
+    async fn request<U: Element>(&self, call: Call<'_>, request: Request, target: &mut [U]) -> Result<RunSums> {
+        let (position, chunk_size) = match call.summed_from {
+            Some(first) => (request.start - first, self.front.chunk_size()),
+            None => (0, 0),
+        };
+        let mut values = Arriving::new(target, call.element_type, position, chunk_size)?;
+        let mut at = 0;
+        self.object
+            .get(request.range(), |bytes| {
+                request.wanted(at, bytes, |wanted| {
+                    call.meter.add(wanted.len() as u64);
+                    values.put(wanted)
+                })?;
+                at += bytes.len() as u64;
+                Ok(())
+            })
+            .await?;
+        Ok(values.finish())
+    }
+
+    /// Reads bytes of the values for their checksums only.
+    async fn skip(&self, bytes: Range<u64>, meter: &Meter) -> Result<Vec<RunSums>> {
+        let (step, mut start) = (self.request_bytes as u64, bytes.start);
+        let (mut runs, mut coming) = (Vec::new(), FuturesOrdered::new());
+        loop {
+            while start < bytes.end && coming.len() < self.requests_at_once {
+                let end = bytes.end.min(start + step);
+                coming.push_back(self.sum(start..end, meter));
+                start = end;
+            }
+            match coming.try_next().await? {
+                Some(run) => runs.push(run),
+                None => return Ok(runs),
+            }
+        }
+    }
+
+    async fn sum(&self, bytes: Range<u64>, meter: &Meter) -> Result<RunSums> {
+        let length = (bytes.end - bytes.start) as usize; // at most that of a request
+        let position = bytes.start - self.front.payload().start;
+        let mut sums = RunSums::new(self.front.chunk_size(), position, length)?;
+        self.object
+            .get(bytes, |bytes| {
+                meter.add(bytes.len() as u64);
+                sums.update(bytes);
+                Ok(())
+            })
+            .await?;
+        Ok(sums)
+    }
+
+    /// Compares the checksums of all values with those of the object, which are read: 4 bytes for each.
+    async fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
+        if self.front.chunk_size() == 0 {
+            return Ok(());
+        }
+        let (start, words) = self.front.sums();
+        let words = usize::try_from(words).unwrap_or(usize::MAX);
+        let mut stated = filled(words, 0_u32)?;
+        let silent = Meter::start(&Default::default(), None);
+        let call = Call { element_type: ElementType::U32, summed_from: None, meter: &silent };
+        self.fill(call, start, &mut stated).await?;
+        self.front.check_sums(runs, &stated)
+    }
+}

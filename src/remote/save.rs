@@ -1,0 +1,293 @@
+//! Writing a table as an object: whole, or not at all.
+//!
+//! The bytes are those of a file that is saved, made in their order, a part at a time.
+
+use futures_util::stream::{FuturesUnordered, TryStreamExt};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload};
+
+use super::object::failed;
+use crate::base::error::Result;
+use crate::base::progress::{Hook, Progress};
+use crate::files::options::SaveOptions;
+use crate::format::FileParts;
+use crate::table::NumericTable;
+
+/// Number of bytes of a part, and of parts at a time, unless the caller sets others.
+const PART_BYTES: usize = 8 << 20;
+const PARTS_AT_ONCE: usize = 4;
+/// Stores refuse smaller parts, but for the last one.
+const LEAST_PART: usize = 5 << 20;
+/// Stores refuse more parts.
+const MOST_PARTS: u64 = 10_000;
+
+/// Options for saving a table in an object store.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// # use object_store::{memory::InMemory, path::Path};
+/// # pollster::block_on(async {
+/// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
+/// let options = StoreOptions::new().create_only(true).parts(64 << 20, 2);
+/// save_to_store(&store, &path, &table, options.clone()).await?;
+/// assert!(save_to_store(&store, &path, &table, options).await.is_err()); // it is there
+/// # Ok::<(), numeric_table::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct StoreOptions {
+    is_created: bool,
+    chunk_size: u32,
+    part_bytes: usize,
+    parts_at_once: usize,
+    hook: Hook,
+}
+
+impl StoreOptions {
+    /// Creates the default options: an object that is there is replaced; one checksum per MiB of values; parts of 8
+    /// MiB, 4 at a time; no progress callback.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            is_created: false,
+            chunk_size: SaveOptions::CHUNK_SIZE,
+            part_bytes: PART_BYTES,
+            parts_at_once: PARTS_AT_ONCE,
+            hook: Hook::default(),
+        }
+    }
+
+    /// Sets whether an object that is there already is an error instead of being replaced; the store decides, so that
+    /// of several writers one wins.
+    ///
+    /// Stores offer this for one request only: **the whole file is in memory**, and no larger than one request may be
+    /// (S3: 5 GiB).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{Error as StoreError, memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
+    /// let again = save_to_store(&store, &path, &table, StoreOptions::new().create_only(true)).await;
+    /// assert!(matches!(again, Err(Error::Store { source: StoreError::AlreadyExists { .. }, .. })));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_only(self, is_created: bool) -> Self {
+        Self { is_created, ..self }
+    }
+
+    /// Sets the number of bytes of values per checksum of 4 bytes; `None` or 0 for no checksums of values, as
+    /// [`SaveOptions::checksums`] does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new().checksums(None)).await?;
+    /// assert!(!RemoteTable::open(store, &path).await?.verify().await?); // nothing to compare values with
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn checksums(self, chunk_size: Option<u32>) -> Self {
+        Self { chunk_size: chunk_size.unwrap_or(0), ..self }
+    }
+
+    /// Sets how many bytes a part of a large file has, and how many parts are in memory, and sent, at a time: 8 MiB and
+    /// 4 unless they are set. At least 5 MiB, and one part. Parts are larger where there would be more than 10,000 of
+    /// them: of a file of 1 TiB, 105 MiB.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{ObjectStoreExt, memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// let table = HomogenNumericTable::<f64>::full(Shape { rows: 1000, columns: 1000 }, 1.5)?;
+    /// save_to_store(&store, &path, &table, StoreOptions::new().parts(5 << 20, 1)).await?; // 2 parts
+    /// assert_eq!(store.head(&path).await?.size, 8_004_136);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn parts(self, bytes: usize, at_once: usize) -> Self {
+        Self { part_bytes: bytes.max(LEAST_PART), parts_at_once: at_once.max(1), ..self }
+    }
+
+    /// Sets a callback for the progress: it is called at the beginning, and after each piece of values of at most 4 MiB
+    /// that has been taken into a part. (That the last call was made does not mean that the object is there.)
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use object_store::{memory::InMemory, path::Path};
+    /// # pollster::block_on(async {
+    /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
+    /// # let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = done.clone();
+    /// let options = StoreOptions::new().on_progress(move |progress| seen.store(progress.done, Ordering::Relaxed));
+    /// save_to_store(&store, &path, &table, options).await?;
+    /// assert_eq!(done.load(Ordering::Relaxed), 6); // bytes of values
+    /// # Ok::<(), numeric_table::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Returns the number of bytes of a part of a file of `length` bytes.
+    fn part_length(&self, length: u64) -> usize {
+        let least = usize::try_from(length.div_ceil(MOST_PARTS)).unwrap_or(usize::MAX);
+        self.part_bytes.max(least).checked_next_multiple_of(FileParts::MULTIPLE).unwrap_or(usize::MAX)
+    }
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Saves a table of any kind as an object of a store: the bytes that [`save`](HomogenNumericTable#method.save) writes
+/// into a file.
+///
+/// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
+/// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
+/// multipart upload). If anything fails, the upload is aborted. If the call is dropped, stores in memory and folders
+/// remove what has been sent; in S3 and Google Cloud Storage it is not visible, but stays, and costs, until a rule for
+/// incomplete uploads in the bucket's life cycle removes it.
+///
+/// Values are gathered and checksums computed on the calling task. Memory: that of the parts that are sent at a time,
+/// 4 x 8 MiB unless [`StoreOptions::parts`] sets others.
+///
+/// # Errors
+/// [`Error::Store`](crate::Error::Store), with a source of `AlreadyExists` if the object was
+/// [only to be created](StoreOptions::create_only); those of [`save`](HomogenNumericTable#method.save) of a table that
+/// cannot be read. The old object is unchanged, with one exception: if the answer to the last request is lost, the new
+/// one may be in place.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// use numeric_table::{CsrNumericTable, RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// # use object_store::{memory::InMemory, path::Path};
+/// # pollster::block_on(async {
+/// # let (store, path) = (Arc::new(InMemory::new()), Path::from("sparse.ntb"));
+/// let dense = HomogenNumericTable::from_rows(&[[0_i16, 7, 0], [0, 0, 9]])?;
+/// let sparse = CsrNumericTable::from_dense::<i16>(&dense)?;
+/// save_to_store(&store, &path, &sparse, StoreOptions::new()).await?; // of any kind
+/// let table = RemoteTable::open(store, &path).await?.load_any().await?;
+/// assert_eq!(table.rows::<f64>(..)?[..], [0.0, 7.0, 0.0, 0.0, 0.0, 9.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// [`HomogenNumericTable`]: crate::HomogenNumericTable
+pub async fn save_to_store(
+    store: &dyn ObjectStore,
+    path: &Path,
+    table: &dyn NumericTable,
+    options: StoreOptions,
+) -> Result<()> {
+    let in_file = |error: crate::base::error::Error| error.in_file(path.as_ref().as_ref());
+    let mut parts = FileParts::new(table, options.chunk_size, &options.hook).map_err(in_file)?;
+    let (file_length, part_length) = (parts.file_length(), options.part_length(parts.file_length()));
+    if options.is_created || file_length <= part_length as u64 {
+        let mode = if options.is_created { PutMode::Create } else { PutMode::Overwrite };
+        let payload = whole(&mut parts, part_length).map_err(in_file)?;
+        let put = store.put_opts(path, payload, PutOptions::from(mode)).await;
+        return put.map(drop).map_err(|error| failed(path, error));
+    }
+    let upload = store.put_multipart_opts(path, PutMultipartOptions::default()).await;
+    let mut upload = upload.map_err(|error| failed(path, error))?;
+    let sent = send(path, &mut *upload, &mut parts, part_length, options.parts_at_once).await;
+    if sent.is_err() {
+        // What is told is why it came to that.
+        let _ = upload.abort().await;
+    }
+    sent.map_err(in_file)
+}
+
+/// Returns the whole file, in pieces.
+fn whole(parts: &mut FileParts<'_>, part_length: usize) -> Result<PutPayload> {
+    let mut pieces = Vec::new();
+    loop {
+        match parts.next_part(part_length)? {
+            part if part.is_empty() => return Ok(pieces.into_iter().collect()),
+            part => pieces.push(bytes::Bytes::from(part)),
+        }
+    }
+}
+
+/// Sends all parts, so many at a time, and makes them an object.
+async fn send(
+    path: &Path,
+    upload: &mut dyn MultipartUpload,
+    parts: &mut FileParts<'_>,
+    part_length: usize,
+    at_once: usize,
+) -> Result<()> {
+    let mut sending = FuturesUnordered::new();
+    loop {
+        while sending.len() < at_once {
+            let part = parts.next_part(part_length)?;
+            if part.is_empty() {
+                break;
+            }
+            sending.push(upload.put_part(part.into()));
+        }
+        match sending.try_next().await.map_err(|error| failed(path, error))? {
+            Some(()) => {}
+            None => break,
+        }
+    }
+    upload.complete().await.map(drop).map_err(|error| failed(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_at_most_10_000_parts_that_cut_no_value_and_are_not_too_small() {
+        let parts = |options: &StoreOptions, length: u64| {
+            let part = options.part_length(length);
+            assert!(part.is_multiple_of(64) && part >= 5 << 20);
+            (part, length.div_ceil(part as u64))
+        };
+        let options = StoreOptions::new();
+        assert_eq!(parts(&options, 0), (8 << 20, 0));
+        assert_eq!(parts(&options, 80_000 << 20), (8 << 20, 10_000));
+        assert_eq!(parts(&options, (80_000 << 20) + 1), ((8 << 20) + 64, 10_000));
+        assert_eq!(parts(&options, 1 << 40), (109_951_168, 10_000));
+        assert_eq!(parts(&options, i64::MAX as u64).1, 10_000);
+        assert_eq!(parts(&options.clone().parts(1, 0), 100 << 20), (5 << 20, 20));
+        assert_eq!(parts(&options.parts((6 << 20) + 1, 1), 100 << 20), ((6 << 20) + 64, 17));
+    }
+}

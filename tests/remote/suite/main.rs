@@ -1,0 +1,8 @@
+//! Tables in object stores: in memory, in a folder, and of a server that speaks S3.
+
+mod damage;
+mod folders;
+mod reading;
+mod s3;
+mod saving;
+mod support;
