@@ -174,8 +174,8 @@ impl Default for StoreOptions {
     }
 }
 
-/// Saves a table of any kind as an object of a store: the bytes that [`save`](HomogenNumericTable#method.save) writes
-/// into a file.
+/// Saves a table of any kind as an object of a store: the bytes that
+/// [`save`](crate::HomogenNumericTable#method.save) writes into a file.
 ///
 /// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
 /// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
@@ -188,9 +188,9 @@ impl Default for StoreOptions {
 ///
 /// # Errors
 /// [`Error::Store`](crate::Error::Store), with a source of `AlreadyExists` if the object was
-/// [only to be created](StoreOptions::create_only); those of [`save`](HomogenNumericTable#method.save) of a table that
-/// cannot be read. The old object is unchanged, with one exception: if the answer to the last request is lost, the new
-/// one may be in place.
+/// [only to be created](StoreOptions::create_only); those of [`save`](crate::HomogenNumericTable#method.save) of a
+/// table that cannot be read. The old object is unchanged, with one exception: if the answer to the last request is
+/// lost, the new one may be in place.
 ///
 /// # Examples
 /// ```
@@ -207,8 +207,6 @@ impl Default for StoreOptions {
 /// # Ok::<(), numeric_table::Error>(())
 /// # }).unwrap();
 /// ```
-///
-/// [`HomogenNumericTable`]: crate::HomogenNumericTable
 pub async fn save_to_store(
     store: &dyn ObjectStore,
     path: &Path,
