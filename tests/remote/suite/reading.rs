@@ -115,7 +115,7 @@ fn opening_takes_one_request_and_a_long_description_another() {
     run(async {
         let store = faulty(&table::<i16>(2000, 3, DataLayout::RowMajor), Faults::default()).await;
         open(store.clone()).await.unwrap();
-        assert_eq!(store.ranges(), [0..65536]);
+        assert_eq!(store.ranges().iter().collect::<Vec<_>>(), [&(0..65536)]);
 
         let names: Vec<String> = (0..3000).map(|column| format!("the name of column {column}")).collect();
         let wide = table::<i16>(2, 3000, DataLayout::RowMajor);
