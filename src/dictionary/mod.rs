@@ -1,11 +1,13 @@
 //! The data dictionary: what each column of a table means.
 //!
 //! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in
-//! `columns`. The **table** owns its shape: a dictionary describes it, and a table refuses one that does not fit.
+//! `columns`; two dictionaries are compared in `compare`. The **table** owns its shape: a dictionary describes it, and a
+//! table refuses one that does not fit.
 //! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
 
 mod categories;
 mod columns;
+mod compare;
 mod feature;
 
 pub use categories::Categories;
@@ -362,53 +364,10 @@ impl DataDictionary {
         Err(Error::DictionaryMismatch { features: self.len(), columns, element, found: None })
     }
 
-    /// Checks that another dictionary has as many columns, of the same element types.
-    ///
-    /// # Errors
-    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
-    pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
-        let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
-        new.check_count(columns, element)?;
-        if element.is_some() && element == new.uniform_type() {
-            return Ok(());
-        }
-        let types = self.iter().zip(new.iter()).map(|(old, new)| (old.element_type, new.element_type));
-        match types.enumerate().find(|(_, (old, new))| old != new) {
-            Some((column, (element, found))) => {
-                Err(Error::DictionaryMismatch { features, columns, element, found: Some((column, found)) })
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Returns the features as files list them: one if uniform, even without columns; else one per column.
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };
         (0..count).map(|column| self.at(column))
-    }
-
-    /// Checks that the rows of a table with another dictionary, of as many columns, can follow: no column has the name of
-    /// another one here, and what has words there has the same here.
-    ///
-    /// # Errors
-    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`] with the number of that table.
-    pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
-        if self.is_uniform() && other.is_uniform() && !other.has_words() {
-            return Ok(()); // one name for all
-        }
-        for (column, (mine, theirs)) in self.iter().zip(other.iter()).enumerate() {
-            if let Some(name) = theirs.name.as_deref()
-                && mine.name.as_deref() != Some(name)
-                && self.index_of(name).is_some()
-            {
-                return Err(Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) });
-            }
-            let has_words = theirs.categories.as_ref().is_some_and(Categories::has_words);
-            if has_words && mine.categories != theirs.categories {
-                return Err(Error::UnequalCategories { table, column });
-            }
-        }
-        Ok(())
     }
 
     /// Returns whether any feature has words.
@@ -447,21 +406,6 @@ impl DataDictionary {
         Ok(())
     }
 }
-
-/// Compares feature by feature: a uniform dictionary equals one that lists the same feature for every column.
-impl PartialEq for DataDictionary {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.features, &other.features) {
-            (Features::Equal(mine, count), Features::Equal(theirs, other)) => {
-                count == other && (*count == 0 || mine == theirs)
-            }
-            (Features::Each(mine), Features::Each(theirs)) if Arc::ptr_eq(mine, theirs) => true,
-            _ => self.len() == other.len() && self.iter().eq(other.iter()),
-        }
-    }
-}
-
-impl Eq for DataDictionary {}
 
 impl<'a> IntoIterator for &'a DataDictionary {
     type Item = &'a Feature;

@@ -94,14 +94,13 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
     if expected != found {
         return Err(Error::UnequalColumns { table, expected, found });
     }
-    let columns = || first.iter().zip(other.iter()).enumerate();
-    for (column, (mine, theirs)) in columns() {
+    for (column, mine, theirs) in first.pairs(other) {
         let (expected, found) = (mine.element_type, theirs.element_type);
         if expected != found {
             return Err(Error::UnequalTypes { table, column, expected, found });
         }
     }
-    for (column, (mine, theirs)) in columns() {
+    for (column, mine, theirs) in first.pairs(other) {
         if mine != theirs {
             return Err(difference(first, table, column, mine, theirs));
         }

@@ -156,8 +156,8 @@ impl<'t> Joined<'t> {
         {
             return Ok(());
         }
-        let types = self.dictionary.iter().zip(dictionary.iter()).enumerate();
-        let mut types = types.map(|(column, (mine, theirs))| (column, mine.element_type, theirs.element_type));
+        let pairs = self.dictionary.pairs(dictionary);
+        let mut types = pairs.map(|(column, mine, theirs)| (column, mine.element_type, theirs.element_type));
         match types.find(|(_, expected, found)| expected != found) {
             Some((column, expected, found)) => Err(Error::UnequalTypes { table, column, expected, found }),
             None => Ok(()),

@@ -83,7 +83,8 @@ impl dyn NumericTable + '_ {
             }
         }
         let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
-        if tables.iter().any(|table| table.dictionary().has_words()) {
+        let are_one = tables.iter().all(|table| table.dictionary() == self.dictionary());
+        if !are_one && tables.iter().any(|table| table.dictionary().has_words()) {
             for column in 0..expected {
                 let features = tables.iter().map(|table| table.dictionary().feature(column));
                 let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };

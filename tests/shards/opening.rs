@@ -5,7 +5,7 @@ use std::path::Path;
 
 use numeric_table::{Categories, Shards, SoaNumericTable, prelude::*};
 
-use crate::support::{counted_parts, counting, fast, in_columns, text};
+use crate::support::{Trace, counted_parts, counting, fast, in_columns, text};
 
 #[track_caller]
 fn names(shards: &Shards) -> Vec<String> {
@@ -131,4 +131,38 @@ fn kinds_and_layouts_may_differ() {
     let expected: Vec<f64> = (0..14).map(f64::from).collect();
     assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), expected);
     assert!(shards.verify().unwrap());
+}
+
+/// Columns that take no memory, described by one feature for all.
+fn saved_columns(path: &Path, feature: Feature) {
+    let columns = usize::MAX / 16;
+    let table = Table::<u8>::from_array(Vec::new(), Shape { rows: 0, columns }).unwrap();
+    table.described_by(DataDictionary::uniform(feature, columns)).unwrap().save_with(path, fast()).unwrap();
+}
+
+#[test]
+fn files_of_equal_columns_beyond_number_are_compared_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, other] = ["a.ntb", "b.ntb"].map(|name| folder.path().join(name));
+    let words = |words: [&str; 2]| Feature::new(ElementType::U8).categorical(Categories::from_words(words).unwrap());
+    saved_columns(&first, words(["no", "yes"]));
+    for (feature, expected) in [
+        (Feature::new(ElementType::U8).ordinal(), "column 0 of table 1 has another feature type than in the first"),
+        (Feature::new(ElementType::U8).named("a"), "column 0 of table 1 has another name than in the first table"),
+        (words(["yes", "no"]), "the categories of column 0 of table 1 have no words, or others than in the first"),
+    ] {
+        saved_columns(&other, feature);
+        let found = text(Shards::of_files([&first, &other]));
+        assert!(found.contains(expected), "{found}");
+    }
+    saved_columns(&other, words(["no", "yes"]));
+    let shards = Shards::of_files([&first, &other]).unwrap();
+    assert_eq!(shards.reduce(&Trace::default()).unwrap().rows, 0);
+    assert_eq!(shards.load::<u8>().unwrap().shape(), shards.shape());
+    assert!(shards.verify().unwrap());
+    #[cfg(feature = "mmap")]
+    {
+        // SAFETY: nobody else knows the files.
+        assert_eq!(unsafe { shards.map() }.unwrap().shape(), shards.shape());
+    }
 }

@@ -192,3 +192,19 @@ mod csv {
         assert_eq!(write(&table, &options).as_deref(), Ok("0,b,0,d\n1,a,1,c\n"));
     }
 }
+
+#[test]
+fn tables_of_equal_columns_beyond_number_follow_each_other() {
+    let table = |words: [&str; 2]| {
+        let categories = numeric_table::Categories::from_words(words).unwrap();
+        let feature = Feature::new(ElementType::U8).named("answer").categorical(categories);
+        Table::<u8>::full_in(shape(0, MOST), 0, DataLayout::RowMajor)
+            .and_then(|table| table.described_by(DataDictionary::uniform(feature, MOST)))
+            .unwrap()
+    };
+    let [first, same, other] = [["no", "yes"], ["no", "yes"], ["yes", "no"]].map(table);
+    assert_eq!(first.as_dyn().vstack([same.as_dyn()]).unwrap().shape(), shape(0, MOST));
+    assert_eq!(first.as_dyn().vstack_recoded([same.as_dyn()]).unwrap().shape(), shape(0, MOST));
+    let refused = first.as_dyn().vstack([other.as_dyn()]).map(|both| both.shape());
+    assert_error!(refused, Error::UnequalCategories { table: 1, column: 0 });
+}

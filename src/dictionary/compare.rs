@@ -1,0 +1,93 @@
+//! Comparing two dictionaries: whether they are equal, and what stands against it that tables follow each other.
+//!
+//! Nothing here takes longer than the memory of both is large, whatever number of equal columns a file has invented.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Categories, DataDictionary, Feature, Features};
+use crate::base::error::{Error, Result};
+use crate::base::text::excerpt;
+
+impl DataDictionary {
+    /// Returns the columns with their features here and in another dictionary: as many as both have; of two uniform
+    /// dictionaries the first only, for all others are like it. So whoever compares two dictionaries never takes longer
+    /// than their memory is large: a few bytes of a file without rows may describe 2^60 equal columns.
+    pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, &'a Feature, &'a Feature)> {
+        let both = self.len().min(other.len());
+        let count = if self.is_uniform() && other.is_uniform() { both.min(1) } else { both };
+        (0..count).map(|column| (column, self.at(column), other.at(column)))
+    }
+
+    /// Checks that another dictionary has as many columns, of the same element types.
+    ///
+    /// # Errors
+    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
+        let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
+        new.check_count(columns, element)?;
+        if element.is_some() && element == new.uniform_type() {
+            return Ok(());
+        }
+        let mut types = self.pairs(new).map(|(column, old, new)| (column, old.element_type, new.element_type));
+        match types.find(|(_, old, new)| old != new) {
+            Some((column, element, found)) => {
+                Err(Error::DictionaryMismatch { features, columns, element, found: Some((column, found)) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the rows of a table with another dictionary, of as many columns, can follow: no column has the name
+    /// of another one here, and what has words there has the same here. O(columns).
+    ///
+    /// # Errors
+    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`] with the number of that table;
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
+        let mut names = None; // of this dictionary, once they are asked for
+        for (column, mine, theirs) in self.pairs(other) {
+            if let Some(name) = theirs.name.as_deref()
+                && mine.name.as_deref() != Some(name)
+            {
+                let names = match &mut names {
+                    Some(names) => names,
+                    none => none.insert(self.set_of_names()?),
+                };
+                if names.contains(name) {
+                    return Err(Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) });
+                }
+            }
+            let has_words = theirs.categories.as_ref().is_some_and(Categories::has_words);
+            if has_words && mine.categories != theirs.categories {
+                return Err(Error::UnequalCategories { table, column });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns all names.
+    fn set_of_names(&self) -> Result<HashSet<&str>> {
+        let (names, mut set) = (self.listed().filter_map(|feature| feature.name.as_deref()), HashSet::new());
+        for name in names {
+            set.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: set.len() * size_of::<&str>() })?;
+            set.insert(name);
+        }
+        Ok(set)
+    }
+}
+
+/// Compares feature by feature: a uniform dictionary equals one that lists the same feature for every column.
+impl PartialEq for DataDictionary {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.features, &other.features) {
+            (Features::Equal(mine, count), Features::Equal(theirs, other)) => {
+                count == other && (*count == 0 || mine == theirs)
+            }
+            (Features::Each(mine), Features::Each(theirs)) if Arc::ptr_eq(mine, theirs) => true,
+            _ => self.len() == other.len() && self.iter().eq(other.iter()),
+        }
+    }
+}
+
+impl Eq for DataDictionary {}
