@@ -3,17 +3,19 @@
 //! The bytes are listed in `README.md`. Decoding trusts nothing: what is allocated is at most a few times the size of
 //! the manifest, which has a limit.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Shards;
-use super::entry::Entry;
+use super::entry::{Described, Entry};
 use super::names::{Folder, refused};
 use crate::archive::{decode, encode};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Hook;
 use crate::base::room::with_room;
+use crate::base::text::excerpt;
 use crate::dictionary::DataDictionary;
 use crate::files::open::{open_regular, read};
 use crate::files::options::SaveOptions;
@@ -59,15 +61,24 @@ impl Shards {
     }
 
     /// Writes a manifest: the file that lists these files, with the number of rows, the size and the checksums of each.
-    /// It is written whole or not at all; who opens it meanwhile finds the old one. O(shards), and no file is opened.
+    /// It is written whole or not at all; who opens it meanwhile finds the old one. O(shards), and no file is opened
+    /// but the old manifest. From then on this is the table of that manifest: [`append`](Self::append) adds files to
+    /// it.
     ///
     /// In the manifest, paths are relative to its folder: the folder can be moved. A manifest that is named
     /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
     ///
+    /// **No file is lost from a manifest that exists**: it is replaced if this table has all files that it lists, in
+    /// whatever order; otherwise it stays, and that is an error. So nothing is dropped that others have appended since
+    /// this table was opened. To make a table of fewer files, or of others, on purpose, save its manifest under another
+    /// name in the same folder, and rename that over the old one ([`std::fs::rename`]).
+    ///
     /// # Errors
-    /// [`Error::Io`] with `path`; with the path of a file that is not in the folder of the manifest or a folder in it,
-    /// or whose path is not UTF-8, or that is there twice; [`Error::Format`] if the manifest would be larger than 1
-    /// GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    /// [`Error::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the manifest at
+    /// `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in it, or
+    /// whose path is not UTF-8, or that is there twice. [`Error::Format`] if what is at `path` is not a manifest or is
+    /// damaged, or the new one would be larger than 1 GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    /// Nothing has changed then.
     ///
     /// # Examples
     /// ```
@@ -75,26 +86,85 @@ impl Shards {
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
-    /// ["a.ntb", "b.ntb"].iter().try_for_each(|name| table.save(folder.join(name)))?;
-    /// Shards::of_files([folder.join("b.ntb")])?.save_manifest(folder.join("shards.ntm"))?;
+    /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.join(name));
+    /// [&a, &b].iter().try_for_each(|path| table.save(path))?;
+    /// let mut shards = Shards::of_files([&b])?;
+    /// shards.save_manifest(folder.join("shards.ntm"))?;
     /// assert_eq!(Shards::open(folder)?.shard_count(), 1); // the manifest says what the table consists of
+    /// shards.append([&a])?; // to the manifest
+    /// assert_eq!(Shards::open(folder)?.shard_count(), 2);
+    /// assert!(Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm")).is_err()); // it lists b.ntb as well
     /// let elsewhere = tempfile::tempdir()?;
-    /// assert!(Shards::open(folder)?.save_manifest(elsewhere.path().join("shards.ntm")).is_err());
+    /// assert!(shards.save_manifest(elsewhere.path().join("shards.ntm")).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_manifest(&self, path: impl AsRef<Path>) -> Result<()> {
-        let folder = Folder::of(path.as_ref())?;
+    pub fn save_manifest(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_manifest_with(path, SaveOptions::new())
+    }
+
+    /// Writes a manifest as [`save_manifest`](Self::save_manifest) does, with options: whether it is
+    /// [durable](SaveOptions::durable), and whether it is written [in place](SaveOptions::in_place), for file systems
+    /// that cannot rename. That is not atomic: who opens the manifest meanwhile may find it cut off, which is an error,
+    /// and so does everybody after a program was killed in the middle of it. Other options do not matter here.
+    ///
+    /// # Errors
+    /// Those of [`save_manifest`](Self::save_manifest).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SaveOptions, Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(folder.path().join("a.ntb"))?;
+    /// let options = SaveOptions::new().in_place(true); // where nothing can be renamed
+    /// Shards::open(folder.path())?.save_manifest_with(folder.path().join("shards.ntm"), options)?;
+    /// assert!(Shards::open(folder.path().join("shards.ntm"))?.verify()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_manifest_with(&mut self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        let path = path.as_ref();
+        self.write_if(path, &options, |folder, paths| check_keeps(path, folder, paths))
+    }
+
+    /// Writes a manifest, if `check` permits with its folder and the paths in it. `check` is called twice: before the
+    /// lock is made, so that a refusal leaves nothing behind, and once others cannot change anything any more.
+    pub(super) fn write_if(
+        &mut self,
+        path: &Path,
+        options: &SaveOptions,
+        check: impl Fn(&Folder, &[String]) -> Result<()>,
+    ) -> Result<()> {
+        let folder = Folder::of(path)?;
+        let paths = self.paths_in(&folder)?;
+        let bytes = encode_manifest(self, &paths).map_err(|error| error.in_file(path))?;
+        check(&folder, &paths)?;
         let _locked = lock(&folder.manifest)?;
-        self.write_manifest(path.as_ref(), &folder)
+        check(&folder, &paths)?;
+        write(path, options, &bytes)?;
+        self.manifest = Some(folder.manifest);
+        Ok(())
     }
 
-    /// Writes a manifest, which must be locked.
-    pub(super) fn write_manifest(&self, path: &Path, folder: &Folder) -> Result<()> {
-        let bytes = encode_manifest(self, folder).map_err(|error| error.in_file(path))?;
-        replace(path, &SaveOptions::new(), |new| Output { sink: new, path }.write(&bytes, 0))
+    /// Returns the paths of all files as they are in a manifest.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with a file that cannot be in it, or is there twice; [`Error::OutOfMemory`].
+    fn paths_in(&self, folder: &Folder) -> Result<Vec<String>> {
+        let mut paths = with_room(self.entries.len())?;
+        for entry in &self.entries {
+            paths.push(folder.relative(&entry.path)?);
+        }
+        let mut known = set_with_room(paths.len())?;
+        match paths.iter().position(|path| !known.insert(path)) {
+            Some(index) => {
+                let path = &self.entries[index].path;
+                Err(refused(path, ErrorKind::AlreadyExists, "the file is in the manifest already"))
+            }
+            None => Ok(paths),
+        }
     }
 
-    /// Adds files at the end, all of them or none, and writes the manifest anew if the table was opened with one.
+    /// Adds files at the end, all of them or none. If the table was opened with a manifest, or one was saved of it,
+    /// they are added to that; otherwise to this table in memory only.
     ///
     /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
     /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
@@ -123,25 +193,97 @@ impl Shards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn append(&mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
-        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
-        let Some(manifest) = self.manifest.clone() else {
-            let mut new = self.clone();
-            Self::describe_all(paths, |found| new.push(found))?;
-            *self = new;
-            return Ok(());
-        };
-        let folder = Folder::of(&manifest)?;
-        let _locked = lock(&folder.manifest)?;
-        let mut new = Self { hook: self.hook.clone(), ..Self::read_manifest(&manifest)? };
+        self.append_with(paths, SaveOptions::new())
+    }
+
+    /// Adds files as [`append`](Self::append) does, with options for the manifest: those of
+    /// [`save_manifest_with`](Self::save_manifest_with).
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SaveOptions, Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.path().join(name));
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
+    /// [&a, &b].iter().try_for_each(|path| table.save(path))?;
+    /// let mut shards = Shards::of_files([&a])?;
+    /// shards.save_manifest(folder.path().join("shards.ntm"))?;
+    /// shards.append_with([&b], SaveOptions::new().durable(false))?; // does not wait for the disk
+    /// assert_eq!(Shards::open(folder.path())?.shape().rows, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_with(
+        &mut self,
+        paths: impl IntoIterator<Item = impl AsRef<Path>>,
+        options: SaveOptions,
+    ) -> Result<()> {
+        let paths = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        let mut new = self.clone();
         Self::describe_all(paths, |found| new.push(found))?;
-        new.write_manifest(&manifest, &folder)?;
+        if let Some(path) = &self.manifest {
+            let folder = Folder::of(path)?;
+            let _locked = lock(&folder.manifest)?;
+            let mut all = Self { hook: self.hook.clone(), ..Self::read_manifest(path)? };
+            // The columns of the new files are those of this table; the manifest may have become one of others.
+            for entry in &new.entries[self.entries.len()..] {
+                all.push(Described { entry: entry.clone(), dictionary: new.dictionary.clone() })?;
+            }
+            let bytes = encode_manifest(&all, &all.paths_in(&folder)?).map_err(|error| error.in_file(path))?;
+            write(path, &options, &bytes)?;
+            new = all;
+        }
         *self = new;
         Ok(())
     }
 }
 
+/// Checks that all files that the manifest at a path lists, if there is one, are among others.
+fn check_keeps(path: &Path, folder: &Folder, paths: &[String]) -> Result<()> {
+    if !is_there(path)? {
+        return Ok(());
+    }
+    let old = Shards::read_manifest(path)?;
+    let mut known = set_with_room(paths.len())?;
+    known.extend(paths.iter().map(String::as_str));
+    for entry in &old.entries {
+        if !known.contains(&*folder.relative(&entry.path)?) {
+            let reason = "the manifest lists the file, and the table to be saved does not have it";
+            return Err(refused(&entry.path, ErrorKind::AlreadyExists, reason));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether there is anything at a path: also a link that leads nowhere.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(super) fn is_there(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+    }
+}
+
+/// Puts a manifest, which must be locked, in place.
+fn write(path: &Path, options: &SaveOptions, bytes: &[u8]) -> Result<()> {
+    replace(path, options, |new| Output { sink: new, path }.write(bytes, 0))
+}
+
+/// Allocates a set with room for so many paths.
+fn set_with_room<'a>(count: usize) -> Result<HashSet<&'a str>> {
+    let mut set = HashSet::new();
+    let bytes = count.saturating_mul(size_of::<&str>());
+    set.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(set)
+}
+
 /// Waits until nobody else writes a manifest. The lock ends when the file is dropped, or the program ends.
-pub(super) fn lock(manifest: &Path) -> Result<File> {
+fn lock(manifest: &Path) -> Result<File> {
     let name = manifest.file_name().unwrap_or_default().to_string_lossy();
     let path = manifest.with_file_name(format!(".{name}.lock"));
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -149,12 +291,8 @@ pub(super) fn lock(manifest: &Path) -> Result<File> {
     locked.map_err(|source| Error::Io { path, source })
 }
 
-fn encode_manifest(shards: &Shards, folder: &Folder) -> Result<Vec<u8>> {
-    let mut paths = with_room(shards.entries.len())?;
-    for entry in &shards.entries {
-        paths.push(folder.relative(&entry.path)?);
-    }
-    check_distinct(&paths, &shards.entries)?;
+/// Returns the bytes of a manifest of files with these paths in it.
+fn encode_manifest(shards: &Shards, paths: &[String]) -> Result<Vec<u8>> {
     let head = (u64::from_le_bytes(MAGIC), VERSION, 0_u32, paths.len() as u64);
     let mut bytes = encode(DICTIONARY_AT + 256, &(head, &shards.dictionary))?;
     let rest = paths.iter().fold(SUM_BYTES, |room, path| room.saturating_add(ENTRY_BYTES + path.len()));
@@ -174,20 +312,6 @@ fn encode_manifest(shards: &Shards, folder: &Folder) -> Result<Vec<u8>> {
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
     Ok(bytes)
-}
-
-/// Checks that no file is named twice: the error names the first one that is.
-fn check_distinct(paths: &[String], entries: &[Entry]) -> Result<()> {
-    let mut order = with_room(paths.len())?;
-    order.extend(0..paths.len());
-    order.sort_unstable_by_key(|&index| (&paths[index], index));
-    let repeated = order.windows(2).filter(|pair| paths[pair[0]] == paths[pair[1]]).map(|pair| pair[1]).min();
-    match repeated {
-        Some(index) => {
-            Err(refused(&entries[index].path, ErrorKind::AlreadyExists, "the file is in the manifest already"))
-        }
-        None => Ok(()),
-    }
 }
 
 fn check_magic(start: &[u8]) -> Result<()> {
@@ -231,11 +355,15 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
         Ok(count @ 1..) if count <= room => count,
         _ => return refusal(COUNT_AT, format!("the manifest states {count} files, and has room for 1 to {room}")),
     };
-    let (entries, ends) = (with_room(count)?, with_room(count)?);
+    let (entries, ends, mut known) = (with_room(count)?, with_room(count)?, set_with_room(count)?);
     let mut new = Shards { entries, ends, dictionary, manifest: None, hook: Hook::default() };
     for _ in 0..count {
         let at = fields.at;
-        new.push_entry(fields.entry(folder)?).map_err(|error| match error {
+        let (path, entry) = fields.entry(folder)?;
+        if !known.insert(path) {
+            return refusal(at, format!("the file {:?} is in the manifest already", excerpt(path.as_bytes())));
+        }
+        new.push_entry(entry).map_err(|error| match error {
             Error::Shard { .. } => Error::format(at as u64, "the files have more rows than can be counted"),
             other => other,
         })?;
@@ -274,16 +402,19 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn entry(&mut self, folder: &Folder) -> Result<Entry> {
+    /// Returns the next file, and its path in the manifest.
+    fn entry(&mut self, folder: &Folder) -> Result<(&'a str, Entry)> {
         let start = self.at as u64;
         let length = self.u64()?;
-        let path = str::from_utf8(self.take(length)?).ok().and_then(|path| folder.join(path));
-        let path = path.ok_or_else(|| {
+        let relative = str::from_utf8(self.take(length)?).ok();
+        let path = relative.and_then(|relative| Some((relative, folder.join(relative)?)));
+        let (relative, path) = path.ok_or_else(|| {
             Error::format(start, "the path of a file leads out of the folder of the manifest, or is no path in UTF-8")
         })?;
         let rows_at = self.at as u64;
         let rows = usize::try_from(self.u64()?)
             .map_err(|_| Error::format(rows_at, "the rows of a file are more than this machine can count"))?;
-        Ok(Entry { path, rows, bytes: self.u64()?, header_checksum: self.u32()?, values_checksum: self.u32()? })
+        let (bytes, header_checksum, values_checksum) = (self.u64()?, self.u32()?, self.u32()?);
+        Ok((relative, Entry { path, rows, bytes, header_checksum, values_checksum }))
     }
 }

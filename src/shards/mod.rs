@@ -29,7 +29,6 @@ mod writer;
 pub use read::ShardBlocks;
 pub use writer::{ShardWriter, ShardsWriter};
 
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -66,14 +65,13 @@ const FILES_AT_ONCE: usize = 64;
 /// # let folder = folder.path();
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
 /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
-/// let shards = Shards::open(folder)?;
+/// let mut shards = Shards::open(folder)?;
 /// assert_eq!((shards.shape(), shards.shard_count()), (Shape { rows: 3, columns: 2 }, 2));
 /// assert_eq!(shards.load_rows::<f64>(1..3)?.as_slice()?, [3.0, 4.0, 5.0, 6.0]); // across files
 ///
-/// shards.save_manifest(folder.join("shards.ntm"))?; // from now on, `open` reads this
+/// shards.save_manifest(folder.join("shards.ntm"))?; // from now on, `open` reads this, and `append` adds to it
 /// HomogenNumericTable::from_rows(&[[7_i16, 8]])?.save(folder.join("part-2.ntb"))?; // of no table yet
-/// let mut shards = Shards::open(folder)?;
-/// assert_eq!(shards.shape().rows, 3);
+/// assert_eq!(Shards::open(folder)?.shape().rows, 3);
 /// shards.append([folder.join("part-2.ntb")])?;
 /// assert_eq!(Shards::open(folder)?.load::<i16>()?.as_slice()?, [1, 2, 3, 4, 5, 6, 7, 8]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -128,6 +126,8 @@ impl Shards {
     ///
     /// From a manifest no other file is opened: O(shards). From a folder, every file is: O(shards x columns), in
     /// parallel if there are many. Saves that were interrupted leave files in a folder that are not taken for shards.
+    /// Files that were completed are, all of them, also those of a [`ShardsWriter`] that was never
+    /// [finished](ShardsWriter::finish): only a manifest says what belongs together.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`, also if there are no such files; [`Error::Format`] if the manifest is damaged or
@@ -150,9 +150,9 @@ impl Shards {
             return Self::read_manifest(path);
         }
         let manifest = path.join(Self::MANIFEST);
-        match manifest.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_paths(names::in_folder(path)?),
-            _ => Self::read_manifest(&manifest), // a link that leads nowhere is an error
+        match manifest::is_there(&manifest)? {
+            false => Self::of_paths(names::in_folder(path)?),
+            true => Self::read_manifest(&manifest), // a link that leads nowhere is an error
         }
     }
 
@@ -185,6 +185,10 @@ impl Shards {
     /// Opens all files whose names match a pattern, in the order of the bytes of their names. In the last component of
     /// the path, `*` stands for any characters, also none, and `?` for one. Names that begin with a dot are matched
     /// only if the pattern does.
+    ///
+    /// Whatever has a name that matches is part of the table: also whole files of an earlier attempt to write it, by a
+    /// program that was killed. Where that can be, write into a folder that is new for each attempt, or name the files
+    /// one by one ([`of_files`](Self::of_files)).
     ///
     /// # Errors
     /// Those of [`of_files`](Self::of_files); [`Error::Io`] if no file matches, or the pattern has no last component.
@@ -221,9 +225,14 @@ impl Shards {
 
     fn of_first(first: Described) -> Result<Self> {
         let Described { entry, dictionary } = first;
-        let mut new = Self { entries: Vec::new(), ends: Vec::new(), dictionary, manifest: None, hook: Hook::default() };
+        let mut new = Self::without_files(dictionary);
         new.push_entry(entry)?;
         Ok(new)
+    }
+
+    /// Returns a table to which at least one file is to be added.
+    fn without_files(dictionary: DataDictionary) -> Self {
+        Self { entries: Vec::new(), ends: Vec::new(), dictionary, manifest: None, hook: Hook::default() }
     }
 
     /// Adds a file at the end.

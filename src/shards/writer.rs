@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Shards;
-use super::entry::Described;
-use super::manifest::lock;
-use super::names::{Folder, refused};
+use super::entry::{Described, Entry, check_same};
+use super::manifest::is_there;
+use super::names::refused;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
@@ -27,11 +27,18 @@ const LAST: usize = 999_999;
 ///
 /// Each [`shard`](Self::shard) is a [`TableWriter`] of its own, for any thread. **There is no table until
 /// [`finish`](Self::finish) has returned**: it writes the manifest, in one step. A program that ends before that leaves
-/// files, and no manifest; started again, it replaces them.
+/// files, and no manifest; started again, it replaces those that it writes again, and `finish` lists what this writer
+/// has written only.
 ///
 /// **Several programs** write into one folder with a writer each, of other numbers, and do not call `finish`: when all
 /// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To
 /// a table that exists, files are added by [`Shards::append`].
+///
+/// **Files that a killed attempt has left** have the names of whole ones, and are whole. Until there is a manifest,
+/// [`Shards::open`] of the folder and [`Shards::matching`] take them for parts of the table, also those with numbers
+/// that the next attempt does not use. So remove `part-*.ntb` before another attempt, or give each a folder of its own;
+/// and where several programs have written, open the files that they say they have finished
+/// ([`Shards::of_files`]) rather than a pattern. Only the manifest says what belongs to the table.
 ///
 /// # Examples
 /// ```
@@ -71,7 +78,7 @@ enum State {
     Begun {
         is_dropped: bool,
     },
-    Finished(Box<Described>),
+    Finished(Entry),
 }
 
 type States = Mutex<BTreeMap<usize, State>>;
@@ -107,7 +114,8 @@ impl<T: Element> ShardsWriter<T> {
         Self::create_with(folder, columns, dictionary, SaveOptions::new())
     }
 
-    /// Creates a writer as [`create`](Self::create) does, with options for each of the files.
+    /// Creates a writer as [`create`](Self::create) does, with options for each of the files, and for the manifest
+    /// ([`Shards::save_manifest_with`]).
     ///
     /// # Errors
     /// Those of [`create`](Self::create).
@@ -173,7 +181,7 @@ impl<T: Element> ShardsWriter<T> {
         }
         let begun = Begun { states: Arc::clone(&self.state), index };
         let writer = TableWriter::create_with(&path, self.columns, self.dictionary.clone(), self.options.clone())?;
-        Ok(ShardWriter { writer, path, begun })
+        Ok(ShardWriter { writer, path, begun, dictionary: self.dictionary.clone() })
     }
 
     /// Writes the manifest of all files that have been finished, whole or not at all, and opens the table.
@@ -193,33 +201,27 @@ impl<T: Element> ShardsWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn finish(self) -> Result<Shards> {
-        let mut all: Option<Shards> = None;
+        let mut all = Shards::without_files(self.dictionary);
         for (index, state) in std::mem::take(&mut *locked(&self.state)) {
-            let State::Finished(found) = state else {
+            let State::Finished(entry) = state else {
                 let path = self.folder.join(format!("part-{index:06}.ntb"));
                 return Err(refused(&path, ErrorKind::NotFound, "the file was begun and is not finished"));
             };
-            match &mut all {
-                None => all = Some(Shards::of_first(*found)?),
-                Some(all) => all.push(*found)?,
-            }
+            all.push_entry(entry)?;
         }
-        let mut all = all.ok_or(Error::NoTables)?;
+        if all.entries.is_empty() {
+            return Err(Error::NoTables);
+        }
         let path = self.folder.join(Shards::MANIFEST);
-        let folder = Folder::of(&path)?;
-        let _locked = lock(&folder.manifest)?;
-        check_no_manifest(&path)?;
-        all.write_manifest(&path, &folder)?;
-        all.manifest = Some(folder.manifest);
+        all.write_if(&path, &self.options, |_, _| check_no_manifest(&path))?;
         Ok(all)
     }
 }
 
 fn check_no_manifest(path: &Path) -> Result<()> {
-    match path.try_exists() {
-        Ok(false) => Ok(()),
-        Ok(true) => Err(refused(path, ErrorKind::AlreadyExists, "the folder has a table: `Shards::append` adds files")),
-        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+    match is_there(path)? {
+        false => Ok(()),
+        true => Err(refused(path, ErrorKind::AlreadyExists, "the folder has a table: `Shards::append` adds files")),
     }
 }
 
@@ -259,13 +261,14 @@ pub struct ShardWriter<T: Element = f32> {
     writer: TableWriter<T>,
     path: PathBuf,
     begun: Begun,
+    dictionary: DataDictionary,
 }
 
 impl<T: Element> ShardWriter<T> {
     /// Completes the file and puts it in place. It is part of the table when [`ShardsWriter::finish`] is called.
     ///
     /// # Errors
-    /// Those of [`TableWriter::finish`].
+    /// Those of [`TableWriter::finish`]; [`Error::Shard`] if somebody has put a file of other columns in its place.
     ///
     /// # Examples
     /// ```
@@ -277,10 +280,12 @@ impl<T: Element> ShardWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn finish(self) -> Result<()> {
-        let Self { writer, path, begun } = self;
+        let Self { writer, path, begun, dictionary } = self;
         writer.finish()?;
         let found = Described::open(path)?;
-        locked(&begun.states).insert(begun.index, State::Finished(Box::new(found)));
+        let same = check_same(&dictionary, begun.index, &found.dictionary);
+        same.map_err(|error| error.in_shard(&found.entry.path))?;
+        locked(&begun.states).insert(begun.index, State::Finished(found.entry));
         Ok(())
     }
 }

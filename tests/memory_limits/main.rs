@@ -13,6 +13,7 @@ mod damaged_sparse_files;
 mod damaged_table_files;
 mod dictionary_memory;
 mod hostile_archives;
+mod hostile_manifests;
 mod hostile_partials;
 mod scratch;
 #[cfg(all(feature = "arrow", feature = "ndarray", feature = "npy"))]

@@ -7,5 +7,6 @@ mod opening;
 mod processes;
 mod reading;
 mod reducing;
+mod saving;
 mod support;
 mod writing;

@@ -12,14 +12,14 @@ fn example(folder: &Path) -> Vec<u8> {
     fs::create_dir(folder.join("b")).unwrap();
     counting(0, 3, 2).convert::<f32>().unwrap().save_with(folder.join("a.ntb"), fast()).unwrap();
     counting(0, 0, 2).convert::<f32>().unwrap().save_with(folder.join("b/c.ntb"), fast()).unwrap();
-    let shards = Shards::of_files([folder.join("a.ntb"), folder.join("b/c.ntb")]).unwrap();
+    let mut shards = Shards::of_files([folder.join("a.ntb"), folder.join("b/c.ntb")]).unwrap();
     let path = folder.join(Shards::MANIFEST);
     shards.save_manifest(&path).unwrap();
     fs::read(path).unwrap()
 }
 
 /// The manifest of these files, put together from the description of the format.
-fn by_hand(count: u64, files: &[(&str, u64, u64, u32, u32)]) -> Vec<u8> {
+pub(crate) fn by_hand(count: u64, files: &[(&str, u64, u64, u32, u32)]) -> Vec<u8> {
     let mut bytes = b"\x89NTM\r\n\x1a\n".to_vec();
     bytes.extend(1_u32.to_le_bytes());
     bytes.extend([0; 4]);
@@ -148,11 +148,11 @@ fn a_manifest_that_is_a_link_is_that_of_the_folder_where_it_is() {
 fn files_elsewhere_and_files_that_are_there_twice_are_refused() {
     let [folder, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let paths = counted_parts(folder.path(), &[1, 2], 1);
-    let shards = Shards::of_files(&paths).unwrap();
+    let mut shards = Shards::of_files(&paths).unwrap();
     let found = text(shards.save_manifest(elsewhere.path().join("shards.ntm")));
     assert!(found.ends_with("part-0000.ntb: the file is not in the folder of the manifest"), "{found}");
     assert!(!elsewhere.path().join("shards.ntm").exists());
-    let twice = Shards::of_files([&paths[0], &paths[1], &paths[1]]).unwrap();
+    let mut twice = Shards::of_files([&paths[0], &paths[1], &paths[1]]).unwrap();
     let found = text(twice.save_manifest(folder.path().join("shards.ntm")));
     assert!(found.ends_with("part-0001.ntb: the file is in the manifest already"), "{found}");
     assert!(matches!(shards.save_manifest(folder.path().join("none/shards.ntm")), Err(Error::Io { .. })));
@@ -209,13 +209,14 @@ fn what_no_writer_writes_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shards.ntm");
     let a = ("a.ntb", 3, 4132, 1, 2);
-    let cases: [(Vec<u8>, &str); 12] = [
+    let cases: [(Vec<u8>, &str); 13] = [
         (by_hand(0, &[]), "byte 16: the manifest states 0 files, and has room for 1 to 0"),
         (by_hand(u64::MAX, &[a]), "byte 16: the manifest states 18446744073709551615 files, and has room for 1 to 1"),
         (by_hand(1, &[a, a]), "byte 118: bytes after the last file: 37"),
         (by_hand(1, &[("../a.ntb", 3, 4132, 1, 2)]), "byte 81: the path of a file leads out of the folder"),
         (by_hand(1, &[("/a.ntb", 3, 4132, 1, 2)]), "byte 81: the path of a file leads out of the folder"),
         (by_hand(1, &[("", 3, 4132, 1, 2)]), "byte 81: the path of a file leads out of the folder"),
+        (by_hand(2, &[a, a]), "byte 118: the file \"a.ntb\" is in the manifest already"),
         (by_hand(2, &[a, ("b", u64::MAX - 2, 1, 1, 1)]), "byte 118: the files have more rows than can be counted"),
         (b"\x89NTB\r\n\x1a\n and a table".to_vec(), "byte 0: this is a table file, not a manifest"),
         (b"5.1,3.5\n".to_vec(), "byte 0: this is not a manifest of table files"),
