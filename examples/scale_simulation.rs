@@ -75,9 +75,10 @@ impl Model {
         mean * self.shards as f64 / workers as f64
     }
 
-    /// Returns the number of shards of a run, as `Shards::runs` has it: their results are merged by whoever computes them.
+    /// Returns the number of shards of a run, as `Shards::runs` has it: their results are merged by whoever computes
+    /// them.
     fn run(&self) -> usize {
-        self.shards.div_ceil(if self.size > 64 << 10 { 256 } else { 16 << 10 }).next_power_of_two()
+        self.shards.div_ceil(if self.size > 64 << 10 { 4 << 10 } else { 16 << 10 }).next_power_of_two()
     }
 
     /// Draws the time of a task: of a run of shards, with merging their results.

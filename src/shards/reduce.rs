@@ -25,7 +25,7 @@ pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 
 
 /// Largest number of runs of files, and that if results are large.
 const MOST_RUNS: usize = 16 << 10;
-const MOST_LARGE_RUNS: usize = 256;
+const MOST_LARGE_RUNS: usize = 4 << 10;
 /// Number of bytes of a result from which it is large.
 const LARGE_RESULT: usize = 64 << 10;
 
@@ -180,10 +180,16 @@ impl Shards {
         run.map_or_else(|| empty.empty(), Ok)
     }
 
-    /// Divides the files into runs of consecutive ones, whose results are merged before those of different runs are.
-    /// Each is one file if there are few; they are longer the more files there are, and if results are
-    /// [large](Partial::size_in_bytes), so that whoever merges the results of all runs does not become the limit: at most
-    /// 16,384 runs, or 256 if a result takes more than 64 KiB. It depends on nothing else.
+    /// Divides the files into runs of consecutive ones, whose results are merged before those of different runs are: so
+    /// whoever merges the results of all runs does not become the limit.
+    ///
+    /// All runs but the last have the same number of files: the least power of two with which there are at most 16,384
+    /// runs, or at most 4,096 if a result is large: of more than 65,536 bytes by [`Partial::size_in_bytes`] of `empty`.
+    /// So each of up to 4,096 files is a run of its own, whatever the result; 10,000 files are runs of 1, or of 4 with
+    /// large results. It depends on nothing else, on the number of threads and of processes least of all.
+    ///
+    /// Programs that divide more than 4,096 files among them have to agree on what is large. Builds of one program do,
+    /// if pointers have the same width in all of them: of some results the size in memory depends on that.
     ///
     /// # Examples
     /// ```

@@ -3,6 +3,7 @@
 use numeric_table::{Partial, Shards, prelude::*};
 use test_support::{SmallNumber, for_each_element};
 
+use crate::manifests::by_hand;
 use crate::support::{Trace, counted_parts, counting, fast, folded, in_columns, save_parts, text};
 
 /// Files of so many bytes that they have several units, which are computed in parallel; and small ones among them.
@@ -123,4 +124,84 @@ fn a_result_may_keep_what_it_is_given() {
     let kept = Shards::open(folder.path()).unwrap().reduce(&Keeps(Vec::new())).unwrap().0;
     let values: Vec<f64> = kept.iter().flat_map(|array| array.as_slice().to_vec()).collect();
     assert_eq!(values, (0..300_002).map(f64::from).collect::<Vec<_>>());
+}
+
+/// A trace that is said to take so many bytes.
+#[derive(Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Stated<const BYTES: usize>(Trace);
+
+impl<const BYTES: usize> Partial for Stated<BYTES> {
+    const NAME: &'static str = "stated";
+
+    fn empty(&self) -> Result<Self, Error> {
+        Ok(Self::default())
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<(), Error> {
+        self.0.update_table(rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.0.merge(&other.0)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        BYTES
+    }
+}
+
+/// The first result that is large, and the last one that is not.
+type Large = Stated<65_537>;
+type Small = Stated<65_536>;
+
+#[test]
+fn files_are_divided_into_runs_by_their_number_and_the_size_of_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shards.ntm");
+    for (files, large, small) in [
+        (1, 1, 1),
+        (4096, 1, 1),
+        (4097, 2, 1),
+        (8192, 2, 1),
+        (8193, 4, 1),
+        (16_384, 4, 1),
+        (16_385, 8, 2),
+        (100_003, 32, 8),
+    ] {
+        std::fs::write(&path, manifest_of(files)).unwrap();
+        let shards = Shards::open(&path).unwrap();
+        let expected = |length: usize| (0..files).step_by(length).map(move |start| start..files.min(start + length));
+        assert!(shards.runs(&Large::default()).eq(expected(large)), "{files} files");
+        assert!(shards.runs(&Small::default()).eq(expected(small)), "{files} files");
+        assert!(shards.runs(&Large::default()).len() <= 4096 && shards.runs(&Small::default()).len() <= 16_384);
+    }
+}
+
+/// A manifest of so many files, of which there are none.
+fn manifest_of(files: usize) -> Vec<u8> {
+    let names: Vec<String> = (0..files).map(|file| format!("{file}.ntb")).collect();
+    let records: Vec<_> = names.iter().map(|name| (&**name, 1, 4132, 0, 0)).collect();
+    by_hand(files as u64, &records)
+}
+
+#[test]
+fn the_results_of_a_run_are_merged_before_those_of_different_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
+    let shards = Shards::of_files((0..4099).map(|index| &paths[index % 3])).unwrap();
+    let own: Vec<Large> = (0..3).map(|shard| shards.reduce_shard(shard, &Large::default()).unwrap()).collect();
+    let mut expected = Trace::default();
+    for start in (0..4099).step_by(2) {
+        let mut run = own[start % 3].0.clone();
+        if start + 1 < 4099 {
+            run.merge(&own[(start + 1) % 3].0).unwrap();
+        }
+        if start == 4096 {
+            assert_eq!(shards.reduce_shards(4096..4098, &Large::default()).unwrap().0, run);
+        }
+        expected.merge(&run).unwrap();
+    }
+    assert_eq!(expected.rows, 1366 * 6 + 1);
+    assert_ne!(expected.tree, folded(&shards).tree); // of single files
+    assert_eq!(shards.reduce(&Large::default()).unwrap().0, expected);
 }

@@ -159,24 +159,36 @@ fn a_process_that_panics_ends_the_job() {
     }
 }
 
-/// Many shards of results that are too large to be sent before somebody receives them, which are merged in runs.
-fn wide_shards_in(folder: &Path) -> Shards {
+/// Shards of results that are too large to be sent before somebody receives them. There are 300 different files; others
+/// are other names of them.
+fn wide_shards_in(folder: &Path, count: usize) -> Shards {
+    let path = |shard: usize| folder.join(format!("part-{shard:04}.ntb"));
     for shard in 0..300 {
         let values = HomogenNumericTable::from_fn(Shape { rows: 3, columns: 150 }, |row, column| {
             ((shard * 7 + row * 13 + column * column) % 101) as f32 * 0.1
         });
-        let path = folder.join(format!("part-{shard:04}.ntb"));
-        values.unwrap().save_with(path, SaveOptions::new().durable(false)).unwrap();
+        values.unwrap().save_with(path(shard), SaveOptions::new().durable(false)).unwrap();
     }
+    (300..count).for_each(|shard| fs::hard_link(path(shard % 300), path(shard)).unwrap());
     Shards::open(folder).unwrap()
 }
 
 #[test]
-fn large_results_are_merged_in_runs_and_a_failure_among_them_ends_the_job() {
+fn large_results_are_merged_in_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let shards = wide_shards_in(folder.path());
+    let shards = wide_shards_in(folder.path(), 4099);
     let empty = Covariance::new(150).unwrap();
-    assert_eq!(shards.runs(&empty).next(), Some(0..2));
+    let runs: Vec<_> = shards.runs(&empty).collect();
+    assert_eq!((runs.len(), &runs[0], &runs[2049]), (2050, &(0..2), &(4098..4099)));
+    check("covariance", &shards, folder.path(), &empty);
+}
+
+#[test]
+fn a_failure_among_large_results_ends_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shards = wide_shards_in(folder.path(), 300);
+    let empty = Covariance::new(150).unwrap();
+    assert_eq!(shards.runs(&empty).next(), Some(0..1));
     check("covariance", &shards, folder.path(), &empty);
 
     shards.save_manifest(folder.path().join(Shards::MANIFEST)).unwrap();
