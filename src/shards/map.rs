@@ -61,7 +61,10 @@ impl Shards {
     /// Those of [`reduce`](Self::reduce).
     ///
     /// # Safety
-    /// That of [`map`](Self::map), while the call runs.
+    /// That of [`map`](Self::map): while the call runs, and as long as any array that shares the memory of a file is
+    /// alive, no file is written to or truncated. The results of this library keep no such array. One of your own may:
+    /// its `update_table` is given the mapped tables, and what it [clones](crate::Array) or slices of their arrays has
+    /// the file's memory, also after this has returned, and in the results that were merged into others.
     ///
     /// # Examples
     /// ```
@@ -85,7 +88,7 @@ impl Shards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn reduce_mapped<P: Partial>(&self, empty: &P) -> Result<P> {
-        // SAFETY: the caller's promise; what is mapped is dropped before this returns.
+        // SAFETY: the caller's promise, which covers whatever the result keeps of the mapped memory.
         self.reduce_by(empty, &|opened| unsafe { opened.map() }.map(StoredRows::Table))
     }
 }
