@@ -1,4 +1,4 @@
-//! Memory-mapped files as arrays. The only unsafe code of this module.
+//! Memory-mapped files as arrays.
 
 use std::fs::File;
 use std::path::Path;

@@ -5,7 +5,7 @@
 //! * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
 //!   read;
 //! * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
-//! * `map`: a file as an array.
+//! * `map`: a file as an array; `memory_file`: a new file in memory, which several threads write to.
 //!
 //! Nothing here depends on tables or on a particular format: formats are in [`crate::format`] and [`crate::interop`],
 //! and tables as values in the order of a file in [`crate::lines`].
@@ -16,6 +16,29 @@ pub(crate) mod byte_order;
 pub(crate) mod checksum;
 #[cfg(feature = "mmap")]
 pub(crate) mod map;
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod memory_file;
+#[cfg(not(all(feature = "mmap", target_os = "linux")))]
+#[forbid(unsafe_code)]
+mod memory_file {
+    //! Elsewhere there are no such files: the system writes.
+
+    use std::fs::File;
+    use std::io;
+
+    #[derive(Debug)]
+    pub(super) enum MemoryFile {}
+
+    impl MemoryFile {
+        pub(super) fn begin(_file: &File, _length: u64) -> io::Result<Option<Self>> {
+            Ok(None)
+        }
+
+        pub(super) fn write_at(&self, _file: &File, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+            match *self {}
+        }
+    }
+}
 #[forbid(unsafe_code)]
 pub(crate) mod open;
 #[forbid(unsafe_code)]

@@ -50,6 +50,11 @@ impl<S: Sink> Output<'_, S> {
     pub(crate) fn reserve(&self, length: u64) -> Result<()> {
         self.sink.reserve(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
+
+    /// Begins a file of exactly `length` bytes, all of which are written before it is complete.
+    pub(crate) fn begin(&self, length: u64) -> Result<()> {
+        self.sink.begin(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
 }
 
 /// The values of a file that is being written.
@@ -66,7 +71,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
     /// Writes values from a position in the payload, in parallel if there are many, and returns their checksums.
     pub(crate) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
         let count = lines.shape().element_count_of(T::TYPE)?;
-        let is_only_written = self.chunk_size == 0 && lines.as_slice().is_some();
+        let is_only_written = self.chunk_size == 0 && lines.as_slice().is_some() && !self.output.sink.is_parallel();
         let length = match is_only_written {
             true => count, // several threads would only wait for one another
             false => run_length(count * size_of::<T>()) / size_of::<T>(),

@@ -15,6 +15,20 @@ pub(crate) trait Sink: Sync {
     /// # Errors
     /// Errors that mean that there is not enough space.
     fn reserve(&self, length: u64) -> io::Result<()>;
+
+    /// Begins a file that will have `length` bytes, all of which are written, some by several threads at a time:
+    /// reserves disk space, or whatever makes that fast.
+    ///
+    /// # Errors
+    /// Those of [`reserve`](Self::reserve).
+    fn begin(&self, length: u64) -> io::Result<()> {
+        self.reserve(length)
+    }
+
+    /// Returns whether several threads write faster than one. Most systems write to a file for one at a time.
+    fn is_parallel(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(unix)]

@@ -10,8 +10,9 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::memory_file::MemoryFile;
 use super::open::not_a_file;
 use super::options::SaveOptions;
 use super::position::Sink;
@@ -45,6 +46,8 @@ pub(crate) struct Replacement {
     /// In place, while nothing has been written and the file has its old content: the number of bytes to reserve when
     /// that is discarded.
     waiting: Mutex<Option<u64>>,
+    /// A new file in memory that several threads write to.
+    memory: OnceLock<MemoryFile>,
     way: Way,
     target: PathBuf,
     /// The caller's path of the target, for errors.
@@ -75,6 +78,7 @@ impl Replacement {
             Ok((file, way, target)) => Ok(Self {
                 file: Some(file),
                 waiting: Mutex::new(matches!(way, Way::InPlace { .. }).then_some(0)),
+                memory: OnceLock::new(),
                 way,
                 target,
                 path: path.to_owned(),
@@ -168,7 +172,11 @@ impl Replacement {
 
 impl Sink for Replacement {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.begun()?.write_at(bytes, offset)
+        let file = self.begun()?;
+        match self.memory.get() {
+            Some(memory) => memory.write_at(file, bytes, offset),
+            None => file.write_at(bytes, offset),
+        }
     }
 
     fn reserve(&self, length: u64) -> io::Result<()> {
@@ -177,6 +185,21 @@ impl Sink for Replacement {
             return Ok(());
         }
         self.begun()?.reserve(length)
+    }
+
+    fn begin(&self, length: u64) -> io::Result<()> {
+        // A file that is overwritten in place has a name, by which others can find it and make it shorter.
+        if let (Way::Rename(_), Some(file), None) = (&self.way, &self.file, self.memory.get())
+            && let Some(memory) = MemoryFile::begin(file, length)?
+        {
+            self.memory.get_or_init(|| memory);
+            return Ok(());
+        }
+        self.reserve(length)
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.memory.get().is_some()
     }
 }
 
@@ -285,7 +308,7 @@ fn directory_of(path: &Path) -> &Path {
 /// Creates a file that must not exist yet; a private one can be read by its owner only.
 fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true); // a shared mapping needs both
     #[cfg(unix)]
     if is_private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

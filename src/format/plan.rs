@@ -52,7 +52,7 @@ impl<'t> FilePlan<'t> {
     /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
     pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
         let (preamble, header) = self.parts();
-        output.reserve(preamble.file_length)?;
+        output.begin(preamble.file_length)?;
         let meter = Meter::start(hook, preamble.payload_length);
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
         let payload = PayloadWriter { output, offset, chunk_size, meter: Some(&meter) };

@@ -7,6 +7,8 @@ mod damaged_kinds;
 mod file_statistics;
 mod golden_files;
 mod golden_kinds;
+#[cfg(all(unix, feature = "rayon"))]
+mod in_memory;
 mod in_place;
 #[cfg(feature = "rayon")]
 mod parallel_blocks;

@@ -180,6 +180,16 @@ impl Landed {
 
 /// Kills saves of two tables, in turn, without end, after at most so long.
 fn kill_saves(test: &str, pair: &Pair, longest: Duration, options: SaveOptions) {
+    kill_saves_in(tempfile::tempdir, test, pair, longest, options);
+}
+
+fn kill_saves_in(
+    new_folder: impl FnOnce() -> std::io::Result<tempfile::TempDir>,
+    test: &str,
+    pair: &Pair,
+    longest: Duration,
+    options: SaveOptions,
+) {
     if let Some(path) = child_path() {
         let first: usize = std::env::var(FIRST).unwrap().parse().unwrap();
         say(READY);
@@ -189,7 +199,7 @@ fn kill_saves(test: &str, pair: &Pair, longest: Duration, options: SaveOptions) 
             say(END);
         }
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = new_folder().unwrap();
     let path = folder.path().join("table.ntb");
     let mut random = Random::new(5);
     let mut landed = Landed::default();
@@ -230,6 +240,19 @@ fn kill_saves(test: &str, pair: &Pair, longest: Duration, options: SaveOptions) 
 fn a_killed_save_of_a_large_table_leaves_the_old_or_the_new_one() {
     let test = "a_killed_save_of_a_large_table_leaves_the_old_or_the_new_one";
     kill_saves(test, &Pair::large(), Duration::from_millis(40), SaveOptions::new().durable(false));
+}
+
+/// There, several threads write to one file through a mapping.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_save_into_memory_leaves_the_old_or_the_new_table() {
+    if !Path::new("/dev/shm").is_dir() {
+        eprintln!("skipped: there is no file system in memory");
+        return;
+    }
+    let test = "a_killed_save_into_memory_leaves_the_old_or_the_new_table";
+    let folder = || tempfile::tempdir_in("/dev/shm");
+    kill_saves_in(folder, test, &Pair::large(), Duration::from_millis(150), SaveOptions::new().durable(false));
 }
 
 #[test]

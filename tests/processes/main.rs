@@ -9,6 +9,8 @@ mod busy_pools;
 mod every_call;
 #[cfg(all(target_os = "linux", feature = "mmap"))] // without `mmap` zeros are written
 mod execution_memory;
+#[cfg(all(target_os = "linux", feature = "rayon"))]
+mod full_memory;
 #[cfg(unix)]
 mod kill_saves;
 #[cfg(target_os = "linux")]

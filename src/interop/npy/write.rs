@@ -173,7 +173,7 @@ fn save<T: Element>(path: &Path, content: &NpyContent<'_, T>, options: &SaveOpti
         let output = Output { sink, path };
         let meter = Meter::start(options.hook(), bytes);
         let offset = content.header.len() as u64;
-        output.reserve(offset + bytes)?;
+        output.begin(offset + bytes)?;
         PayloadWriter { output: &output, offset, chunk_size: 0, meter: Some(&meter) }.write(content.lines, 0)?;
         content.lines.check_unchanged()?;
         output.write(&content.header, 0)
