@@ -16,6 +16,7 @@ mod policies;
 mod reused;
 mod rivals;
 mod rows;
+mod saves;
 mod shards;
 mod support;
 mod threads;
@@ -27,7 +28,7 @@ use criterion::Criterion;
 type Group = fn(&mut Criterion);
 
 /// The first segment of the ids, and the functions that run them.
-const GROUPS: [(&str, Group); 12] = [
+const GROUPS: [(&str, Group); 13] = [
     ("rows", rows::rows),
     ("columns", columns::columns),
     ("transposes", transposes::transposes),
@@ -40,6 +41,7 @@ const GROUPS: [(&str, Group); 12] = [
     ("overhead", overhead::overhead),
     ("fill", fill::fill),
     ("shards", shards::shards),
+    ("save", saves::saves),
 ];
 
 fn main() {

@@ -96,7 +96,7 @@ fn open(criterion: &mut Criterion) {
         table.save_with(path, SaveOptions::new().durable(false)).expect("saved");
     }
     let pattern = folder.path().join("part-*.ntb");
-    Shards::matching(&pattern).and_then(|all| all.save_manifest(folder.path().join("shards.ntm"))).expect("saved");
+    Shards::matching(&pattern).and_then(|mut all| all.save_manifest(folder.path().join("shards.ntm"))).expect("saved");
     let mut group = criterion.benchmark_group(format!("shards/open/{count}_files"));
     let opened = |shards: numeric_table::Result<Shards>| assert_eq!(shards.expect("opened").shard_count(), count);
     group.bench_function("manifest", |bencher| bencher.iter(|| opened(Shards::open(folder.path()))));
