@@ -1,7 +1,9 @@
 //! What the targets share: tables of a type that is known at run time only, compared bit for bit.
 
+use std::path::{Path, PathBuf};
+
 use numeric_table::prelude::*;
-use numeric_table::{HomogenNumericTable, from_bytes_any};
+use numeric_table::{HomogenNumericTable, Partial, SaveOptions, from_bytes_any};
 
 /// `with_element!(element_type, T => body)`: the body, compiled for each element type `T`, chosen at run time.
 #[macro_export]
@@ -70,4 +72,42 @@ pub fn refusal<T>(result: Result<T, Error>) -> (u64, String) {
         Err(Error::Format { offset, reason, .. }) => (offset, reason),
         Err(other) => panic!("not an error of the bytes: {other:?}"),
     }
+}
+
+/// A folder of this process, in memory where the system has such a place.
+pub fn folder_in_memory() -> tempfile::TempDir {
+    let memory = PathBuf::from("/dev/shm");
+    let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    tempfile::Builder::new().prefix("numeric-table-fuzz-").tempdir_in(parent).expect("a folder can be made")
+}
+
+/// Saves the files that the seeds of manifests list, of the same columns, and returns their paths.
+///
+/// # Errors
+/// Those of saving.
+pub fn files_of_manifests(folder: &Path) -> Result<[PathBuf; 3], Error> {
+    let paths = ["a.ntb", "b.ntb", "c.ntb"].map(|name| folder.join(name));
+    for (index, path) in paths.iter().enumerate() {
+        let shape = Shape { rows: index * 5, columns: 2 };
+        let table = HomogenNumericTable::from_fn(shape, |row, column| (row * 2 + column) as f32)?;
+        table.save_with(path, SaveOptions::new().durable(false))?;
+    }
+    Ok(paths)
+}
+
+/// The bytes of a partial result whose own part is given: with a head and a checksum that are right.
+pub fn partial_bytes<P: Partial>(own: &[u8]) -> Vec<u8> {
+    let mut bytes = partial_head::<P>();
+    bytes.extend(own);
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+/// What the bytes of a partial result begin with, before its own part.
+pub fn partial_head<P: Partial>() -> Vec<u8> {
+    let mut bytes = b"NUMPART\n\x01\0\0\0".to_vec();
+    bytes.extend(P::VERSION.to_le_bytes());
+    bytes.extend((P::NAME.len() as u64).to_le_bytes());
+    bytes.extend(P::NAME.as_bytes());
+    bytes
 }

@@ -6,9 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use numeric_table::{
-    DataDictionary, DataLayout, Element, ElementType, Feature, HomogenNumericTable, NumericTable, Shape,
+    BasicStatistics, Categories, Covariance, DataDictionary, DataLayout, Element, ElementType, Feature, GramMatrix,
+    GroupStatistics, Histogram, HistogramBins, HomogenNumericTable, KMeansStep, LinearRegression, NaiveBayes,
+    NumericTable, Partial, QuantileSketch, Shape, Shards,
 };
-use numeric_table_fuzz::with_element;
+use numeric_table_fuzz::{files_of_manifests, partial_head, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -56,7 +58,70 @@ fn main() -> Result {
     save(&one, &files, &archives, "one")?;
     numpy_files(root)?;
     sparse_files(root)?;
+    manifests(root)?;
+    partials(root)?;
     texts(root)
+}
+
+/// The golden manifest and small ones, without their checksum behind a zero; and a whole one.
+fn manifests(root: &Path) -> Result {
+    let corpus = root.join("corpus/manifest");
+    fs::create_dir_all(&corpus)?;
+    let folder = tempfile::tempdir()?;
+    let files = files_of_manifests(folder.path())?;
+    let golden = fs::read(root.join("../../data/golden/shards/shards.ntm"))?;
+    let mut all = vec![("golden", golden)];
+    for (name, files) in [("one", &files[1..2]), ("two", &files[1..]), ("three", &files[..])] {
+        let path = folder.path().join(name);
+        Shards::of_files(files)?.save_manifest(&path)?;
+        all.push((name, fs::read(path)?));
+    }
+    for (name, bytes) in all {
+        fs::write(corpus.join(format!("{name}_whole.seed")), &bytes)?;
+        fs::write(corpus.join(format!("{name}.seed")), [&[0], &bytes[..bytes.len() - 4]].concat())?;
+    }
+    Ok(())
+}
+
+/// Own bytes of partial results of a few rows, and of none, behind the number that the target gives them.
+fn partials(root: &Path) -> Result {
+    let corpus = root.join("corpus/partial");
+    fs::create_dir_all(&corpus)?;
+    let table = Table::from_rows(&[[0.0, 1.5, -2.0], [1.0, 2.5, 4.0], [1.0, 0.5, f64::NAN], [0.0, -3.0, 1e3]])?;
+    let words = Categories::from_words(["no", "yes"])?;
+    let features = [
+        Feature::new(ElementType::F64).named("answer").categorical(words),
+        Feature::new(ElementType::F64).named("x"),
+        Feature::new(ElementType::F64),
+    ];
+    let named = table.clone().described_by(features.into_iter().collect())?;
+    let bins = HistogramBins::uniform(-1.0, 3.0, 4)?;
+    let edges = [vec![0.0, 1.0], vec![-1.0, 0.5, 7.0], vec![0.0, 2.0]].map(HistogramBins::with_edges);
+    let edges = edges.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
+    let centroids = Table::from_rows(&[[0.0, 1.0, 2.0], [1.0, -1.0, 0.0]])?;
+    for (name, table) in [("plain", &table), ("named", &named)] {
+        let save = |kind: &str, number: u8, own: &[u8]| {
+            fs::write(corpus.join(format!("{kind}_{name}.seed")), [&[number], own].concat())
+        };
+        save("basic", 0, &own_of(&BasicStatistics::new(3)?, table)?)?;
+        save("covariance", 1, &own_of(&Covariance::new(3)?, table)?)?;
+        save("gram", 2, &own_of(&GramMatrix::new(3)?, table)?)?;
+        save("histogram", 3, &own_of(&Histogram::new(3, &bins)?, table)?)?;
+        save("edges", 3, &own_of(&Histogram::with_bins(edges.clone())?, table)?)?;
+        save("sketch", 4, &own_of(&QuantileSketch::with_capacity(3, 8)?, table)?)?;
+        save("groups", 5, &own_of(&GroupStatistics::new(3, 0, 2)?, table)?)?;
+        save("k_means", 6, &own_of(&KMeansStep::new(&centroids)?, table)?)?;
+        save("regression", 7, &own_of(&LinearRegression::new(2, 1)?, table)?)?;
+        save("bayes", 8, &own_of(&NaiveBayes::new(3, 0, 2)?, &table.slice_rows(1..2)?)?)?; // no negative numbers
+    }
+    fs::write(corpus.join("whole.seed"), [&[128], &BasicStatistics::new(1)?.to_bytes()?[..]].concat())?;
+    Ok(())
+}
+
+/// The own bytes of the result of a table, without head and checksum.
+fn own_of<P: Partial>(empty: &P, table: &dyn NumericTable) -> Result<Vec<u8>> {
+    let bytes = empty.compute(table)?.to_bytes()?;
+    Ok(bytes[partial_head::<P>().len()..bytes.len() - 4].to_vec())
 }
 
 /// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`. SciPy's files behind a byte

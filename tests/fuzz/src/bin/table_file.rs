@@ -19,7 +19,7 @@ use numeric_table::{
     DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, SaveOptions, Shape, TableReader,
     load_any, verify,
 };
-use numeric_table_fuzz::{assert_same, bytes_of, check_same_again, refusal, table_of, with_element};
+use numeric_table_fuzz::{assert_same, bytes_of, check_same_again, folder_in_memory, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -29,7 +29,7 @@ fn options() -> SaveOptions {
     SaveOptions::new().durable(false).checksums(Some(13))
 }
 
-/// Two files in a folder of this process, in memory where the system has such a place.
+/// Two files in a folder of this process.
 struct Scratch {
     file: PathBuf,
     copy: PathBuf,
@@ -38,9 +38,7 @@ struct Scratch {
 
 impl Scratch {
     fn new() -> Self {
-        let memory = PathBuf::from("/dev/shm");
-        let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
-        let folder = tempfile::Builder::new().prefix("numeric-table-fuzz-").tempdir_in(parent).unwrap();
+        let folder = folder_in_memory();
         Self { file: folder.path().join("file.ntb"), copy: folder.path().join("copy.ntb"), _folder: folder }
     }
 }
