@@ -2,7 +2,9 @@
 //!
 //! Files are in memory, `/dev/shm`, where there is such a folder: what is measured is the library, not the disk.
 
+use std::fs::File;
 use std::hint::black_box;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use criterion::Criterion;
@@ -49,13 +51,18 @@ fn reduce(criterion: &mut Criterion) {
     let folder = folder();
     let paths = save(&table, folder.path());
     let shards = Shards::of_files(&paths).expect("the files");
-    let centroids = |count: usize| table.slice_rows(..count).expect("rows");
     let columns = shape.columns;
     beside(criterion, "moments", &table, &shards, &BasicStatistics::new(columns).expect("room"));
     beside(criterion, "covariance", &table, &shards, &Covariance::new(columns).expect("room"));
     beside(criterion, "gram_matrix", &table, &shards, &GramMatrix::new(columns).expect("room"));
-    beside(criterion, "k_means_8", &table, &shards, &KMeansStep::new(&centroids(8)).expect("room"));
-    beside(criterion, "k_means_100", &table, &shards, &KMeansStep::new(&centroids(100)).expect("room"));
+    beside(
+        criterion,
+        "k_means_8",
+        &table,
+        &shards,
+        &KMeansStep::new(&table.slice_rows(..8).expect("rows")).expect("room"),
+    );
+    read_only(criterion, &paths, shape.rows * columns * size_of::<f32>());
 }
 
 fn beside<P: Partial>(
@@ -78,6 +85,25 @@ fn beside<P: Partial>(
     group.bench_function("in_memory", |bencher| bencher.iter(|| black_box(empty.compute(table).expect("computed"))));
     group.bench_function("read", |bencher| bencher.iter(|| black_box(shards.reduce(empty).expect("computed"))));
     group.bench_function("mapped", |bencher| bencher.iter(|| black_box(mapped())));
+    group.finish();
+}
+
+/// The limit: the bytes of the files, read a megabyte at a time by two threads. What is read into memory before it is
+/// worked on takes this time more than what is there already, on all threads together.
+fn read_only(criterion: &mut Criterion, paths: &[PathBuf], bytes: usize) {
+    if !is_wanted("shards/reduce/limit") {
+        return;
+    }
+    let read = |paths: &[PathBuf]| {
+        let mut buffer = vec![0_u8; MI];
+        for path in paths {
+            let mut file = File::open(path).expect("a file");
+            while file.read(&mut buffer).expect("read") > 0 {}
+        }
+    };
+    let (first, last) = paths.split_at(paths.len() / 2);
+    let mut group = group(criterion, "shards/reduce/limit", bytes);
+    group.bench_function("read_by_two_threads", |bencher| bencher.iter(|| rayon::join(|| read(first), || read(last))));
     group.finish();
 }
 

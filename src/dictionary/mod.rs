@@ -1,9 +1,9 @@
 //! The data dictionary: what each column of a table means.
 //!
 //! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in
-//! `columns`; two dictionaries are compared in `compare`. The **table** owns its shape: a dictionary describes it, and a
-//! table refuses one that does not fit.
-//! Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features equal".
+//! `columns`; two dictionaries are compared in `compare`. The **table** owns its shape: a dictionary describes it, and
+//! a table refuses one that does not fit. Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features
+//! equal".
 
 mod categories;
 mod columns;

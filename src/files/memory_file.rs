@@ -2,15 +2,16 @@
 //!
 //! The system writes to one file for one thread at a time: `pwrite` locks it, and most of the time of saving into
 //! memory goes by under that lock, where pages are found for the file. Page faults of a shared mapping take no such
-//! lock, but twice the time. So a thread that finds the lock free lets the system write, and one that would have to wait
-//! for it copies through the mapping. One thread alone never maps anything.
+//! lock, but twice the time. So a thread that finds the lock free lets the system write, and one that would have to
+//! wait for it copies through the mapping. One thread alone never maps anything.
 //!
 //! A page of a mapped file that there is no room for would kill the program (`SIGBUS`). So pages are not written to
 //! before `MADV_POPULATE_WRITE` has said that they are there; where it fails, the rest is left to `pwrite`, which says
-//! what is missing. That a page which was there is still there needs a file whose bytes lie in memory and nowhere else,
-//! and that nobody else makes shorter: the new file of a replacement, which has not got its name yet, on tmpfs. On
-//! other file systems a page can be written to the disk in between, and the next access can fail with the disk; on
-//! ext4, for one, writing through the mapping also takes twice as long as `pwrite`, and the disk is slower than both.
+//! what is missing. That a page which was there is still there needs a file whose bytes lie in memory, as those of the
+//! program do (where both may be swapped out), and that nobody else makes shorter: the new file of a replacement, which
+//! has not got its name yet, on tmpfs. On other file systems a page can be written to the disk in between, and the next
+//! access can fail with the disk; on ext4, for one, writing through the mapping also takes twice as long as `pwrite`,
+//! and the disk is slower than both.
 
 use std::fs::File;
 use std::io;
@@ -31,8 +32,8 @@ const TMPFS: u64 = 0x0102_1994;
 /// processor's cache then, and a thread that saves takes no more memory than that. Fewer are left to the system.
 const STEP: usize = 256 << 10;
 
-/// Mode bits: everybody may write.
-const WRITABLE_BY_ALL: u32 = 0o002;
+/// Mode bits: others than the owner may write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// A new file in memory, and its mapping.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl MemoryFile {
     /// If there is not enough space.
     pub(super) fn begin(file: &File, length: u64) -> io::Result<Option<Self>> {
         let Ok(size) = usize::try_from(length) else { return Ok(None) };
-        if parallel::task_count(size) == 1 || file.metadata()?.mode() & WRITABLE_BY_ALL != 0 {
+        if parallel::task_count(size) == 1 || file.metadata()?.mode() & WRITABLE_BY_OTHERS != 0 {
             return Ok(None);
         }
         let Some(system) = fstatfs(file).ok().filter(|system| system.f_type as u64 == TMPFS) else { return Ok(None) };
@@ -137,18 +138,29 @@ impl Drop for Claim<'_> {
 #[cfg(all(test, feature = "rayon"))]
 mod tests {
     use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
 
     use super::*;
 
     const LENGTH: usize = 8 << 20;
 
-    /// A new file in memory, if there is a file system for it.
-    fn begin(length: usize) -> Option<(File, MemoryFile)> {
+    /// A new file in memory, if there is a file system for it, and whether it is mapped.
+    fn try_begin(length: usize) -> Option<(File, Option<MemoryFile>)> {
         let folder = tempfile::tempdir_in("/dev/shm").ok()?;
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(folder.path().join("file")).unwrap();
+        let path = folder.path().join("file");
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path).unwrap();
+        fstatfs(&file).ok().filter(|system| system.f_type as u64 == TMPFS)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let memory = pool.install(|| MemoryFile::begin(&file, length as u64)).unwrap();
-        memory.map(|memory| (file, memory))
+        Some((file, memory))
+    }
+
+    /// A large new file in memory, if there is a file system for it, and the system has pages brought.
+    fn begin() -> Option<(File, MemoryFile)> {
+        let (file, memory) = try_begin(LENGTH)?;
+        let memory = memory.expect("a large file in memory is mapped");
+        memory.map.advise_range(Advice::PopulateWrite, 0, STEP).ok()?;
+        Some((file, memory))
     }
 
     fn bytes(count: usize) -> Vec<u8> {
@@ -157,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_finds_the_file_taken_writes_the_same_bytes() {
-        let Some((file, memory)) = begin(LENGTH) else {
+        let Some((file, memory)) = begin() else {
             return eprintln!("skipped: there is no file system in memory");
         };
         let seat = memory.seat.lock().unwrap(); // what cannot be copied would wait for ever
@@ -176,7 +188,7 @@ mod tests {
 
     #[test]
     fn nothing_is_copied_outside_of_the_file_or_where_another_thread_copies() {
-        let Some((_file, memory)) = begin(LENGTH) else {
+        let Some((_file, memory)) = begin() else {
             return eprintln!("skipped: there is no file system in memory");
         };
         let bytes = bytes(STEP);
@@ -194,7 +206,7 @@ mod tests {
 
     #[test]
     fn pages_that_cannot_be_had_are_not_touched() {
-        let Some((file, memory)) = begin(LENGTH) else {
+        let Some((file, memory)) = begin() else {
             return eprintln!("skipped: there is no file system in memory");
         };
         file.set_len(STEP as u64).unwrap(); // an access past it would be a signal
@@ -219,9 +231,9 @@ mod tests {
     #[test]
     fn only_large_files_that_others_cannot_write_are_mapped() {
         use std::os::unix::fs::PermissionsExt;
-        assert!(begin((4 << 20) - 1).is_none());
+        assert!(try_begin((4 << 20) - 1).is_none_or(|(_, memory)| memory.is_none()));
         let file = tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile()).unwrap();
-        file.set_permissions(std::fs::Permissions::from_mode(0o666)).unwrap();
+        file.set_permissions(std::fs::Permissions::from_mode(0o620)).unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         assert!(pool.install(|| MemoryFile::begin(&file, LENGTH as u64)).unwrap().is_none());
         assert_eq!(file.metadata().unwrap().len(), 0);

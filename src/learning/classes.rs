@@ -67,7 +67,8 @@ pub(super) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
 pub(super) trait Classifier: Sync {
     fn features(&self) -> usize;
 
-    fn classes(&self) -> usize;
+    /// Borrows the logarithm of the prior probability of each class; of one that no row is of, it is minus infinity.
+    fn log_priors(&self) -> &[f64];
 
     /// Computes the logarithm of each class for a row, but for a constant.
     ///
@@ -75,13 +76,15 @@ pub(super) trait Classifier: Sync {
     /// Those of a value that no row has, with its place.
     fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()>;
 
-    /// Returns the class of each row of a table of features: the first that is most likely.
+    /// Returns the class of each row of a table of features: the first that is most likely, of those that a row may be
+    /// of, also if the densities of all of them are too small for `f64`.
     ///
     /// # Errors
     /// Those of [`map_rows`] and [`logarithms`](Self::logarithms).
     fn classes_of(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<i32>> {
+        let first = self.log_priors().iter().position(|prior| prior.is_finite()).unwrap_or(0);
         self.put_each(table, 1, |logarithms, class: &mut [i32]| {
-            let mut best = 0;
+            let mut best = first;
             for (class, logarithm) in logarithms.iter().enumerate() {
                 if *logarithm > logarithms[best] {
                     best = class;
@@ -96,7 +99,7 @@ pub(super) trait Classifier: Sync {
     /// # Errors
     /// Those of [`map_rows`] and [`logarithms`](Self::logarithms).
     fn log_probabilities_of(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<f64>> {
-        self.put_each(table, self.classes(), |logarithms, result: &mut [f64]| {
+        self.put_each(table, self.log_priors().len(), |logarithms, result: &mut [f64]| {
             let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = logarithms.iter().map(|logarithm| (logarithm - largest).exp()).sum();
             let all = largest + sum.ln();
@@ -111,7 +114,7 @@ pub(super) trait Classifier: Sync {
         width: usize,
         put: impl Fn(&[f64], &mut [R]) + Sync,
     ) -> Result<HomogenNumericTable<R>> {
-        map_rows(table, self.features(), width, self.classes(), |row, values, logarithms, result: &mut [R]| {
+        map_rows(table, self.features(), width, self.log_priors().len(), |row, values, logarithms, result: &mut [R]| {
             self.logarithms(row, values, logarithms)?;
             put(logarithms, result);
             Ok(())

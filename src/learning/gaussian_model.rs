@@ -224,8 +224,8 @@ impl Classifier for GaussianNaiveBayesModel {
         self.features
     }
 
-    fn classes(&self) -> usize {
-        self.class_count()
+    fn log_priors(&self) -> &[f64] {
+        &self.log_priors
     }
 
     fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()> {

@@ -32,7 +32,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// cluster without rows keeps its centroid; DAAL moves it to the row that is farthest off.
 ///
 /// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
-/// memory: 32 bytes for each value of the centroids, and about as much for a call.
+/// memory: 36 bytes for each value of the centroids, and about as much for a call.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///

@@ -1,6 +1,6 @@
 //! The loops of k-means: of each row of a block, the nearest centroid; of each cluster, the sum of its rows.
 //!
-//! Eight rows at a time are turned into columns of eight lanes, and compared with four centroids at a time: each
+//! Eight rows at a time are turned into columns of eight lanes, and compared with eight centroids at a time: each
 //! distance is one chain of differences, squared and added with one rounding, from the first column to the last,
 //! whatever the processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all
 //! digits of distances that are small beside the values. Of many centroids, that form finds the nearest in single
@@ -13,8 +13,8 @@ use crate::convert::level::{Level, LongLoop};
 
 /// Number of rows, and of columns of a row, that are worked on together: a cache line of `f64`.
 const LANES: usize = 8;
-/// Number of centroids that are compared together: as many distances as stay in registers.
-const GROUP: usize = 4;
+/// Number of centroids that are compared together. With four, the compiler makes single numbers of vectors of AVX2.
+const GROUP: usize = 8;
 /// For how many blocks single precision is not tried after one in which it was not certain of a quarter of the rows.
 const PAUSE: u32 = 15;
 
@@ -29,7 +29,7 @@ pub(super) struct Centroids {
     columns: usize,
     /// Row by row.
     values: Vec<f64>,
-    /// Groups of four centroids, column by column, then the rest of them, one after another.
+    /// Groups of eight centroids, column by column, then the rest of them, one after another.
     grouped: Vec<f64>,
     /// The same in single precision, if there are many.
     single: Option<SingleCentroids>,
@@ -99,11 +99,50 @@ impl<'c> Finder<'c> {
     /// Finds the nearest centroids of whole rows.
     pub(super) fn find<T: Copy + Into<f64>>(&mut self, values: &[T]) {
         let rows = values.len() / self.centroids.columns;
-        Level::chosen().run_long(Find { finder: self, values });
+        self.find_near(values);
         for row in 0..rows {
             if self.distances[row] == f64::INFINITY {
                 self.find_far(row, &values[row * self.centroids.columns..][..self.centroids.columns]);
             }
+        }
+    }
+
+    /// Finds the nearest centroids of rows of which some squared distance is a number. Each loop is compiled by itself:
+    /// together, they would be too large for the compiler to make vectors of.
+    fn find_near<T: Copy + Into<f64>>(&mut self, values: &[T]) {
+        let Self { centroids, lanes: [low, high, chosen], single_lanes, pause, nearest, distances } = self;
+        let (level, columns) = (Level::chosen(), centroids.columns);
+        let single = centroids.single.as_ref().filter(|_| *pause == 0);
+        *pause = pause.saturating_sub(1);
+        let (mut tries, mut doubts) = (0, 0);
+        let places = nearest.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut();
+        let places = places.zip(distances.as_chunks_mut::<{ 2 * LANES }>().0);
+        for (values, (nearest, distances)) in values.chunks(2 * LANES * columns).zip(places) {
+            let (first, second) = values.split_at(values.len().min(LANES * columns));
+            level.run_long(Turn { values: first, columns, lanes: low });
+            level.run_long(Turn { values: second, columns, lanes: high });
+            let mut are_certain = [false; 2 * LANES];
+            if let Some(single) = single
+                && second.len() == LANES * columns
+            {
+                let (rows, are_certain) = ([&low[..], &high[..]], &mut are_certain);
+                level.run_long(FindSingle { single, rows, lanes: single_lanes, nearest, are_certain });
+            }
+            let certain = are_certain.as_chunks::<LANES>().0;
+            let places = nearest.as_chunks_mut().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
+            for (half, (nearest, distances)) in places.enumerate() {
+                let lanes = if half == 0 { &low[..] } else { &high[..] };
+                tries += 1;
+                if certain[half] == [true; LANES] {
+                    level.run_long(Measure { centroids, lanes, chosen, nearest, distances });
+                } else if half == 0 || !second.is_empty() {
+                    doubts += 1;
+                    level.run_long(Compare { centroids, lanes, nearest, distances });
+                }
+            }
+        }
+        if single.is_some() && doubts > tries / 4 {
+            *pause = PAUSE;
         }
     }
 
@@ -131,47 +170,65 @@ impl<'c> Finder<'c> {
     }
 }
 
-struct Find<'a, 'c, T> {
-    finder: &'a mut Finder<'c>,
+struct Turn<'a, T> {
     values: &'a [T],
+    columns: usize,
+    lanes: &'a mut [Lanes],
 }
 
-impl<T: Copy + Into<f64>> LongLoop for Find<'_, '_, T> {
+impl<T: Copy + Into<f64>> LongLoop for Turn<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Finder { centroids, lanes: [low, high, chosen], single_lanes, pause, nearest, distances } = self.finder;
-        let columns = centroids.columns;
-        let single = centroids.single.as_ref().filter(|_| *pause == 0);
-        *pause = pause.saturating_sub(1);
-        let (mut tries, mut doubts) = (0, 0);
-        let halves = nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
-        let mut halves = halves.zip(self.values.chunks(LANES * columns));
-        while let Some(first) = halves.next() {
-            let pair = [Some(first), halves.next()];
-            let is_whole = pair.iter().flatten().map(|(_, values)| values.len()).sum::<usize>() == 2 * LANES * columns;
-            for ((_, values), lanes) in pair.iter().flatten().zip([&mut *low, &mut *high]) {
-                turn(values, columns, lanes);
-            }
-            let found = single.filter(|_| is_whole).map(|single| single.find([&*low, &*high], single_lanes));
-            for (half, ((nearest, distances), _)) in pair.into_iter().flatten().enumerate() {
-                let lanes = if half == 0 { &*low } else { &*high };
-                tries += 1;
-                if let Some((indices, are_certain)) = &found
-                    && are_certain.as_chunks::<LANES>().0[half].iter().all(|&is_certain| is_certain)
-                {
-                    *nearest = indices.as_chunks().0[half];
-                    let rows = nearest.map(|index| &centroids.values[index as usize * columns..][..columns]);
-                    turn_rows(rows, chosen);
-                    *distances = distances_between(lanes, chosen);
-                } else {
-                    doubts += 1;
-                    (*nearest, *distances) = find_among_all(lanes, centroids);
-                }
-            }
-        }
-        if single.is_some() && doubts > tries / 4 {
-            *pause = PAUSE;
-        }
+        turn(self.values, self.columns, self.lanes);
+    }
+}
+
+/// Finds the nearest centroids of sixteen rows in single precision, and the places where they are certain.
+struct FindSingle<'a> {
+    single: &'a SingleCentroids,
+    rows: [&'a [Lanes]; 2],
+    lanes: &'a mut [[f32; single::LANES]],
+    nearest: &'a mut [u32; single::LANES],
+    are_certain: &'a mut [bool; single::LANES],
+}
+
+impl LongLoop for FindSingle<'_> {
+    #[inline(always)]
+    fn run(self) {
+        (*self.nearest, *self.are_certain) = self.single.find(self.rows, self.lanes);
+    }
+}
+
+/// Computes the distances of eight rows from the centroids that are the nearest to them.
+struct Measure<'a> {
+    centroids: &'a Centroids,
+    lanes: &'a [Lanes],
+    chosen: &'a mut [Lanes],
+    nearest: &'a [u32; LANES],
+    distances: &'a mut Lanes,
+}
+
+impl LongLoop for Measure<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let columns = self.centroids.columns;
+        turn_rows(self.nearest.map(|index| &self.centroids.values[index as usize * columns..][..columns]), self.chosen);
+        *self.distances = distances_between(self.lanes, self.chosen);
+    }
+}
+
+/// Finds the nearest centroids of eight rows by comparing them with all.
+struct Compare<'a> {
+    centroids: &'a Centroids,
+    lanes: &'a [Lanes],
+    nearest: &'a mut [u32; LANES],
+    distances: &'a mut Lanes,
+}
+
+impl LongLoop for Compare<'_> {
+    #[inline(always)]
+    fn run(self) {
+        (*self.nearest, *self.distances) = find_among_all(self.lanes, self.centroids);
     }
 }
 

@@ -1,10 +1,10 @@
 //! The nearest of many centroids in single precision, and whether that is certain.
 //!
-//! Of all centroids, the nearest to a row has the largest `xc - |c|²/2`: a matrix product, which in `f32` takes a quarter
-//! of the instructions of differences in `f64`. Rows and centroids are shifted first, so that the centroids lie around
-//! zero. What rounding can change is bounded for each row; if the best is ahead of the second by more than that, no
-//! distance in `f64` is smaller than its own. Otherwise the row is compared with all centroids in `f64`. So this decides
-//! how long a search takes, and never what it finds.
+//! Of all centroids, the nearest to a row has the largest `xc - |c|²/2`: a matrix product, which in `f32` takes a
+//! quarter of the instructions of differences in `f64`. Rows and centroids are shifted first, so that the centroids lie
+//! around zero. What rounding can change is bounded for each row; if the best is ahead of the second by more than that,
+//! no distance in `f64` is smaller than its own. Otherwise the row is compared with all centroids in `f64`. So this
+//! decides how long a search takes, and never what it finds.
 
 use crate::base::error::Result;
 use crate::base::room::{filled, with_room};
@@ -14,7 +14,7 @@ pub(super) const LANES: usize = 16;
 /// Number of centroids that are compared together.
 const GROUP: usize = 4;
 /// With fewer centroids, comparing them in `f64` takes as long.
-const LEAST_CENTROIDS: usize = 12;
+const LEAST_CENTROIDS: usize = 24;
 /// Sums of so many squares have 1 % of error at most.
 const MOST_COLUMNS: usize = 4096;
 
@@ -79,29 +79,26 @@ impl SingleCentroids {
         let [low, high] = rows;
         for (((lanes, shift), low), high) in lanes.iter_mut().zip(&self.shifts).zip(low).zip(high) {
             let shift = f64::from(*shift);
-            for lane in 0..8 {
-                lanes[lane] = (low[lane] - shift) as f32;
-                lanes[lane + 8] = (high[lane] - shift) as f32;
-            }
-            (0..LANES).for_each(|lane| squares[lane] = lanes[lane].mul_add(lanes[lane], squares[lane]));
+            let (first, last) = lanes.split_at_mut(8);
+            first.iter_mut().zip(low).for_each(|(lane, value)| *lane = (value - shift) as f32);
+            last.iter_mut().zip(high).for_each(|(lane, value)| *lane = (value - shift) as f32);
+            squares.iter_mut().zip(&*lanes).for_each(|(square, lane)| *square = lane.mul_add(*lane, *square));
         }
         let (mut best, mut second, mut index) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES], [0; LANES]);
         let groups = self.grouped.chunks_exact(GROUP * self.columns).zip(self.halves.as_chunks::<GROUP>().0);
         for (group, (centroids, halves)) in groups.enumerate() {
-            let mut scores = halves.map(|half| [-half; LANES]);
-            for (lanes, centroids) in lanes.iter().zip(centroids.as_chunks::<GROUP>().0) {
-                for (scores, &centroid) in scores.iter_mut().zip(centroids) {
-                    (0..LANES).for_each(|lane| scores[lane] = lanes[lane].mul_add(centroid, scores[lane]));
-                }
-            }
             let first = group * GROUP;
-            for (place, scores) in scores.iter().enumerate() {
+            for (place, scores) in scores_of(lanes, centroids, halves).iter().enumerate() {
                 if first + place < self.count {
                     keep_best(scores, (first + place) as u32, &mut best, &mut second, &mut index);
                 }
             }
         }
-        (index, std::array::from_fn(|lane| best[lane] - second[lane] > self.doubt(squares[lane])))
+        let mut are_certain = [false; LANES];
+        for lane in 0..LANES {
+            are_certain[lane] = best[lane] - second[lane] > self.doubt(squares[lane]);
+        }
+        (index, are_certain)
     }
 
     /// Returns a bound of what rounding changes of the difference of two scores, of a row of this squared length.
@@ -115,6 +112,20 @@ impl SingleCentroids {
         let terms = (self.columns + 4) as f32;
         4.0 * terms * (f32::EPSILON / 2.0) * (squares + self.reach) + terms * f32::MIN_POSITIVE
     }
+}
+
+/// Returns the scores of four centroids for sixteen rows.
+#[inline(always)]
+fn scores_of(lanes: &[Lanes], centroids: &[f32], halves: &[f32; GROUP]) -> [Lanes; GROUP] {
+    let mut scores = halves.map(|half| [-half; LANES]);
+    for (values, centroids) in lanes.iter().zip(centroids.as_chunks::<GROUP>().0) {
+        for (scores, centroid) in scores.iter_mut().zip(centroids) {
+            for (score, value) in scores.iter_mut().zip(values) {
+                *score = value.mul_add(*centroid, *score);
+            }
+        }
+    }
+    scores
 }
 
 /// A score that is NaN is not better.
@@ -141,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_nearest_centroid_is_certain_if_it_is_nearer_than_rounding_can_tell() {
-        let mut values: Vec<f64> = (0..12).flat_map(|i| [f64::from(i) * 10.0 + 1e6, -1e6]).collect();
+        let mut values: Vec<f64> = (0..24).flat_map(|i| [f64::from(i) * 10.0 + 1e6, -1e6]).collect();
         let find = |values: &[f64], row| {
             let centroids = SingleCentroids::new(values, 2).unwrap().unwrap();
             let mut lanes = [[0.0; LANES]; 2];
@@ -150,7 +161,7 @@ mod tests {
             are_certain.iter().all(|&certain| certain).then_some(indices[0])
         };
         assert_eq!(find(&values, [1e6 + 31.0, -1e6]), Some(3));
-        assert_eq!(find(&values, [1e6 + 114.0, -1e6 - 3.0]), Some(11));
+        assert_eq!(find(&values, [1e6 + 234.0, -1e6 - 3.0]), Some(23));
         assert_eq!(find(&values, [1e6 + 35.0, -1e6]), None); // as near to the next one
         assert_eq!(find(&values, [1e6 + 35.0 - 1e-6, -1e6]), None);
         assert_eq!(find(&values, [f64::NAN, -1e6]), None);
@@ -165,7 +176,7 @@ mod tests {
         let is_searched = |count: usize, columns: usize, value: f64| {
             SingleCentroids::new(&vec![value; count * columns], columns).unwrap().is_some()
         };
-        assert!(is_searched(12, 1, 1.0) && is_searched(12, 4096, 1e20));
-        assert!(!is_searched(11, 1, 1.0) && !is_searched(12, 4097, 1.0) && !is_searched(12, 1, 1e39));
+        assert!(is_searched(24, 1, 1.0) && is_searched(24, 4096, 1e20));
+        assert!(!is_searched(23, 1, 1.0) && !is_searched(24, 4097, 1.0) && !is_searched(24, 1, 1e39));
     }
 }

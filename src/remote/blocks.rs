@@ -112,8 +112,8 @@ impl<U: Element> RemoteBlocks<'_, U> {
     /// Waits for the next block, which replaces the previous one; returns `None` after the last one. A block is
     /// writable: it is a buffer, and nothing goes back to the object.
     ///
-    /// After an error, the next call requests the same block again. A call that is dropped loses nothing: the next one
-    /// goes on to wait.
+    /// After an error, the next call requests the same block again, and progress counts its bytes again. A call that is
+    /// dropped loses nothing: the next one goes on to wait.
     ///
     /// # Errors
     /// Those of [`RemoteTable::load_rows`].

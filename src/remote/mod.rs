@@ -8,6 +8,8 @@
 //! make progress while the caller waits for a call, and values are converted on the thread that waits.
 //!
 //! Invariant: every byte that is read is of the object that was opened; a request that may have brought others fails.
+//! (Files of a folder that are written to in place while they are read are told only by their size and time of change:
+//! they have to be replaced, as `save` does.)
 
 mod blocks;
 mod object;

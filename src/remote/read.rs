@@ -217,7 +217,7 @@ impl RemoteTable {
         let (mut runs, mut coming) = (Vec::new(), FuturesOrdered::new());
         loop {
             while start < bytes.end && coming.len() < self.requests_at_once {
-                let end = bytes.end.min(start + step);
+                let end = bytes.end.min(start.saturating_add(step));
                 coming.push_back(self.sum(start..end, meter));
                 start = end;
             }

@@ -179,9 +179,10 @@ impl Default for StoreOptions {
 ///
 /// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
 /// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
-/// multipart upload). If anything fails, the upload is aborted. If the call is dropped, stores in memory and folders
-/// remove what has been sent; in S3 and Google Cloud Storage it is not visible, but stays, and costs, until a rule for
-/// incomplete uploads in the bucket's life cycle removes it.
+/// multipart upload). If anything fails, the upload is aborted. If the call is dropped, or the progress callback or a
+/// table of a kind of one's own panics, stores in memory and folders remove what has been sent; in S3 and Google Cloud
+/// Storage it is not visible, but stays, and costs, until a rule for incomplete uploads in the bucket's life cycle
+/// removes it.
 ///
 /// Values are gathered and checksums computed on the calling task. Memory: that of the parts that are sent at a time,
 /// 4 x 8 MiB unless [`StoreOptions::parts`] sets others.

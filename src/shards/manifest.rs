@@ -105,7 +105,8 @@ impl Shards {
     /// Writes a manifest as [`save_manifest`](Self::save_manifest) does, with options: whether it is
     /// [durable](SaveOptions::durable), and whether it is written [in place](SaveOptions::in_place), for file systems
     /// that cannot rename. That is not atomic: who opens the manifest meanwhile may find it cut off, which is an error,
-    /// and so does everybody after a program was killed in the middle of it. Other options do not matter here.
+    /// and so does everybody after a program was killed in the middle of it, also who saves: it has to be removed then.
+    /// Other options do not matter here.
     ///
     /// # Errors
     /// Those of [`save_manifest`](Self::save_manifest).

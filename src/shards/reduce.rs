@@ -109,7 +109,9 @@ impl Shards {
         self.reduce_by(empty, &OpenedTable::into_rows)
     }
 
-    /// Computes the result of the rows of one file: what [`Partial::compute`] computes of its table.
+    /// Computes the result of the rows of one file: what [`Partial::compute`] computes of its table, in the same parts.
+    /// ([`BasicStatistics`](crate::BasicStatistics) of a sparse table are computed in other parts there, and may differ
+    /// in the last digits.)
     ///
     /// # Errors
     /// [`Error::ShardOutOfRange`]; those of [`reduce`](Self::reduce).

@@ -2,11 +2,11 @@
 //!
 //! [`BasicStatistics`] (this file): `block`, one block of rows; `column`, the statistics of one column, and merging
 //! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read; `stream`,
-//! table files, which are not loaded. [`Covariance`]: `covariance`, over the products of `product`. [`Quantiles`]:
-//! `quantiles`; [`QuantileSketch`]: `sketch`, over the levels of `levels`. [`Histogram`]: `histogram`, over `counts`
-//! and `bins`. [`GroupStatistics`]: `group`. `partial`: all of them but `Quantiles` as [`Partial`](crate::Partial)
-//! results. `blocks`: dividing a table into groups of rows, and the order in which their results are put together;
-//! `options`.
+//! table files, which are not loaded. [`Covariance`]: `covariance`, and [`GramMatrix`]: `gram`, over `named_products`
+//! and the loops of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]: `sketch`, over the levels of `levels`.
+//! [`Histogram`]: `histogram`, over `counts` and `bins`. [`GroupStatistics`]: `group`. All of them but `Quantiles` are
+//! [`Partial`](crate::Partial) results, most of them in `partial`. `blocks`: dividing a table into groups of rows, and
+//! the order in which their results are put together; `options`.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 

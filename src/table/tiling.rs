@@ -270,8 +270,8 @@ pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
     lent.map(|values| new_values(region, values).map(|_| values)).transpose()
 }
 
-/// Returns the values of a region in a type, row by row: those that the table lends, else converted ones in the room that
-/// `room` returns for as many values, where [`ConversionPolicy::Saturate`] rounds what does not fit.
+/// Returns the values of a region in a type, row by row: those that the table lends, else converted ones in the room
+/// that `room` returns for as many values, where [`ConversionPolicy::Saturate`] rounds what does not fit.
 ///
 /// # Errors
 /// Those of [`lent_slice`], of `room` and of reading the table.

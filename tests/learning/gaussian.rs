@@ -263,3 +263,12 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
     assert_error!(model.predict(&asked), Error::NotFinite { row: 1, column: 1, value: f64::INFINITY });
     assert_error!(model.predict_log_probabilities(&asked), Error::NotFinite { row: 1, column: 1, .. });
 }
+
+#[test]
+fn a_row_too_far_off_for_any_density_is_of_a_class_that_has_rows() {
+    // The first class has no rows, and no value of the others is less than 1e199 deviations off.
+    let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [2.0, 1.0], [5.0, 2.0], [7.0, 2.0]]).unwrap();
+    let model = GaussianNaiveBayes::of(&table, 1, 3).unwrap().model(0.0).unwrap();
+    let far = HomogenNumericTable::from_rows(&[[1e200], [-1e200], [1.4]]).unwrap();
+    assert_eq!(model.predict(&far).unwrap().as_slice().unwrap(), [1, 1, 1]);
+}

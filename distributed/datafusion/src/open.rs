@@ -68,7 +68,8 @@ pub(crate) fn tables(file: &ShardInfo<'_>, access: Access) -> Result<Tables> {
 /// The tables that consist of the rows of a file.
 pub(crate) enum Tables {
     Whole(Option<Box<dyn NumericTable>>),
-    /// Those of a row-major file, which the library compares with what it was at each part.
+    /// Those of a row-major file. At each part, the library compares what the file says of itself with what it was, but
+    /// not its values.
     Parts {
         own: Shards,
         element: ElementType,

@@ -3,8 +3,8 @@
 //! Each computes one result of the shards in a folder, on all processes, and prints it on rank 0. With `--out FILE` the
 //! result is written to a file as bytes, with `--checkpoint FOLDER` the results of shards are kept until the job has
 //! ended, and with `--time N` it is computed so many times more, and the shortest time printed. `slow` computes the
-//! moments and sleeps in between, so that there is time to kill it; `panic` computes them until the last process panics.
-//! `check` moves rows of every element type between the processes and checks that all arrive.
+//! moments and sleeps in between, so that there is time to kill it; `panic` computes them until the last process
+//! panics. `check` moves rows of every element type between the processes and checks that all arrive.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -171,6 +171,7 @@ fn no_more_requests_are_made_at_a_time_than_are_set() {
         assert_eq!(store.most_at_once(), 3);
         remote.clone().with_requests(0, 0).verify().await.unwrap(); // counts as the least: one request
         assert_eq!(store.ranges().last().map(|range| range.end), Some(4096 + 72_000 + 8 + 18 * 4));
+        remote.clone().with_requests(usize::MAX, usize::MAX).verify().await.unwrap(); // no limit
     });
 }
 

@@ -8,8 +8,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, KMeansStep, LinearRegression, NaiveBayes,
-    Partial, QuantileSketch,
+    BasicStatistics, Covariance, GaussianNaiveBayes, GramMatrix, GroupStatistics, Histogram, KMeansStep,
+    LinearRegression, NaiveBayes, Partial, QuantileSketch,
 };
 use numeric_table_fuzz::{partial_bytes, refusal};
 
@@ -25,6 +25,7 @@ fuzz_target!(|data: &[u8]| {
         check::<KMeansStep>,
         check::<LinearRegression>,
         check::<NaiveBayes>,
+        check::<GaussianNaiveBayes>,
     ];
     check[usize::from(first % 128) % check.len()](own, first >= 128);
 });
