@@ -32,7 +32,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// cluster without rows keeps its centroid; DAAL moves it to the row that is farthest off.
 ///
 /// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
-/// memory: 36 bytes for each value of the centroids, and about as much for a call.
+/// memory: 32 bytes for each value of the centroids, and about as much for a call.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///
@@ -374,8 +374,7 @@ impl Partial for KMeansStep {
     }
 
     fn size_in_bytes(&self) -> usize {
-        // Centroids are there twice, and once in single precision.
-        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<f32>() + size_of::<Sum>();
+        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are there twice
         self.centroids.values().len().saturating_mul(bytes_of_a_value)
     }
 }

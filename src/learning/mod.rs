@@ -1,6 +1,6 @@
 //! What DAAL's distributed algorithms compute of some rows at a time: results that are merged, and models of them.
 //!
-//! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest` and `single`), naive Bayes
+//! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest`), naive Bayes
 //! (`naive_bayes` of counts, `gaussian` of any numbers; predictions in `classes`), and linear regression by normal
 //! equations (`regression`, solved in `cholesky`). Moments, covariances, Gram matrices and groups are in
 //! [`crate::statistics`].
@@ -21,7 +21,6 @@ mod nearest;
 mod regression;
 mod regression_model;
 mod rows;
-mod single;
 mod sum;
 
 pub use gaussian::GaussianNaiveBayes;

@@ -3,10 +3,8 @@
 //! Eight rows at a time are turned into columns of eight lanes, and compared with eight centroids at a time: each
 //! distance is one chain of differences, squared and added with one rounding, from the first column to the last,
 //! whatever the processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all
-//! digits of distances that are small beside the values. Of many centroids, that form finds the nearest in single
-//! precision where it is certain (`single`); only the distance to it is then computed.
+//! digits of distances that are small beside the values.
 
-use super::single::{self, SingleCentroids};
 use crate::base::error::Result;
 use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
@@ -15,8 +13,6 @@ use crate::convert::level::{Level, LongLoop};
 const LANES: usize = 8;
 /// Number of centroids that are compared together. With four, the compiler makes single numbers of vectors of AVX2.
 const GROUP: usize = 8;
-/// For how many blocks single precision is not tried after one in which it was not certain of a quarter of the rows.
-const PAUSE: u32 = 15;
 
 type Lanes = [f64; LANES];
 
@@ -31,8 +27,6 @@ pub(super) struct Centroids {
     values: Vec<f64>,
     /// Groups of eight centroids, column by column, then the rest of them, one after another.
     grouped: Vec<f64>,
-    /// The same in single precision, if there are many.
-    single: Option<SingleCentroids>,
 }
 
 impl Centroids {
@@ -49,8 +43,7 @@ impl Centroids {
                 group.iter_mut().skip(centroid).step_by(GROUP).zip(row).for_each(|(place, &value)| *place = value);
             }
         }
-        let single = SingleCentroids::new(&values, columns)?;
-        Ok(Self { columns, values, grouped, single })
+        Ok(Self { columns, values, grouped })
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -70,12 +63,8 @@ impl Centroids {
 /// Finds the nearest centroid of the rows of blocks, in memory that is reused.
 pub(super) struct Finder<'c> {
     centroids: &'c Centroids,
-    /// Twice eight rows as columns of eight lanes, and the nearest centroids of eight of them.
-    lanes: [Vec<Lanes>; 3],
-    /// Sixteen rows in single precision.
-    single_lanes: Vec<[f32; single::LANES]>,
-    /// For how many blocks single precision is not tried.
-    pause: u32,
+    /// Eight rows as columns of eight lanes.
+    lanes: Vec<Lanes>,
     /// The index of the nearest centroid of each row of the last block; [`NONE`] for rows that are not finite.
     pub(super) nearest: Vec<u32>,
     /// The squared distance to it; zero for rows that are not finite.
@@ -88,12 +77,9 @@ impl<'c> Finder<'c> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(centroids: &'c Centroids, rows: usize) -> Result<Self> {
-        let lanes = || filled(centroids.columns, [0.0; LANES]);
-        let lanes = [lanes()?, lanes()?, lanes()?];
-        let single_lanes = filled(centroids.single.as_ref().map_or(0, |_| centroids.columns), [0.0; single::LANES])?;
-        let rows = rows.next_multiple_of(2 * LANES);
-        let (nearest, distances) = (filled(rows, 0)?, filled(rows, 0.0)?);
-        Ok(Self { centroids, lanes, single_lanes, pause: 0, nearest, distances })
+        let lanes = filled(centroids.columns, [0.0; LANES])?;
+        let rows = rows.next_multiple_of(LANES);
+        Ok(Self { centroids, lanes, nearest: filled(rows, 0)?, distances: filled(rows, 0.0)? })
     }
 
     /// Finds the nearest centroids of whole rows.
@@ -110,39 +96,11 @@ impl<'c> Finder<'c> {
     /// Finds the nearest centroids of rows of which some squared distance is a number. Each loop is compiled by itself:
     /// together, they would be too large for the compiler to make vectors of.
     fn find_near<T: Copy + Into<f64>>(&mut self, values: &[T]) {
-        let Self { centroids, lanes: [low, high, chosen], single_lanes, pause, nearest, distances } = self;
-        let (level, columns) = (Level::chosen(), centroids.columns);
-        let single = centroids.single.as_ref().filter(|_| *pause == 0);
-        *pause = pause.saturating_sub(1);
-        let (mut tries, mut doubts) = (0, 0);
-        let places = nearest.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut();
-        let places = places.zip(distances.as_chunks_mut::<{ 2 * LANES }>().0);
-        for (values, (nearest, distances)) in values.chunks(2 * LANES * columns).zip(places) {
-            let (first, second) = values.split_at(values.len().min(LANES * columns));
-            level.run_long(Turn { values: first, columns, lanes: low });
-            level.run_long(Turn { values: second, columns, lanes: high });
-            let mut are_certain = [false; 2 * LANES];
-            if let Some(single) = single
-                && second.len() == LANES * columns
-            {
-                let (rows, are_certain) = ([&low[..], &high[..]], &mut are_certain);
-                level.run_long(FindSingle { single, rows, lanes: single_lanes, nearest, are_certain });
-            }
-            let certain = are_certain.as_chunks::<LANES>().0;
-            let places = nearest.as_chunks_mut().0.iter_mut().zip(distances.as_chunks_mut::<LANES>().0);
-            for (half, (nearest, distances)) in places.enumerate() {
-                let lanes = if half == 0 { &low[..] } else { &high[..] };
-                tries += 1;
-                if certain[half] == [true; LANES] {
-                    level.run_long(Measure { centroids, lanes, chosen, nearest, distances });
-                } else if half == 0 || !second.is_empty() {
-                    doubts += 1;
-                    level.run_long(Compare { centroids, lanes, nearest, distances });
-                }
-            }
-        }
-        if single.is_some() && doubts > tries / 4 {
-            *pause = PAUSE;
+        let (level, columns) = (Level::chosen(), self.centroids.columns);
+        let places = self.nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(self.distances.as_chunks_mut::<LANES>().0);
+        for (values, (nearest, distances)) in values.chunks(LANES * columns).zip(places) {
+            level.run_long(Turn { values, columns, lanes: &mut self.lanes });
+            level.run_long(Compare { centroids: self.centroids, lanes: &self.lanes, nearest, distances });
         }
     }
 
@@ -170,6 +128,7 @@ impl<'c> Finder<'c> {
     }
 }
 
+/// Turns up to eight rows into columns of eight lanes.
 struct Turn<'a, T> {
     values: &'a [T],
     columns: usize,
@@ -180,40 +139,6 @@ impl<T: Copy + Into<f64>> LongLoop for Turn<'_, T> {
     #[inline(always)]
     fn run(self) {
         turn(self.values, self.columns, self.lanes);
-    }
-}
-
-/// Finds the nearest centroids of sixteen rows in single precision, and the places where they are certain.
-struct FindSingle<'a> {
-    single: &'a SingleCentroids,
-    rows: [&'a [Lanes]; 2],
-    lanes: &'a mut [[f32; single::LANES]],
-    nearest: &'a mut [u32; single::LANES],
-    are_certain: &'a mut [bool; single::LANES],
-}
-
-impl LongLoop for FindSingle<'_> {
-    #[inline(always)]
-    fn run(self) {
-        (*self.nearest, *self.are_certain) = self.single.find(self.rows, self.lanes);
-    }
-}
-
-/// Computes the distances of eight rows from the centroids that are the nearest to them.
-struct Measure<'a> {
-    centroids: &'a Centroids,
-    lanes: &'a [Lanes],
-    chosen: &'a mut [Lanes],
-    nearest: &'a [u32; LANES],
-    distances: &'a mut Lanes,
-}
-
-impl LongLoop for Measure<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let columns = self.centroids.columns;
-        turn_rows(self.nearest.map(|index| &self.centroids.values[index as usize * columns..][..columns]), self.chosen);
-        *self.distances = distances_between(self.lanes, self.chosen);
     }
 }
 
@@ -263,13 +188,7 @@ fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) 
         }
         return;
     }
-    turn_rows(std::array::from_fn(|row| &values[row * columns..][..columns]), lanes);
-}
-
-/// Turns eight rows, as long as there are lanes, into columns of eight lanes.
-#[inline(always)]
-fn turn_rows<T: Copy + Into<f64>>(rows: [&[T]; LANES], lanes: &mut [Lanes]) {
-    let columns = lanes.len();
+    let rows: [&[T]; LANES] = std::array::from_fn(|row| &values[row * columns..][..columns]);
     let (tiles, rest) = lanes.as_chunks_mut::<LANES>();
     for (strip, tile) in tiles.iter_mut().enumerate() {
         for (row, values) in rows.iter().enumerate() {
@@ -283,19 +202,6 @@ fn turn_rows<T: Copy + Into<f64>>(rows: [&[T]; LANES], lanes: &mut [Lanes]) {
     for (lanes, column) in rest.iter_mut().zip(done..) {
         (0..LANES).for_each(|row| lanes[row] = rows[row][column].into());
     }
-}
-
-/// Returns the squared distances of eight rows from a centroid each, as `squared_distances` computes them.
-#[inline(always)]
-fn distances_between(lanes: &[Lanes], centroids: &[Lanes]) -> Lanes {
-    let mut sums = [0.0; LANES];
-    for (values, centres) in lanes.iter().zip(centroids) {
-        for ((sum, value), centre) in sums.iter_mut().zip(values).zip(centres) {
-            let apart = value - centre;
-            *sum = apart.mul_add(apart, *sum);
-        }
-    }
-    sums
 }
 
 /// Returns the squared distances of eight rows from `G` centroids, whose columns are one after another.
