@@ -173,7 +173,7 @@ fn an_empty_slice_at_any_offset_is_an_empty_array_of_every_element_type() {
         let bytes = Array::<u8>::zeros(9).unwrap();
         for offset in 0..=9 {
             let empty = bytes.slice(offset..offset).unwrap().reinterpret::<T>().unwrap();
-            assert_eq!(empty.as_slice(), []);
+            assert!(empty.as_slice().is_empty());
         }
     }
     for_each_element!(check);
