@@ -178,7 +178,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 // `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`,
-// `format::map`, `shards::map` and `interop::npy::map`; every other module forbids it.
+// `format::map`, `shards::map`, `learning::avx2` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -195,8 +195,7 @@ pub mod execution;
 mod files; // forbids it in all of its files but one
 mod format; // forbids it in all of its files but one
 mod interop; // forbids it in all of its files but one
-#[forbid(unsafe_code)]
-mod learning;
+mod learning; // forbids it in all of its files but one
 #[forbid(unsafe_code)]
 mod lines;
 #[forbid(unsafe_code)]

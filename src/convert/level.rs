@@ -35,13 +35,13 @@ impl Level {
 
     #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(super) fn has_avx2(self) -> bool {
+    pub(crate) fn has_avx2(self) -> bool {
         self.0 != Instructions::Baseline
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(super) fn has_avx512(self) -> bool {
+    pub(crate) fn has_avx512(self) -> bool {
         self.0 == Instructions::Avx512
     }
 

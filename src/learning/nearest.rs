@@ -2,19 +2,21 @@
 //!
 //! Eight rows at a time are turned into columns of eight lanes, and compared with eight centroids at a time: each
 //! distance is one chain of differences, squared and added with one rounding, from the first column to the last,
-//! whatever the processor. Differences are computed directly; the form `|x|² - 2xc + |c|²`, a matrix product, loses all
-//! digits of distances that are small beside the values.
+//! whatever the processor (`avx2` has the same in vectors of AVX2). Differences are computed directly; the form
+//! `|x|² - 2xc + |c|²`, a matrix product, loses all digits of distances that are small beside the values.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
 use crate::base::error::Result;
 use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
 
 /// Number of rows, and of columns of a row, that are worked on together: a cache line of `f64`.
-const LANES: usize = 8;
-/// Number of centroids that are compared together. With four, the compiler makes single numbers of vectors of AVX2.
+pub(super) const LANES: usize = 8;
+/// Number of centroids that are compared together: as many distances as stay in registers of AVX-512.
 const GROUP: usize = 8;
 
-type Lanes = [f64; LANES];
+pub(super) type Lanes = [f64; LANES];
 
 /// A row that has a nearest centroid has its index, and any other this.
 pub(super) const NONE: u32 = u32::MAX;
@@ -100,6 +102,11 @@ impl<'c> Finder<'c> {
         let places = self.nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(self.distances.as_chunks_mut::<LANES>().0);
         for (values, (nearest, distances)) in values.chunks(LANES * columns).zip(places) {
             level.run_long(Turn { values, columns, lanes: &mut self.lanes });
+            #[cfg(target_arch = "x86_64")]
+            if let Some(found) = avx2::find(level, &self.lanes, self.centroids) {
+                (*nearest, *distances) = found;
+                continue;
+            }
             level.run_long(Compare { centroids: self.centroids, lanes: &self.lanes, nearest, distances });
         }
     }
@@ -267,6 +274,9 @@ mod tests {
     /// Compares rows with centroids one after another, in the order of the columns.
     fn plain<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) -> Vec<(u32, f64)> {
         let nearest = |row: &[T]| {
+            if !row.iter().all(|&value| value.into().is_finite()) {
+                return (NONE, 0.0);
+            }
             let distance = |centroid: &[f64]| {
                 row.iter().zip(centroid).fold(0.0_f64, |sum, (&value, centre)| {
                     let apart = value.into() - centre;
@@ -318,6 +328,46 @@ mod tests {
                         assert_eq!(found(&values, &centroids, columns), expected, "{columns} {scale} {offset}");
                     }
                 }
+            }
+        }
+    }
+
+    /// Compares what every level finds with a plain loop. Which centroid is the nearest to rows that are so far off that
+    /// squares leave the range, a plain loop cannot say; the baseline says it.
+    fn check_every_level<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) {
+        let mut expected = plain(values, centroids, columns);
+        let baseline = with_level(Level::available()[0], || found(values, centroids, columns));
+        for (expected, baseline) in expected.iter_mut().zip(&baseline).filter(|pair| pair.0.1 == f64::INFINITY) {
+            expected.0 = baseline.0;
+        }
+        for level in Level::available() {
+            let found = with_level(level, || found(values, centroids, columns));
+            assert_eq!(found, expected, "{level:?}: {columns} columns, {} centroids", centroids.len() / columns);
+        }
+    }
+
+    #[test]
+    fn every_level_searches_hostile_values_as_a_plain_loop_does() {
+        const WILD: [f64; 12] =
+            [0.0, -0.0, 1.0, -1.0, 1.0 + f64::EPSILON, 0.1, 5e-324, -1e-45, 1e-40, 3e38, f64::MAX, -1e200];
+        for (columns, count) in [(1, 1), (1, 40), (2, 3), (3, 4), (5, 5), (8, 7), (16, 8), (16, 9), (33, 12), (100, 6)]
+        {
+            let mut state = (columns * 100 + count) as u64;
+            let mut below = |limit: usize| {
+                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+                (state >> 33) as usize % limit
+            };
+            for round in 0..20 {
+                let wild = &WILD[..[3, 9, WILD.len()][round % 3]]; // ties; of any size; out of range
+                let mut numbers = |count| -> Vec<f64> { (0..count).map(|_| wild[below(wild.len())]).collect() };
+                let (mut values, mut centroids) = (numbers(37 * columns), numbers(count * columns));
+                centroids[..columns].copy_from_slice(&values[9 * columns..][..columns]);
+                centroids.copy_within(..columns, (count - 1) * columns); // the last is the first
+                for strange in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    values[below(37 * columns)] = strange;
+                }
+                check_every_level(&values, &centroids, columns);
+                check_every_level(&values.iter().map(|&value| value as f32).collect::<Vec<_>>(), &centroids, columns);
             }
         }
     }
