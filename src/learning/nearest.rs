@@ -67,6 +67,9 @@ pub(super) struct Finder<'c> {
     centroids: &'c Centroids,
     /// Eight rows as columns of eight lanes.
     lanes: Vec<Lanes>,
+    /// The eight rows before they are turned.
+    #[cfg(target_arch = "x86_64")]
+    rows: Vec<f64>,
     /// The index of the nearest centroid of each row of the last block; [`NONE`] for rows that are not finite.
     pub(super) nearest: Vec<u32>,
     /// The squared distance to it; zero for rows that are not finite.
@@ -81,7 +84,14 @@ impl<'c> Finder<'c> {
     pub(super) fn new(centroids: &'c Centroids, rows: usize) -> Result<Self> {
         let lanes = filled(centroids.columns, [0.0; LANES])?;
         let rows = rows.next_multiple_of(LANES);
-        Ok(Self { centroids, lanes, nearest: filled(rows, 0)?, distances: filled(rows, 0.0)? })
+        Ok(Self {
+            centroids,
+            lanes,
+            #[cfg(target_arch = "x86_64")]
+            rows: filled(centroids.columns.saturating_mul(LANES), 0.0)?,
+            nearest: filled(rows, 0)?,
+            distances: filled(rows, 0.0)?,
+        })
     }
 
     /// Finds the nearest centroids of whole rows.
@@ -101,12 +111,12 @@ impl<'c> Finder<'c> {
         let (level, columns) = (Level::chosen(), self.centroids.columns);
         let places = self.nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(self.distances.as_chunks_mut::<LANES>().0);
         for (values, (nearest, distances)) in values.chunks(LANES * columns).zip(places) {
-            level.run_long(Turn { values, columns, lanes: &mut self.lanes });
             #[cfg(target_arch = "x86_64")]
-            if let Some(found) = avx2::find(level, &self.lanes, self.centroids) {
+            if let Some(found) = avx2::find(level, values, self.centroids, &mut self.rows, &mut self.lanes) {
                 (*nearest, *distances) = found;
                 continue;
             }
+            level.run_long(Turn { values, columns, lanes: &mut self.lanes });
             level.run_long(Compare { centroids: self.centroids, lanes: &self.lanes, nearest, distances });
         }
     }
