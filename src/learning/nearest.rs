@@ -342,8 +342,8 @@ mod tests {
         }
     }
 
-    /// Compares what every level finds with a plain loop. Which centroid is the nearest to rows that are so far off that
-    /// squares leave the range, a plain loop cannot say; the baseline says it.
+    /// Compares what every level finds with a plain loop. Which centroid is the nearest to rows that are so far off
+    /// that squares leave the range, a plain loop cannot say; the baseline says it.
     fn check_every_level<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) {
         let mut expected = plain(values, centroids, columns);
         let baseline = with_level(Level::available()[0], || found(values, centroids, columns));
