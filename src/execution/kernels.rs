@@ -227,11 +227,7 @@ impl<D: Launch> Kernels for D {
         columns: &[usize],
         output: ViewMut<'_, T, D>,
     ) -> Result<(), HandleError> {
-        check_table::<T, D>(&input, shape)?;
-        if let Some(&column) = columns.iter().find(|&&column| column >= shape.columns) {
-            return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
-        }
-        check_count::<T, D>(&output, Shape { columns: columns.len(), ..shape }.element_count()?)?;
+        check_columns::<T, D>(&input, shape, columns, &output)?;
         // A line of the output is a row, or a column.
         let grain = match layout {
             DataLayout::RowMajor => columns.len(),
@@ -262,9 +258,7 @@ impl<D: Launch> Kernels for D {
         rows: Range<usize>,
         output: ViewMut<'_, T, D>,
     ) -> Result<(), HandleError> {
-        check_table::<T, D>(&input, shape)?;
-        Region { rows: rows.clone(), columns: 0..shape.columns }.check(shape)?;
-        check_count::<T, D>(&output, rows.len() * shape.columns)?;
+        check_rows::<T, D>(&input, shape, &rows, &output)?;
         let grain = match layout {
             DataLayout::RowMajor => shape.columns,
             DataLayout::ColumnMajor => rows.len(),
@@ -286,14 +280,46 @@ impl<D: Launch> Kernels for D {
 }
 
 /// Returns the number of values of a table, and checks that a view has that number.
-fn check_table<T: Element, D: DeviceAdapter>(view: &View<'_, T, D>, shape: Shape) -> Result<usize, HandleError> {
+pub(super) fn check_table<T: Element, D: DeviceAdapter>(
+    view: &View<'_, T, D>,
+    shape: Shape,
+) -> Result<usize, HandleError> {
     let (have, want) = (<D::Memory as ExecutionMemory>::count(view), shape.element_count()?);
     if have == want { Ok(want) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
-fn check_count<T: Element, D: DeviceAdapter>(view: &ViewMut<'_, T, D>, want: usize) -> Result<(), HandleError> {
+pub(super) fn check_count<T: Element, D: DeviceAdapter>(
+    view: &ViewMut<'_, T, D>,
+    want: usize,
+) -> Result<(), HandleError> {
     let have = <D::Memory as ExecutionMemory>::count_mut(view);
     if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
+}
+
+/// Checks the arguments of [`Kernels::gather_columns`].
+pub(super) fn check_columns<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    columns: &[usize],
+    output: &ViewMut<'_, T, D>,
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    if let Some(&column) = columns.iter().find(|&&column| column >= shape.columns) {
+        return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
+    }
+    check_count::<T, D>(output, Shape { columns: columns.len(), ..shape }.element_count()?)
+}
+
+/// Checks the arguments of [`Kernels::gather_rows`].
+pub(super) fn check_rows<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    rows: &Range<usize>,
+    output: &ViewMut<'_, T, D>,
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    Region { rows: rows.clone(), columns: 0..shape.columns }.check(shape)?;
+    check_count::<T, D>(output, rows.len() * shape.columns)
 }
 
 /// The first refusal among several chunks, by the position in the output.

@@ -1,0 +1,85 @@
+//! Compiled kernels: of each unit of source text once in a process, for each device.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, sys};
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+
+use super::driver;
+use super::kernels::source::Unit;
+use crate::execution::DeviceError;
+use crate::execution::control::lock;
+
+/// The instructions that kernels are compiled for: those of every device of the last eight years. The driver translates
+/// them for the device that is there.
+const ARCHITECTURE: &str = "compute_75";
+
+/// The kernels of one device.
+pub(super) struct Modules {
+    context: Arc<CudaContext>,
+    loaded: Mutex<HashMap<Unit, Arc<CudaModule>>>,
+    multiprocessors: u32,
+}
+
+impl Modules {
+    /// Returns the kernels of a device, which all adapters of the device share.
+    pub(super) fn of(context: &Arc<CudaContext>) -> Result<Arc<Self>, DeviceError> {
+        static ALL: Mutex<Vec<(usize, Weak<Modules>)>> = Mutex::new(Vec::new());
+        let mut all = lock(&ALL);
+        all.retain(|(_, modules)| modules.strong_count() > 0);
+        let found = all.iter().find(|&&(ordinal, _)| ordinal == context.ordinal());
+        if let Some(modules) = found.and_then(|(_, modules)| modules.upgrade()) {
+            return Ok(modules);
+        }
+        let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        let failed = |error: cudarc::driver::DriverError| DeviceError::Failed {
+            code: error.0 as u32,
+            what: "asking a device for its multiprocessors",
+        };
+        let multiprocessors = u32::try_from(count.map_err(failed)?).unwrap_or(1).max(1);
+        let modules = Arc::new(Self { context: context.clone(), loaded: Mutex::default(), multiprocessors });
+        all.push((context.ordinal(), Arc::downgrade(&modules)));
+        Ok(modules)
+    }
+
+    /// Returns the number of multiprocessors of the device.
+    pub(super) fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// Returns a kernel of a unit, which is compiled if nobody has asked for it before: that takes about 0.1 s.
+    pub(super) fn function(&self, unit: Unit, name: &str) -> Result<CudaFunction, DeviceError> {
+        let failed =
+            |error: cudarc::driver::DriverError| DeviceError::Failed { code: error.0 as u32, what: "loading a kernel" };
+        let mut loaded = lock(&self.loaded);
+        let module = match loaded.get(&unit) {
+            Some(module) => module.clone(),
+            None => {
+                let ptx = compile(&unit)?;
+                let module = self.context.load_module(ptx).map_err(failed)?;
+                loaded.insert(unit, module.clone());
+                module
+            }
+        };
+        drop(loaded);
+        module.load_function(name).map_err(failed)
+    }
+}
+
+/// Compiles a unit, or finds it among those that come with the library.
+fn compile(unit: &Unit) -> Result<Ptx, DeviceError> {
+    if !driver::has_compiler() {
+        return unit
+            .ptx()
+            .map(Ptx::from_src)
+            .ok_or(DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" });
+    }
+    compile_text(&unit.source()).map_err(|_| DeviceError::Failed { code: 0, what: "compiling a kernel" })
+}
+
+/// Compiles CUDA C.
+pub(super) fn compile_text(text: &str) -> Result<Ptx, CompileError> {
+    let options = CompileOptions { arch: Some(ARCHITECTURE), fmad: Some(false), ..CompileOptions::default() };
+    compile_ptx_with_opts(text, options)
+}

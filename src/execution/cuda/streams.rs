@@ -1,0 +1,165 @@
+//! The streams of a device, and the order of the work on a block of its memory.
+//!
+//! Work in one stream is done in its order; streams do not wait for each other. So every use of a block leaves an event
+//! behind it, and whoever uses the block in another stream waits for those that matter: a read for the last write, a
+//! write for the last write and for the reads of each stream since. Nothing waits for work on other blocks.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
+
+use super::driver;
+use crate::execution::DeviceError;
+use crate::execution::control::lock;
+
+/// What a stream is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Copies to the device.
+    Up,
+    /// Kernels, and copies on the device.
+    Compute,
+    /// Copies from the device.
+    Down,
+    /// Allocations. Nothing waits in it, so that memory is there at once.
+    Allocate,
+    /// Frees, each after the last use of its block.
+    Free,
+}
+
+const LANES: [Lane; 5] = [Lane::Up, Lane::Compute, Lane::Down, Lane::Allocate, Lane::Free];
+
+/// The streams of a device.
+pub(super) struct Streams {
+    context: Arc<CudaContext>,
+    streams: [Arc<CudaStream>; LANES.len()],
+    /// Events that nobody waits for any more.
+    idle: Arc<Mutex<Vec<CudaEvent>>>,
+    is_lost: AtomicBool,
+}
+
+/// The end of some work in a stream.
+pub(super) struct Mark {
+    lane: Lane,
+    /// Taken when the mark is dropped only.
+    event: Option<CudaEvent>,
+    idle: Arc<Mutex<Vec<CudaEvent>>>,
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        lock(&self.idle).extend(self.event.take());
+    }
+}
+
+/// The last uses of a block of memory.
+#[derive(Clone, Default)]
+pub(super) struct Uses {
+    write: Option<Arc<Mark>>,
+    /// The last read since, of each lane.
+    reads: [Option<Arc<Mark>>; LANES.len()],
+}
+
+impl Uses {
+    pub(super) fn read(&mut self, mark: &Arc<Mark>) {
+        self.reads[mark.lane as usize] = Some(mark.clone());
+    }
+
+    pub(super) fn written(&mut self, mark: &Arc<Mark>) {
+        *self = Self { write: Some(mark.clone()), reads: Default::default() };
+    }
+}
+
+impl Streams {
+    pub(super) fn new(context: Arc<CudaContext>) -> Result<Self, DeviceError> {
+        let failed = |error: DriverError| DeviceError::Failed { code: error.0 as u32, what: "creating streams" };
+        let mut streams = Vec::with_capacity(LANES.len());
+        for _ in LANES {
+            streams.push(context.new_stream().map_err(failed)?);
+        }
+        let streams = streams.try_into().map_err(|_| DeviceError::Failed { code: 0, what: "creating streams" })?;
+        Ok(Self { context, streams, idle: Arc::default(), is_lost: AtomicBool::new(false) })
+    }
+
+    pub(super) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    pub(super) fn stream(&self, lane: Lane) -> &Arc<CudaStream> {
+        &self.streams[lane as usize]
+    }
+
+    /// Returns whether an error has left the device unusable.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Relaxed)
+    }
+
+    /// Makes the device's context that of the calling thread.
+    pub(super) fn enter(&self) -> Result<(), DeviceError> {
+        if self.is_lost() {
+            return Err(DeviceError::Lost);
+        }
+        self.check("entering a device", self.context.bind_to_thread())
+    }
+
+    /// Names what failed, if it did.
+    pub(super) fn check<V>(&self, what: &'static str, result: Result<V, DriverError>) -> Result<V, DeviceError> {
+        result.map_err(|error| {
+            let code = error.0 as u32;
+            if driver::is_fatal(error) {
+                // Whatever the device was doing has failed, not this call.
+                self.is_lost.store(true, Relaxed);
+                return DeviceError::Earlier { code, what: "work on the device" };
+            }
+            DeviceError::Failed { code, what }
+        })
+    }
+
+    /// Makes a lane wait for what a read of a block depends on.
+    pub(super) fn before_read(&self, lane: Lane, uses: &Uses) -> Result<(), DeviceError> {
+        uses.write.iter().try_for_each(|mark| self.wait(lane, mark))
+    }
+
+    /// Makes a lane wait for what a write of a block depends on.
+    pub(super) fn before_write(&self, lane: Lane, uses: &Uses) -> Result<(), DeviceError> {
+        uses.write.iter().chain(uses.reads.iter().flatten()).try_for_each(|mark| self.wait(lane, mark))
+    }
+
+    /// Makes a lane wait for the end of some work.
+    pub(super) fn wait(&self, lane: Lane, mark: &Mark) -> Result<(), DeviceError> {
+        match &mark.event {
+            Some(event) if mark.lane != lane => self.check("waiting in a stream", self.stream(lane).wait(event)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Marks the end of all work in a lane. If that fails, the work has ended when this returns.
+    pub(super) fn mark(&self, lane: Lane) -> Result<Arc<Mark>, DeviceError> {
+        let idle = lock(&self.idle).pop();
+        let marked = idle.map_or_else(|| self.context.new_event(None), Ok).and_then(|event| {
+            event.record(self.stream(lane))?;
+            Ok(Arc::new(Mark { lane, event: Some(event), idle: self.idle.clone() }))
+        });
+        if marked.is_err() {
+            let _ = self.stream(lane).synchronize(); // an error is that of the mark
+        }
+        self.check("recording an event", marked)
+    }
+
+    /// Waits, on the calling thread, for the end of some work.
+    pub(super) fn finish(&self, mark: &Mark) -> Result<(), DeviceError> {
+        mark.event.iter().try_for_each(|event| self.check("waiting for the device", event.synchronize()))
+    }
+
+    /// Returns whether some work has ended, or failed.
+    pub(super) fn has_ended(&self, mark: &Mark) -> bool {
+        mark.event.as_ref().is_none_or(|event| self.enter().is_err() || event.try_is_complete().unwrap_or(true))
+    }
+
+    /// Waits, on the calling thread, for all work.
+    pub(super) fn synchronize(&self) -> Result<(), DeviceError> {
+        self.enter()?;
+        LANES.iter().try_for_each(|&lane| self.check("waiting for the device", self.stream(lane).synchronize()))
+    }
+}
