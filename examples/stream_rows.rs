@@ -11,7 +11,7 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::execution::{
-    ArrayHandle, Clock, Convert, Detached, Launch, Rayon, StageTimes, StreamOptions, StreamStats,
+    ArrayHandle, Clock, Convert, Detached, Launch, Rayon, StageTimes, StreamOptions, StreamRows, StreamStats,
 };
 use numeric_table::prelude::*;
 

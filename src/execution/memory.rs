@@ -53,6 +53,10 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Returns a part of a view; the range is clamped to the view.
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T>;
 
+    /// Returns the same bytes as values of another type: as many as there are whole ones. `None` if they are not aligned
+    /// for it.
+    fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>>;
+
     /// Makes the values readable in execution memory.
     ///
     /// # Errors
@@ -206,6 +210,11 @@ impl ExecutionMemory for SharedMemory {
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T> {
         let end = range.end.min(view.len());
         &view[range.start.min(end)..end]
+    }
+
+    fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>> {
+        let bytes: &[u8] = bytemuck::cast_slice(view);
+        bytemuck::try_cast_slice(&bytes[..bytes.len() / size_of::<U>() * size_of::<U>()]).ok()
     }
 
     fn load_for_input<'a, T: Element, C: Container<T>>(

@@ -51,5 +51,5 @@ pub use memory::{ExecutionMemory, SharedMemory};
 pub use separate::SeparateMemory;
 pub use space::{DeviceView, DeviceViewMut, SeparateSpace};
 pub use stats::{Traffic, TransferStats};
-pub use stream::{Convert, RowStream, StreamBlock, StreamOptions, StreamStats};
+pub use stream::{Convert, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
 pub use transport::{Engine, Event, Queue, StageTimes, Transport};

@@ -218,6 +218,10 @@ impl DeviceAdapter for Cuda {
     fn queue(&self) -> &dyn Queue {
         self.space.transport()
     }
+
+    fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
+        self.pinned(count)
+    }
 }
 
 impl fmt::Debug for Cuda {
