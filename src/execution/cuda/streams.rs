@@ -4,7 +4,7 @@
 //! behind it, and whoever uses the block in another stream waits for those that matter: a read for the last write, a
 //! write for the last write and for the reads of each stream since. Nothing waits for work on other blocks.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
@@ -36,12 +36,16 @@ pub(super) struct Streams {
     streams: [Arc<CudaStream>; LANES.len()],
     /// Events that nobody waits for any more.
     idle: Arc<Mutex<Vec<CudaEvent>>>,
+    next_mark: AtomicU64,
     is_lost: AtomicBool,
 }
 
 /// The end of some work in a stream.
 pub(super) struct Mark {
     lane: Lane,
+    /// Of two marks of a lane, the one with the greater number is also the end of all work of the other one: see
+    /// [`Streams::mark`].
+    number: u64,
     /// Taken when the mark is dropped only.
     event: Option<CudaEvent>,
     idle: Arc<Mutex<Vec<CudaEvent>>>,
@@ -63,7 +67,11 @@ pub(super) struct Uses {
 
 impl Uses {
     pub(super) fn read(&mut self, mark: &Arc<Mark>) {
-        self.reads[mark.lane as usize] = Some(mark.clone());
+        let last = &mut self.reads[mark.lane as usize];
+        // Two threads that read the same block may come here in another order than their work was submitted in.
+        if last.as_ref().is_none_or(|last| last.number < mark.number) {
+            *last = Some(mark.clone());
+        }
     }
 
     pub(super) fn written(&mut self, mark: &Arc<Mark>) {
@@ -79,7 +87,8 @@ impl Streams {
             streams.push(context.new_stream().map_err(failed)?);
         }
         let streams = streams.try_into().map_err(|_| DeviceError::Failed { code: 0, what: "creating streams" })?;
-        Ok(Self { context, streams, idle: Arc::default(), is_lost: AtomicBool::new(false) })
+        let (idle, next_mark, is_lost) = (Arc::default(), AtomicU64::new(0), AtomicBool::new(false));
+        Ok(Self { context, streams, idle, next_mark, is_lost })
     }
 
     pub(super) fn context(&self) -> &Arc<CudaContext> {
@@ -137,9 +146,12 @@ impl Streams {
     /// Marks the end of all work in a lane. If that fails, the work has ended when this returns.
     pub(super) fn mark(&self, lane: Lane) -> Result<Arc<Mark>, DeviceError> {
         let idle = lock(&self.idle).pop();
+        // Before the event is recorded, and after the work was submitted: so the event of a greater number is recorded
+        // after the work of each smaller number.
+        let number = self.next_mark.fetch_add(1, SeqCst);
         let marked = idle.map_or_else(|| self.context.new_event(None), Ok).and_then(|event| {
             event.record(self.stream(lane))?;
-            Ok(Arc::new(Mark { lane, event: Some(event), idle: self.idle.clone() }))
+            Ok(Arc::new(Mark { lane, number, event: Some(event), idle: self.idle.clone() }))
         });
         if marked.is_err() {
             let _ = self.stream(lane).synchronize(); // an error is that of the mark
