@@ -109,7 +109,13 @@ impl Streams {
         if self.is_lost() {
             return Err(DeviceError::Lost);
         }
-        self.check("entering a device", self.context.bind_to_thread())
+        // The first error may be that of something that was dropped earlier, on any thread: `cudarc` keeps it for the next
+        // call. If it is fatal, it comes again.
+        let entered = self.context.bind_to_thread().or_else(|error| match driver::is_fatal(error) {
+            true => Err(error),
+            false => self.context.bind_to_thread(),
+        });
+        self.check("entering a device", entered)
     }
 
     /// Names what failed, if it did.
@@ -154,19 +160,42 @@ impl Streams {
             Ok(Arc::new(Mark { lane, number, event: Some(event), idle: self.idle.clone() }))
         });
         if marked.is_err() {
-            let _ = self.stream(lane).synchronize(); // an error is that of the mark
+            self.end(lane); // an error is that of the mark
         }
         self.check("recording an event", marked)
     }
 
-    /// Waits, on the calling thread, for the end of some work.
+    /// Waits, on the calling thread, for the end of some work. It has ended when this returns, with an error too.
     pub(super) fn finish(&self, mark: &Mark) -> Result<(), DeviceError> {
-        mark.event.iter().try_for_each(|event| self.check("waiting for the device", event.synchronize()))
+        let Some(event) = &mark.event else { return Ok(()) };
+        let ended = event.synchronize();
+        if ended.is_err() {
+            self.end(mark.lane);
+        }
+        self.check("waiting for the device", ended)
     }
 
-    /// Returns whether some work has ended, or failed.
+    /// Waits for all work of a lane, although the driver has refused something: the program's memory must not be given
+    /// back while a copy goes on. After a fatal error, the device does nothing any more.
+    pub(super) fn end(&self, lane: Lane) {
+        const ATTEMPTS: usize = 100;
+        for _ in 0..ATTEMPTS {
+            match self.stream(lane).synchronize() {
+                Err(error) if !driver::is_fatal(error) => std::thread::yield_now(),
+                result => {
+                    let _ = self.check("waiting for the device", result); // an error is that of the work
+                    return;
+                }
+            }
+        }
+        self.is_lost.store(true, Relaxed); // a driver that does not wait is not asked for anything more
+    }
+
+    /// Returns whether some work has ended. All work has when the device is lost.
     pub(super) fn has_ended(&self, mark: &Mark) -> bool {
-        mark.event.as_ref().is_none_or(|event| self.enter().is_err() || event.try_is_complete().unwrap_or(true))
+        let Some(event) = &mark.event else { return true };
+        let ended = self.enter().and_then(|()| self.check("looking at the device", event.try_is_complete()));
+        ended.unwrap_or_else(|_| self.is_lost())
     }
 
     /// Waits, on the calling thread, for all work.
