@@ -5,11 +5,11 @@
 //! registering them, which is done here. The flag is that of ordinary, cached memory.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::driver::{CudaContext, sys};
 
-use super::streams::Streams;
+use super::streams::{Lane, Streams};
 use crate::array::{Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::parallel;
@@ -18,11 +18,19 @@ use crate::execution::{Container, DeviceError, HandleError};
 /// The ranges of addresses that are registered: their beginning, and their number of bytes.
 static RANGES: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
 
-/// Returns whether all bytes of a slice are registered.
-pub(super) fn is_pinned(bytes: &[u8]) -> bool {
+/// Says that all bytes of a slice are registered, and that they stay so until this is dropped.
+pub(super) struct Pin {
+    _ranges: RwLockReadGuard<'static, BTreeMap<usize, usize>>,
+}
+
+/// Returns whether all bytes of a slice are registered, and keeps them so until a copy has been submitted. Memory is
+/// unregistered after the copies that have been submitted.
+pub(super) fn pin(bytes: &[u8]) -> Option<Pin> {
     let (start, ranges) = (bytes.as_ptr() as usize, RANGES.read().unwrap_or_else(PoisonError::into_inner));
     let range = ranges.range(..=start).next_back();
-    range.is_some_and(|(&first, &length)| start - first <= length && bytes.len() <= length - (start - first))
+    let is_inside =
+        range.is_some_and(|(&first, &length)| start - first <= length && bytes.len() <= length - (start - first));
+    is_inside.then_some(Pin { _ranges: ranges })
 }
 
 /// Bytes that are registered until this is dropped.
@@ -30,6 +38,8 @@ pub(super) fn is_pinned(bytes: &[u8]) -> bool {
 pub(super) struct Registration {
     address: usize,
     context: Arc<CudaContext>,
+    /// Whether others may copy the memory while this is dropped. They may not if this is dropped with its memory.
+    is_shared: bool,
 }
 
 impl Registration {
@@ -37,7 +47,7 @@ impl Registration {
     ///
     /// The registration may be dropped after the memory, or never: then the driver keeps its own share of the pages, and
     /// copies from such an address are those of old values.
-    pub(super) fn new(streams: &Streams, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn new(streams: &Streams, bytes: &[u8], is_shared: bool) -> Option<Self> {
         if bytes.is_empty() || streams.enter().is_err() {
             return None;
         }
@@ -48,18 +58,22 @@ impl Registration {
             return None;
         }
         RANGES.write().unwrap_or_else(PoisonError::into_inner).insert(address, bytes.len());
-        Some(Self { address, context: streams.context().clone() })
+        Some(Self { address, context: streams.context().clone(), is_shared })
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
+        // Waits for whoever is submitting a copy of registered memory.
         RANGES.write().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
-        if self.context.bind_to_thread().is_ok() {
-            // SAFETY: this range was registered, and is unregistered once. No copy of it is going on: those that have
-            // begun from a borrowed slice have ended before the borrow does, and others hold a share of the memory.
-            let _ = unsafe { sys::cuMemHostUnregister(self.address as *mut _) };
+        if self.is_shared {
+            Streams::end_all(Lane::Up); // of any device: another handle, or a stream of rows, may be copying the same values
         }
+        // An error may be that of something that was dropped earlier; and any context will do.
+        let _ = self.context.bind_to_thread().or_else(|_| self.context.bind_to_thread());
+        // SAFETY: this range was registered, and is unregistered once. No copy of it is going on: those of shared memory
+        // have ended, and others have a borrow or a share of the memory, which this is dropped with.
+        let _ = unsafe { sys::cuMemHostUnregister(self.address as *mut _) };
     }
 }
 
@@ -74,7 +88,7 @@ impl<T: Element> Pinned<T> {
     pub(super) fn zeros(streams: &Streams, count: usize) -> Result<Self, HandleError> {
         let mut values = UniqueArray::from_array(Array::<T>::zeros(count)?)?;
         parallel::for_each_chunk_mut(&mut values[..], &|_, chunk| chunk.fill(T::default())); // touches the pages
-        let registration = Registration::new(streams, bytemuck::cast_slice(&values[..]));
+        let registration = Registration::new(streams, bytemuck::cast_slice(&values[..]), false);
         Ok(Self { _registration: registration, values })
     }
 }
@@ -115,8 +129,8 @@ pub struct Registered<'a, T> {
 impl<'a, T: Element> Registered<'a, T> {
     pub(super) fn new(streams: &Streams, values: &'a [T]) -> Result<Self, HandleError> {
         let bytes = bytemuck::cast_slice(values);
-        let registration = Registration::new(streams, bytes);
-        if registration.is_none() && !bytes.is_empty() && !is_pinned(bytes) {
+        let registration = Registration::new(streams, bytes, true);
+        if registration.is_none() && !bytes.is_empty() && pin(bytes).is_none() {
             streams.enter()?;
             return Err(DeviceError::Failed { code: 0, what: "registering memory" }.into());
         }

@@ -5,7 +5,7 @@
 //! write for the last write and for the reads of each stream since. Nothing waits for work on other blocks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 
@@ -39,6 +39,9 @@ pub(super) struct Streams {
     next_mark: AtomicU64,
     is_lost: AtomicBool,
 }
+
+/// The streams of all adapters.
+static ALL: Mutex<Vec<Weak<Streams>>> = Mutex::new(Vec::new());
 
 /// The end of some work in a stream.
 pub(super) struct Mark {
@@ -89,6 +92,19 @@ impl Streams {
         let streams = streams.try_into().map_err(|_| DeviceError::Failed { code: 0, what: "creating streams" })?;
         let (idle, next_mark, is_lost) = (Arc::default(), AtomicU64::new(0), AtomicBool::new(false));
         Ok(Self { context, streams, idle, next_mark, is_lost })
+    }
+
+    /// Makes the streams known to [`end_all`](Self::end_all).
+    pub(super) fn announce(self: &Arc<Self>) {
+        let mut all = lock(&ALL);
+        all.retain(|streams| streams.strong_count() > 0);
+        all.push(Arc::downgrade(self));
+    }
+
+    /// Waits for all work of a lane, of every adapter.
+    pub(super) fn end_all(lane: Lane) {
+        let all: Vec<_> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
+        all.iter().for_each(|streams| streams.end(lane));
     }
 
     pub(super) fn context(&self) -> &Arc<CudaContext> {

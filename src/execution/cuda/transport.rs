@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::memory::{CudaBuffer, OUTSIDE};
-use super::pinned::is_pinned;
+use super::pinned::pin;
 use super::staging::Ring;
 use super::streams::{Lane, Mark, Streams};
 use crate::array::Array;
@@ -28,6 +28,7 @@ pub struct CudaTransport {
 
 impl CudaTransport {
     pub(super) fn new(streams: Arc<Streams>) -> Self {
+        streams.announce();
         let (up, down) = (Ring::new(&streams), Ring::new(&streams));
         Self { held: Mutex::default(), up, down, events: Mutex::default(), streams }
     }
@@ -69,21 +70,19 @@ impl Transport for CudaTransport {
     }
 
     fn upload(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), DeviceError> {
-        if !is_pinned(source) {
-            return self.up.send(source, target, at).map_err(plain);
-        }
+        let Some(pin) = pin(source) else { return self.up.send(source, target, at).map_err(plain) };
         // SAFETY: the source is borrowed until the call returns, and the copy has ended then.
         let mark = unsafe { target.start_upload(at, source) }?;
+        drop(pin);
         self.streams.finish(&mark)
     }
 
     fn upload_later(&self, source: Array<u8>, target: &mut CudaBuffer) -> Result<(), DeviceError> {
         self.let_go();
-        if !is_pinned(&source) {
-            return self.up.send(&source, target, 0).map_err(plain);
-        }
+        let Some(pin) = pin(&source) else { return self.up.send(&source, target, 0).map_err(plain) };
         // SAFETY: a share of the source is held until the copy has ended; a write to it by another owner copies first.
         let mark = unsafe { target.start_upload(0, &source) }?;
+        drop(pin);
         lock(&self.held).push((mark, source));
         Ok(())
     }
@@ -92,11 +91,10 @@ impl Transport for CudaTransport {
         if range.len() != target.len() {
             return Err(OUTSIDE);
         }
-        if !is_pinned(target) {
-            return self.down.receive(source, range.start, target).map_err(plain);
-        }
+        let Some(pin) = pin(target) else { return self.down.receive(source, range.start, target).map_err(plain) };
         // SAFETY: the target is borrowed until the call returns, and the copy has ended then.
         let mark = unsafe { source.start_download(range.start, target) }?;
+        drop(pin);
         self.streams.finish(&mark)
     }
 
