@@ -63,6 +63,7 @@ impl Modules {
             }
         };
         drop(loaded);
+        self.context.bind_to_thread().map_err(failed)?; // `cudarc` does not, and this thread may be a new one
         module.load_function(name).map_err(failed)
     }
 }
