@@ -80,6 +80,7 @@ pub(super) fn is_fatal(error: DriverError) -> bool {
             | E::CUDA_ERROR_DEVICE_UNAVAILABLE
             | E::CUDA_ERROR_ECC_UNCORRECTABLE
             | E::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | E::CUDA_ERROR_CONTAINED
             | E::CUDA_ERROR_ILLEGAL_ADDRESS
             | E::CUDA_ERROR_LAUNCH_TIMEOUT
             | E::CUDA_ERROR_CONTEXT_IS_DESTROYED
@@ -90,6 +91,7 @@ pub(super) fn is_fatal(error: DriverError) -> bool {
             | E::CUDA_ERROR_INVALID_ADDRESS_SPACE
             | E::CUDA_ERROR_INVALID_PC
             | E::CUDA_ERROR_LAUNCH_FAILED
+            | E::CUDA_ERROR_TENSOR_MEMORY_LEAK
             | E::CUDA_ERROR_SYSTEM_NOT_READY
             | E::CUDA_ERROR_EXTERNAL_DEVICE
             | E::CUDA_ERROR_UNKNOWN

@@ -46,10 +46,10 @@ impl CudaBuffer {
                 // Blocks that were freed may still wait for their last use.
                 streams.synchronize()?;
                 let refusal = || DeviceError::OutOfMemory { bytes, free: free_bytes() };
-                attempt().map_err(|error| match is_out_of_memory(error) {
-                    true => refusal(),
-                    false => DeviceError::Failed { code: error.0 as u32, what: "an allocation" },
-                })?
+                match attempt() {
+                    Err(error) if is_out_of_memory(error) => return Err(refusal()),
+                    result => streams.check("an allocation", result)?,
+                }
             }
             result => streams.check("an allocation", result)?,
         };
@@ -155,12 +155,16 @@ impl Drop for CudaBuffer {
             return;
         }
         let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
-        let has_ended = match self.streams.context().has_async_alloc() {
+        let is_ordered = match self.streams.context().has_async_alloc() {
             true => self.streams.before_write(Lane::Free, &uses),
             false => self.streams.synchronize(),
         };
-        if has_ended.is_err() {
-            return; // rather never than too early
+        if is_ordered.is_err() {
+            // An error means that the driver refused to order the work, or that the work failed: it has ended.
+            uses.marks().for_each(|mark| _ = self.streams.finish(mark));
+            if self.streams.is_lost() {
+                return;
+            }
         }
         let freed: Result<(), DriverError> = match self.streams.context().has_async_alloc() {
             // SAFETY: the block is this one's, and freed once; in that stream, all uses of it have ended.

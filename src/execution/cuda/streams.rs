@@ -77,6 +77,11 @@ impl Uses {
         }
     }
 
+    /// Returns the ends of all uses that a write has to wait for.
+    pub(super) fn marks(&self) -> impl Iterator<Item = &Arc<Mark>> {
+        self.write.iter().chain(self.reads.iter().flatten())
+    }
+
     pub(super) fn written(&mut self, mark: &Arc<Mark>) {
         *self = Self { write: Some(mark.clone()), reads: Default::default() };
     }
@@ -154,7 +159,7 @@ impl Streams {
 
     /// Makes a lane wait for what a write of a block depends on.
     pub(super) fn before_write(&self, lane: Lane, uses: &Uses) -> Result<(), DeviceError> {
-        uses.write.iter().chain(uses.reads.iter().flatten()).try_for_each(|mark| self.wait(lane, mark))
+        uses.marks().try_for_each(|mark| self.wait(lane, mark))
     }
 
     /// Makes a lane wait for the end of some work.
