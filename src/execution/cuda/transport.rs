@@ -145,11 +145,12 @@ impl Queue for CudaTransport {
             let place = events.binary_search_by_key(&event.0, |&(number, _)| number);
             place.ok().map(|place| events[place].1.clone())
         };
-        let Some(mark) = found else { return }; // it has ended
-        let _ = match lane_of(engine) {
-            Some((lane, _)) => self.streams.enter().and_then(|()| self.streams.wait(lane, &mark)),
-            None => self.streams.enter().and_then(|()| self.streams.finish(&mark)),
-        };
+        if let Some(mark) = found {
+            let _ = match lane_of(engine) {
+                Some((lane, _)) => self.streams.enter().and_then(|()| self.streams.wait(lane, &mark)),
+                None => self.streams.finish(&mark),
+            };
+        } // else it has ended
         if engine == Engine::Control {
             self.let_go();
         }
