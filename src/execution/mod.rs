@@ -41,7 +41,9 @@ pub use adapter::{DeviceAdapter, DeviceId, View, ViewMut};
 pub use container::Container;
 pub use control::ControlSlot;
 #[cfg(feature = "cuda")]
-pub use cuda::{Cuda, CudaBuffer, CudaTransport, Registered};
+pub use cuda::{
+    Cuda, CudaBuffer, CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram, CudaTransport, Registered,
+};
 pub use detached::{Clock, Detached, DetachedBuffer, DetachedTransport};
 pub use device_array::DeviceArray;
 pub use device_table::DeviceTable;

@@ -215,7 +215,10 @@ impl Device {
         {
             return Ok((block, at));
         }
-        violation(&format!("an access to {count} bytes at {address:#x} of device {}, which are in no block", self.index));
+        violation(&format!(
+            "an access to {count} bytes at {address:#x} of device {}, which are in no block",
+            self.index
+        ));
         Err(ILLEGAL_ADDRESS)
     }
 

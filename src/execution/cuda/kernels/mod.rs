@@ -30,7 +30,7 @@ const NONE: u64 = u64::MAX;
 
 impl Cuda {
     /// Returns how a kernel runs whose threads take one item after another.
-    fn over(&self, items: usize) -> Geometry {
+    pub(super) fn over(&self, items: usize) -> Geometry {
         let most = self.modules.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let blocks = u32::try_from(items.div_ceil(THREADS as usize)).unwrap_or(most).clamp(1, most);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
