@@ -8,7 +8,8 @@ use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, convert_slice};
-use crate::table::{DataLayout, Region, Shape, TableView};
+use crate::statistics::BasicStatistics;
+use crate::table::{BorrowedTable, DataLayout, Region, Shape, TableView};
 use crate::window::AnySliceMut;
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.
@@ -136,6 +137,35 @@ pub trait Kernels: DeviceAdapter {
         rows: Range<usize>,
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
+
+    /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says what
+    /// they are good for. Of each column, 20 words are written: the number of finite values, of NaN, of infinities, and
+    /// of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite values, their sum, and the sum
+    /// of their squared deviations from their mean, each sum in two parts. Ten further words are those of the values times
+    /// 2^-600; of them, the sums are used if the first ones overflow.
+    ///
+    /// # Errors
+    /// Those of the trait.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{ArrayHandle, Detached, Kernels}};
+    /// let device = Detached::new();
+    /// let column = ArrayHandle::from_container(&device, vec![1.0_f32, f32::NAN, 5.0]);
+    /// let mut moments = ArrayHandle::<u64, _>::empty(&device);
+    /// let (shape, output) = (Shape { rows: 3, columns: 1 }, moments.prepare_for_output(20)?);
+    /// device.moments(column.prepare_for_input()?, shape, DataLayout::RowMajor, output)?;
+    /// let words = moments.read_portal()?;
+    /// assert_eq!((words[0], words[1], f64::from_bits(words[6])), (2, 1, 6.0));
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn moments<T: Element>(
+        &self,
+        input: View<'_, T, Self>,
+        shape: Shape,
+        layout: DataLayout,
+        moments: ViewMut<'_, u64, Self>,
+    ) -> Result<(), HandleError>;
 }
 
 impl<D: Launch> Kernels for D {
@@ -220,6 +250,24 @@ impl<D: Launch> Kernels for D {
                 }
             }),
         }
+    }
+
+    fn moments<T: Element>(
+        &self,
+        input: View<'_, T, D>,
+        shape: Shape,
+        layout: DataLayout,
+        moments: ViewMut<'_, u64, D>,
+    ) -> Result<(), HandleError> {
+        check_table::<T, D>(&input, shape)?;
+        check_count::<u64, D>(&moments, shape.columns * BasicStatistics::WORDS)?;
+        let each = |columns: Range<usize>, [values]: [&[T]; 1], words: &mut [u64]| {
+            let view = TableView::new(values, shape, layout)?.columns(columns.clone())?;
+            let found = BasicStatistics::of(&BorrowedTable::from(view))?;
+            words.iter_mut().zip(found.to_words()).for_each(|(word, found)| *word = found);
+            Ok::<_, Error>(())
+        };
+        self.launch([input], moments, shape.columns, each)
     }
 }
 

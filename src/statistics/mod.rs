@@ -220,6 +220,21 @@ impl BasicStatistics {
         Ok(())
     }
 
+    /// Number of words of a column, as devices write them.
+    pub(crate) const WORDS: usize = 2 * column::MOMENTS;
+
+    /// Returns the statistics of rows as words that devices write.
+    pub(crate) fn to_words(&self) -> impl Iterator<Item = u64> + '_ {
+        self.columns.iter().flat_map(ColumnStatistics::to_words)
+    }
+
+    /// Returns the statistics of `rows` rows from such words; `None` if they are not those of so many rows.
+    pub(crate) fn from_words(words: &[u64], rows: u64) -> Option<Self> {
+        let (columns, _) = words.as_chunks();
+        let columns = columns.iter().map(|words| ColumnStatistics::from_words(words, rows));
+        Some(Self { columns: columns.collect::<Option<_>>()?, rows, dictionary: None })
+    }
+
     /// Adds the statistics of other tables.
     ///
     /// # Errors
