@@ -39,7 +39,7 @@ pub struct DeviceStatistics<D: Kernels> {
     /// Of blocks that were merged.
     merged: Option<BasicStatistics>,
     /// Moments of the blocks after those, and their numbers of rows.
-    waiting: VecDeque<(ArrayHandle<u64, D>, u64)>,
+    waiting: VecDeque<([ArrayHandle<u64, D>; 2], u64)>,
 }
 
 /// Blocks that may wait for being merged. Kernels of older ones have long ended.
@@ -83,9 +83,10 @@ impl<D: Kernels> DeviceStatistics<D> {
         while self.waiting.len() >= MOST_WAITING {
             self.merge_oldest()?;
         }
-        let mut moments = ArrayHandle::empty(&self.device);
-        self.device.moments(rows, shape, layout, moments.prepare_for_output(words)?)?;
-        self.waiting.push_back((moments, shape.rows as u64));
+        let (mut plain, mut scaled) = (ArrayHandle::empty(&self.device), ArrayHandle::empty(&self.device));
+        let outputs = [plain.prepare_for_output(words)?, scaled.prepare_for_output(words)?];
+        self.device.moments(rows, shape, layout, outputs)?;
+        self.waiting.push_back(([plain, scaled], shape.rows as u64));
         Ok(())
     }
 
@@ -115,9 +116,9 @@ impl<D: Kernels> DeviceStatistics<D> {
     }
 
     fn merge_oldest(&mut self) -> Result<(), HandleError> {
-        let Some((moments, rows)) = self.waiting.front() else { return Ok(()) };
+        let Some(([plain, scaled], rows)) = self.waiting.front() else { return Ok(()) };
         let wrong = DeviceError::Failed { code: 0, what: "a kernel whose counts are not those of the rows" };
-        let found = BasicStatistics::from_words(moments.read_portal()?, *rows).ok_or(wrong)?;
+        let found = BasicStatistics::from_words(plain.read_portal()?, scaled.read_portal()?, *rows).ok_or(wrong)?;
         match &mut self.merged {
             Some(merged) => merged.merge(&found)?,
             None => self.merged = Some(found),

@@ -88,42 +88,34 @@ impl ColumnStatistics {
     }
 
     /// Returns the statistics as words that a device writes: counts, extremes and sums, the parts of a sum being two
-    /// `f64`. Ten of them, and ten more whose sums are those of values times 2^-600, for sums that overflow.
-    pub(super) fn to_words(&self) -> [u64; 2 * MOMENTS] {
-        let at = |values: i32| {
-            let ([a, b], [c, d]) = (self.sum.parts_at(values), self.centered.parts_at(2 * values));
-            let numbers = [self.minimum, self.maximum, a, b, c, d].map(f64::to_bits);
-            let counts = [self.finite, self.nan, self.positive_infinities, self.negative_infinities];
-            [
-                counts[0], counts[1], counts[2], counts[3], numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
-                numbers[5],
-            ]
-        };
-        let mut words = [0; 2 * MOMENTS];
-        words[..MOMENTS].copy_from_slice(&at(0));
-        words[MOMENTS..].copy_from_slice(&at(1));
+    /// `f64`. With a `scale` of 1, sums are those of the values times 2^-600: for those that overflow.
+    pub(super) fn to_words(&self, scale: i32) -> [u64; MOMENTS] {
+        let [[sum, sum_rest], [centered, centered_rest]] =
+            [self.sum.parts_at(scale), self.centered.parts_at(2 * scale)];
+        let numbers = [self.minimum, self.maximum, sum, sum_rest, centered, centered_rest].map(f64::to_bits);
+        let mut words = [0; MOMENTS];
+        words[..4].copy_from_slice(&[self.finite, self.nan, self.positive_infinities, self.negative_infinities]);
+        words[4..].copy_from_slice(&numbers);
         words
     }
 
-    /// Returns the statistics of `rows` values from such words; `None` if they are not those of so many values.
-    pub(super) fn from_words(words: &[u64; 2 * MOMENTS], rows: u64) -> Option<Self> {
-        let [finite, nan, positive_infinities, negative_infinities, ..] = *words;
-        let numbers = |first: usize| [f64::from_bits(words[first]), f64::from_bits(words[first + 1])];
-        let [minimum, maximum] = numbers(4);
-        let sum_at = |first: usize, scale: i32| {
-            let plain = numbers(first);
-            match plain.iter().all(|part| part.is_finite()) {
-                true => Double::of_parts(plain, 0),
-                false => Double::of_parts(numbers(first + MOMENTS), scale),
-            }
+    /// Returns the statistics of `rows` values from such words, of both scales; `None` if they are not those of so many
+    /// values.
+    pub(super) fn from_words(plain: &[u64; MOMENTS], scaled: &[u64; MOMENTS], rows: u64) -> Option<Self> {
+        let [finite, nan, positive_infinities, negative_infinities, ..] = *plain;
+        let numbers = |words: &[u64], first: usize| [words[first], words[first + 1]].map(f64::from_bits);
+        let sum_at = |first: usize, scale: i32| match numbers(plain, first) {
+            parts if parts.iter().all(|part| part.is_finite()) => Double::of_parts(parts, 0),
+            _ => Double::of_parts(numbers(scaled, first), scale),
         };
         let (sum, centered) = (sum_at(6, 1), sum_at(8, 2));
-        let found = Self { finite, nan, positive_infinities, negative_infinities, sum, centered, ..Self::EMPTY };
+        let mut found = Self { finite, nan, positive_infinities, negative_infinities, sum, centered, ..Self::EMPTY };
         let is_whole = found.value_count() == Some(rows) && found.is_finite() && !found.centered.is_negative();
-        let (minimum, maximum) =
-            if finite == 0 { (Self::EMPTY.minimum, Self::EMPTY.maximum) } else { (minimum, maximum) };
-        let is_ordered = finite == 0 || minimum <= maximum && minimum.is_finite() && maximum.is_finite();
-        (is_whole && is_ordered).then_some(Self { minimum, maximum, ..found })
+        if finite > 0 {
+            [found.minimum, found.maximum] = numbers(plain, 4);
+        }
+        let is_ordered = finite == 0 || found.minimum <= found.maximum && (found.maximum - found.minimum) >= 0.0;
+        (is_whole && is_ordered).then_some(found)
     }
 
     /// Merges the statistics of further values. Counts must not overflow. Source: Chan, Golub, LeVeque 1979.

@@ -3,4 +3,6 @@
 mod conformance;
 mod failures;
 mod hostile;
+#[cfg(feature = "cuda")]
+mod patterns;
 mod streams;
