@@ -1,9 +1,9 @@
 //! Memory of the program that is registered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::Arc;
 
 use crate::control::{refuses_pages, violation};
 use crate::{ALREADY_REGISTERED, Answer, ILLEGAL_ADDRESS, INVALID_VALUE, NOT_PERMITTED, NOT_REGISTERED, lock};

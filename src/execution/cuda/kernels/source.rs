@@ -20,17 +20,18 @@ impl Unit {
         };
         Some(match self {
             Self::Convert(..) => entry(self.entry("convert"), &["u64", "u64", "u64", "u32", "u64"]),
-            Self::Memory => [1, 2, 4, 8].map(|width| {
-                let value = ["u8", "u16", "u32", "u64"][width.ilog2() as usize];
-                [
-                    entry(Self::name_of_width("fill", width), &["u64", "u64", value]),
-                    entry(Self::name_of_width("transpose", width), &["u64"; 4]),
-                    entry(Self::name_of_width("gather_columns", width), &["u64"; 7]),
-                    entry(Self::name_of_width("gather_rows", width), &["u64"; 6]),
-                ]
-                .concat()
-            })
-            .concat(),
+            Self::Memory => [1, 2, 4, 8]
+                .map(|width| {
+                    let value = ["u8", "u16", "u32", "u64"][width.ilog2() as usize];
+                    [
+                        entry(Self::name_of_width("fill", width), &["u64", "u64", value]),
+                        entry(Self::name_of_width("transpose", width), &["u64"; 4]),
+                        entry(Self::name_of_width("gather_columns", width), &["u64"; 7]),
+                        entry(Self::name_of_width("gather_rows", width), &["u64"; 6]),
+                    ]
+                    .concat()
+                })
+                .concat(),
         })
     }
 
