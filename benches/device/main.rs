@@ -31,7 +31,12 @@ fn main() -> Result<(), HandleError> {
 }
 
 /// Prints the median of some runs, each until the device has done all.
-fn measure(device: &Cuda, job: &str, bytes: usize, mut run: impl FnMut() -> Result<(), HandleError>) -> Result<(), HandleError> {
+fn measure(
+    device: &Cuda,
+    job: &str,
+    bytes: usize,
+    mut run: impl FnMut() -> Result<(), HandleError>,
+) -> Result<(), HandleError> {
     run()?;
     device.synchronize()?;
     let mut times = Vec::new();

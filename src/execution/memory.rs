@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Container, ControlSlot, HandleError};
+use super::{Container, ControlSlot, HandleError, Input, Output, Outputs};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -39,10 +39,13 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     const IS_SHARED: bool;
 
     /// Values in execution memory, for reading.
-    type View<'a, T: Element>: Clone + fmt::Debug + Send + Sync;
+    type View<'a, T: Element>: Clone + fmt::Debug + Send + Sync + Input<Self, Value = T>;
 
     /// Values in execution memory, for writing.
-    type ViewMut<'a, T: Element>: fmt::Debug + Send;
+    type ViewMut<'a, T: Element>: fmt::Debug
+        + Send
+        + Output<Self, Value = T>
+        + for<'s> Outputs<Self, Slices<'s> = &'s mut [T]>;
 
     /// Returns the number of values of a view.
     fn count<T: Element>(view: &Self::View<'_, T>) -> usize;

@@ -23,6 +23,8 @@ mod host;
 #[forbid(unsafe_code)]
 mod kernels;
 #[forbid(unsafe_code)]
+mod launch;
+#[forbid(unsafe_code)]
 mod memory;
 #[forbid(unsafe_code)]
 mod separate;
@@ -39,14 +41,17 @@ pub use adapter::{DeviceAdapter, DeviceId, View, ViewMut};
 pub use container::Container;
 pub use control::ControlSlot;
 #[cfg(feature = "cuda")]
-pub use cuda::{Cuda, CudaBuffer, CudaTransport, Registered};
+pub use cuda::{
+    Cuda, CudaBuffer, CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram, CudaTransport, Registered,
+};
 pub use detached::{Clock, Detached, DetachedBuffer, DetachedTransport};
 pub use device_array::DeviceArray;
 pub use device_table::DeviceTable;
 pub use error::{DeviceError, HandleError};
 pub use handle::ArrayHandle;
 pub use host::{Rayon, Serial};
-pub use kernels::{Kernels, Launch};
+pub use kernels::Kernels;
+pub use launch::{BytesKernel, Input, Inputs, KernelResult, Launch, Output, Outputs};
 pub use memory::{ExecutionMemory, SharedMemory};
 pub use separate::SeparateMemory;
 pub use space::{DeviceView, DeviceViewMut, SeparateSpace};

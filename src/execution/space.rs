@@ -302,6 +302,11 @@ impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
         Self { first: self.first + start, count: end - start, ..self }
     }
 
+    pub(super) fn bytes(&self) -> DeviceView<'_, u8, X> {
+        let Range { start, end } = self.byte_range();
+        DeviceView { block: self.block.clone(), first: start, count: end - start, borrow: PhantomData }
+    }
+
     /// Returns the same bytes as values of another type; `None` if they do not begin at one.
     pub(super) fn cast<U: Element>(self) -> Option<DeviceView<'a, U, X>> {
         let Range { start, end } = self.byte_range();
@@ -358,6 +363,10 @@ impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
 impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
     pub(super) fn new(block: &'a mut DeviceBlock<X>, count: usize) -> Self {
         Self { block, count, borrow: PhantomData }
+    }
+
+    pub(super) fn bytes(&mut self) -> DeviceViewMut<'_, u8, X> {
+        DeviceViewMut { count: self.count * size_of::<T>(), block: self.block, borrow: PhantomData }
     }
 
     pub(super) fn into_block(self) -> &'a mut DeviceBlock<X> {

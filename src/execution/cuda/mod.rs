@@ -3,9 +3,9 @@
 //! This file has the adapter. `driver`: whether there is one; `streams`: the streams of a device and their order;
 //! `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other memory;
 //! `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the kernels that
-//! every device has.
+//! every device has; `program`: kernels of the user's.
 //!
-//! Only `driver`, `memory`, `pinned`, `staging`, `transport` and `launch` have `unsafe` code: what they hand to the driver
+//! Only `driver`, `memory`, `pinned`, `staging`, `transport`, `launch` and `program` have `unsafe` code: what they hand to the driver
 //! are addresses that stay valid until the work has ended.
 
 mod driver;
@@ -15,6 +15,7 @@ mod memory;
 #[forbid(unsafe_code)]
 mod modules;
 mod pinned;
+mod program;
 mod staging;
 #[forbid(unsafe_code)]
 mod streams;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 pub use memory::CudaBuffer;
 pub use pinned::Registered;
+pub use program::{CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram};
 pub use transport::CudaTransport;
 
 use modules::Modules;

@@ -52,8 +52,8 @@ use crate::base::element::Element;
 /// let device = Detached::new(); // or `Rayon`, `Serial`
 /// let input = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
 /// let mut squares = ArrayHandle::<f64, _>::empty(&device);
-/// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 1, |first, [x], squares| {
-///     squares.iter_mut().zip(&x[first..]).for_each(|(square, &x)| *square = f64::from(x).powi(2));
+/// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 3, |items, [x], squares| {
+///     squares.iter_mut().zip(&x[items]).for_each(|(square, &x)| *square = f64::from(x).powi(2));
 /// })?;
 /// assert_eq!(squares.read_portal()?, [1.0, 4.0, 9.0]);
 /// assert_eq!((device.stats().uploads.bytes, device.stats().downloads.bytes), (12, 24));
@@ -287,7 +287,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// use numeric_table::execution::{ArrayHandle, Detached, Launch};
     /// let device = Detached::new();
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
-    /// device.launch([], handle.prepare_in_place()?, 1, |_, []: [&[i16]; 0], values| {
+    /// device.launch((), handle.prepare_in_place()?, 2, |_, (), values| {
     ///     values.iter_mut().for_each(|value| *value *= 10);
     /// })?;
     /// assert_eq!(handle.read_portal()?, [10, 20]);

@@ -39,9 +39,9 @@ use watch::Watch;
 /// let mut sums = ArrayHandle::from_container(&device, vec![0.0_f32; 2]);
 /// let mut stream = table.stream_rows::<f32, _>(&device, StreamOptions { rows: 2, ..Default::default() })?;
 /// while let Some(block) = stream.next()? {
-///     device.launch([block.view()], sums.prepare_in_place()?, 1, |first, [values], sums| {
+///     device.launch([block.view()], sums.prepare_in_place()?, 2, |columns, [values], sums| {
 ///         for row in values.chunks(2) {
-///             sums.iter_mut().zip(&row[first..]).for_each(|(sum, value)| *sum += value);
+///             sums.iter_mut().zip(&row[columns.clone()]).for_each(|(sum, value)| *sum += value);
 ///         }
 ///     })?;
 /// }

@@ -58,7 +58,8 @@ macro_rules! launches {
         $(#[test]
         fn $name() {
             use numeric_table::execution::*;
-            kernels::closures_see_whole_inputs_and_whole_grains(&$make);
+            kernels::closures_see_whole_inputs_and_whole_items(&$make);
+            kernels::closures_take_views_of_any_types_and_say_what_went_wrong(&$make);
         })*
     };
 }

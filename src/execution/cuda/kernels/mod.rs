@@ -30,7 +30,7 @@ const NONE: u64 = u64::MAX;
 
 impl Cuda {
     /// Returns how a kernel runs whose threads take one item after another.
-    fn over(&self, items: usize) -> Geometry {
+    pub(super) fn over(&self, items: usize) -> Geometry {
         let most = self.modules.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let blocks = u32::try_from(items.div_ceil(THREADS as usize)).unwrap_or(most).clamp(1, most);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
@@ -180,13 +180,15 @@ impl Kernels for Cuda {
         if count == 0 {
             return Ok(());
         }
-        let function = self.modules.function(Unit::Memory, &Unit::name_of_width("transpose", size_of::<T>()))?;
+        let unit = Unit::Convert(T::TYPE, T::TYPE);
         let sizes = [shape.rows as u64, shape.columns as u64].map(Argument::Number);
         let [rows, columns] = sizes;
-        let mut arguments = [read(&input), write(&mut output), rows, columns];
-        let geometry = self.over_tiles(shape);
-        // SAFETY: the parameters of `transpose` are these; it reads and writes `rows * columns` values of this width.
-        Ok(unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?)
+        let arguments = vec![read(&input), write(&mut output), rows, columns];
+        let (name, geometry) = (unit.entry("convert_transposed"), self.over_tiles(shape));
+        // SAFETY: the parameters of `convert_transposed` are these and those of the refusal; it reads and writes
+        // `rows * columns` values of this width.
+        unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }?;
+        Ok(())
     }
 
     fn gather_columns<T: Element>(
@@ -210,12 +212,12 @@ impl Kernels for Cuda {
         let count = output.len();
         let mut arguments = [
             read(&input),
-            write(&mut output),
-            Argument::Read(&indices, 0..chosen.len()),
-            Argument::Number(columns.len() as u64),
             Argument::Number(shape.rows as u64),
             Argument::Number(shape.columns as u64),
             Argument::Number(u64::from(layout == DataLayout::ColumnMajor)),
+            Argument::Read(&indices, 0..chosen.len()),
+            Argument::Number(columns.len() as u64),
+            write(&mut output),
         ];
         // SAFETY: the parameters of `gather_columns` are these; all columns are there, and it writes one value for each of
         // them and each row.
@@ -244,11 +246,12 @@ impl Kernels for Cuda {
         let function = self.modules.function(Unit::Memory, &Unit::name_of_width("gather_rows", size_of::<T>()))?;
         let mut arguments = [
             read(&input),
-            write(&mut output),
-            Argument::Number(rows.start as u64),
-            Argument::Number(rows.len() as u64),
             Argument::Number(shape.rows as u64),
             Argument::Number(shape.columns as u64),
+            Argument::Number(u64::from(layout == DataLayout::ColumnMajor)),
+            Argument::Number(rows.start as u64),
+            Argument::Number(rows.len() as u64),
+            write(&mut output),
         ];
         // SAFETY: the parameters of `gather_rows` are these; all rows are there, and it writes their values.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)

@@ -18,25 +18,29 @@ impl Unit {
             let parameters: Vec<_> = parameters.iter().map(|kind| format!(".param .{kind} x")).collect();
             format!(".visible .entry {name}({}) {{ ret; }}\n", parameters.join(", "))
         };
+        let moved = ["u64", "u64", "u64", "u32", "u64", "u64", "u64"];
         Some(match self {
-            Self::Convert(..) => entry(self.entry("convert"), &["u64", "u64", "u64", "u32", "u64"]),
-            Self::Memory => [1, 2, 4, 8]
+            Self::Convert(..) => [
+                entry(self.entry("convert"), &["u64", "u64", "u64", "u32", "u64"]),
+                entry(self.entry("convert_transposed"), &["u64", "u64", "u64", "u64", "u32", "u64"]),
+            ]
+            .concat(),
+            Self::Memory => [1_usize, 2, 4, 8]
                 .map(|width| {
-                    let value = ["u8", "u16", "u32", "u64"][width.ilog2() as usize];
-                    [
-                        entry(Self::name_of_width("fill", width), &["u64", "u64", value]),
-                        entry(Self::name_of_width("transpose", width), &["u64"; 4]),
-                        entry(Self::name_of_width("gather_columns", width), &["u64"; 7]),
-                        entry(Self::name_of_width("gather_rows", width), &["u64"; 6]),
-                    ]
-                    .concat()
+                    let entries = [("fill", &["u64"; 3][..]), ("gather_columns", &moved), ("gather_rows", &moved)];
+                    entries.map(|(form, kinds)| entry(Self::name_of_width(form, width), kinds)).concat()
                 })
                 .concat(),
         })
     }
 
+    /// The name of a kernel of a pair. Pairs of equal types move bits.
     pub(in crate::execution::cuda) fn entry(&self, form: &str) -> String {
         match self {
+            Self::Convert(source, target) if source == target => {
+                let bits = 8 * source.size_in_bytes();
+                format!("{form}_u{bits}_u{bits}")
+            }
             Self::Convert(source, target) => format!("{form}_{source}_{target}"),
             Self::Memory => form.to_owned(),
         }
