@@ -5,11 +5,10 @@ use numeric_table::convert::convert_slice;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
 
+use rayon::prelude::*;
 use test_support::bits::{bits, special_values};
 use test_support::for_each_element;
 use test_support::tables::POLICIES;
-
-use super::cuda::device;
 
 /// Values that are compared at a time.
 const AT_ONCE: usize = 1 << 26;
@@ -27,8 +26,8 @@ fn compare<S: Element>(device: &Cuda, values: Array<S>) {
             match (there, here) {
                 (Ok(()), Ok(())) if policy == ConversionPolicy::Saturate => {
                     output.copy_to_host(.., found.mutable_data().unwrap()).unwrap();
-                    if bits(&found[..]) != bits(&expected[..]) {
-                        let place = (0..values.len()).find(|&i| bits(&found[i..=i]) != bits(&expected[i..=i])).unwrap();
+                    let differs = |place: &usize| bits(found[*place]) != bits(expected[*place]);
+                    if let Some(place) = (0..values.len()).into_par_iter().find_first(differs) {
                         panic!("{:?} to {}: {:?}, not {:?}", values[place], T::TYPE, found[place], expected[place]);
                     }
                 }
@@ -43,7 +42,10 @@ fn compare<S: Element>(device: &Cuda, values: Array<S>) {
 #[test]
 #[ignore = "takes minutes, and a device"]
 fn patterns_of_f32_are_converted_like_in_the_program() {
-    let Some(device) = device() else { return };
+    if !crate::cuda::is_there() {
+        return;
+    }
+    let device = Cuda::new(0).unwrap();
     let special = special_values::<f32>().len();
     assert!(special > 0);
     for first in (0..1_u64 << 32).step_by(AT_ONCE) {
@@ -69,7 +71,10 @@ fn blocks() -> u64 {
 #[test]
 #[ignore = "takes minutes, and a device"]
 fn patterns_of_f64_are_converted_like_in_the_program() {
-    let Some(device) = device() else { return };
+    if !crate::cuda::is_there() {
+        return;
+    }
+    let device = Cuda::new(0).unwrap();
     let special = special_values::<f64>();
     for block in 0..blocks() {
         let value = |i: usize| {
@@ -78,7 +83,9 @@ fn patterns_of_f64_are_converted_like_in_the_program() {
                 // Any bits; near whole numbers; near a special value; of the size of other types' limits.
                 0 => f64::from_bits(word),
                 1 => (word as i64 >> (word % 64)) as f64 + ((word >> 8) % 5) as f64 * 0.25 - 0.5,
-                2 => f64::from_bits(special[word as usize % special.len()].to_bits().wrapping_add((word >> 40) % 7).wrapping_sub(3)),
+                2 => f64::from_bits(
+                    special[word as usize % special.len()].to_bits().wrapping_add((word >> 40) % 7).wrapping_sub(3),
+                ),
                 _ => f64::from(f32::from_bits(word as u32)) * (1.0 + ((word >> 32) % 9) as f64 * f64::EPSILON),
             }
         };
@@ -89,16 +96,22 @@ fn patterns_of_f64_are_converted_like_in_the_program() {
 #[test]
 #[ignore = "takes minutes, and a device"]
 fn patterns_of_i64_and_u64_are_converted_like_in_the_program() {
-    let Some(device) = device() else { return };
+    if !crate::cuda::is_there() {
+        return;
+    }
+    let device = Cuda::new(0).unwrap();
     for block in 0..blocks() {
         // Numbers of every length, and those beside powers of two.
-        let value = |i: usize| {
-            let word = noise(block << 26 | i as u64);
-            match i % 2 {
-                0 => word as i64 >> (word % 64),
-                _ => (1_i64 << (word % 63)).wrapping_add((word >> 8) as i64 % 5 - 2).wrapping_mul(if word >> 63 == 0 { 1 } else { -1 }),
-            }
-        };
+        let value =
+            |i: usize| {
+                let word = noise(block << 26 | i as u64);
+                match i % 2 {
+                    0 => word as i64 >> (word % 64),
+                    _ => (1_i64 << (word % 63))
+                        .wrapping_add((word >> 8) as i64 % 5 - 2)
+                        .wrapping_mul(if word >> 63 == 0 { 1 } else { -1 }),
+                }
+            };
         compare(&device, Array::from_fn(AT_ONCE, value).unwrap());
         compare(&device, Array::from_fn(AT_ONCE, |i| value(i) as u64).unwrap());
     }
@@ -107,7 +120,10 @@ fn patterns_of_i64_and_u64_are_converted_like_in_the_program() {
 #[test]
 #[ignore = "takes a device"]
 fn patterns_of_narrow_types_are_converted_like_in_the_program() {
-    let Some(device) = device() else { return };
+    if !crate::cuda::is_there() {
+        return;
+    }
+    let device = Cuda::new(0).unwrap();
     compare(&device, Array::from_fn(1 << 16, |i| half::f16::from_bits(i as u16)).unwrap());
     compare(&device, Array::from_fn(1 << 16, |i| half::bf16::from_bits(i as u16)).unwrap());
     compare(&device, Array::from_fn(1 << 16, |i| i as u16).unwrap());

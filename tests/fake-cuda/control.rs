@@ -17,6 +17,9 @@ static DELAYS: OnceLock<AtomicUsize> = OnceLock::new();
 pub(crate) fn violation(what: &str) {
     eprintln!("fake CUDA driver: {what}");
     lock(&VIOLATIONS).push(what.to_owned());
+    if crate::setting("FAKE_CUDA_STRICT", 0) != 0 {
+        std::process::abort();
+    }
 }
 
 fn delay_level() -> &'static AtomicUsize {
@@ -99,6 +102,7 @@ unsafe extern "C" fn fake_cuda_fail(function: *const c_char, after: u64, code: C
 /// | 11 | sets the number of bytes of a device; returns what it was |
 /// | 12 | refuses to register memory on the calling thread (`value` 1), or does not (0) |
 /// | 13 | sets the delays of the process: 0, 1 or 2; returns what they were |
+/// | 14 | returns the number of devices |
 #[unsafe(no_mangle)]
 extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
     const UNKNOWN: u64 = u64::MAX;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::control::violation;
 use crate::stream::Stream;
@@ -24,6 +24,8 @@ pub(crate) struct Device {
     pub(crate) retained: AtomicUsize,
     /// The error that every call reports, once something has gone wrong; or 0.
     failed: AtomicU32,
+    /// Read by whoever does a piece of work: when a failure is known, all work has stopped.
+    running: RwLock<()>,
     /// After how many pieces of work something goes wrong, and what: a test asks for it. Negative: never.
     pub(crate) fails_after: AtomicI64,
     pub(crate) fails_with: AtomicU32,
@@ -106,6 +108,7 @@ impl Device {
             used: AtomicUsize::new(0),
             retained: AtomicUsize::new(0),
             failed: AtomicU32::new(0),
+            running: RwLock::new(()),
             fails_after: AtomicI64::new(-1),
             fails_with: AtomicU32::new(0),
             // Far above the addresses of any program.
@@ -127,7 +130,11 @@ impl Device {
                 for stream in lock(&self.streams).drain(..) {
                     stream.close();
                 }
-                lock(&self.blocks).live.clear();
+                let left = std::mem::take(&mut lock(&self.blocks).live);
+                let forgotten = left.values().filter(|block| !block.is_given_up.load(SeqCst)).count();
+                if forgotten > 0 && self.check().is_ok() {
+                    violation(&format!("{forgotten} blocks of device {} were never freed", self.index));
+                }
                 self.used.store(0, SeqCst);
                 self.failed.store(0, SeqCst);
                 self.fails_after.store(-1, SeqCst);
@@ -145,15 +152,22 @@ impl Device {
         }
     }
 
-    pub(crate) fn fail(&self, code: Code) {
+    fn fail(&self, code: Code) {
+        let _stopped = self.running.write().unwrap_or_else(PoisonError::into_inner);
         let _ = self.failed.compare_exchange(0, code, SeqCst, SeqCst); // the first one stays
     }
 
-    /// Counts a piece of work, before it is done.
-    pub(crate) fn count_work(&self) {
+    /// Does a piece of work, unless the device has failed.
+    pub(crate) fn run(&self, work: impl FnOnce(&Self) -> Answer) {
         let left = self.fails_after.fetch_update(SeqCst, SeqCst, |left| (left >= 0).then(|| left - 1));
         if left == Ok(0) {
             self.fail(self.fails_with.load(SeqCst));
+        }
+        let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
+        let answer = if self.check().is_ok() { work(self) } else { Ok(()) };
+        drop(running);
+        if let Err(code) = answer {
+            self.fail(code);
         }
     }
 

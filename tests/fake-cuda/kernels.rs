@@ -45,26 +45,25 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             let fill = |bytes: &mut [u8]| bytes.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(value));
             device.write(output, bytes_of(size(count)?, width)?, fill)
         }
-        (Kernel::Transpose(width), &[input, output, rows, columns]) => {
-            let (rows, columns) = (size(rows)?, size(columns)?);
-            let order = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
-            pick(device, width, [input, output], rows * columns, order)
-        }
-        (Kernel::GatherColumns(width), &[input, output, indices, count, rows, columns, is_column_major]) => {
-            let (count, rows, columns) = (size(count)?, size(rows)?, size(columns)?);
-            let chosen = device.read(indices, bytes_of(count, 8)?)?;
-            let chosen: Vec<usize> = values(&chosen).iter().map(|&index: &u64| index as usize).collect();
+        (Kernel::GatherColumns(width), &[input, rows, columns, is_column_major, selected, count, output]) => {
+            let (rows, columns, count) = (size(rows)?, size(columns)?, size(count)?);
+            let selected = device.read(selected, bytes_of(count, 8)?)?;
+            let selected: Vec<usize> = values(&selected).iter().map(|&index: &u64| index as usize).collect();
             let mut order = Vec::with_capacity(count * rows);
-            match is_column_major {
-                0 => (0..rows).for_each(|row| order.extend(chosen.iter().map(|column| row * columns + column))),
-                _ => chosen.iter().for_each(|column| order.extend((0..rows).map(|row| column * rows + row))),
+            match is_column_major as u32 {
+                0 => (0..rows).for_each(|row| order.extend(selected.iter().map(|column| row * columns + column))),
+                _ => selected.iter().for_each(|column| order.extend((0..rows).map(|row| column * rows + row))),
             }
             pick(device, width, [input, output], rows * columns, order.into_iter())
         }
-        (Kernel::GatherRows(width), &[input, output, first, count, rows, columns]) => {
-            let (first, count, rows, columns) = (size(first)?, size(count)?, size(rows)?, size(columns)?);
-            let order = (0..columns).flat_map(|column| (0..count).map(move |row| column * rows + first + row));
-            pick(device, width, [input, output], rows * columns, order)
+        (Kernel::GatherRows(width), &[input, rows, columns, is_column_major, first, count, output]) => {
+            let (rows, columns) = (size(rows)?, size(columns)?);
+            let chosen = size(first)?..size(first)? + size(count)?;
+            let places: Vec<usize> = match is_column_major as u32 {
+                0 => (chosen.start * columns..chosen.end * columns).collect(),
+                _ => (0..columns).flat_map(|column| chosen.clone().map(move |row| column * rows + row)).collect(),
+            };
+            pick(device, width, [input, output], rows * columns, places.into_iter())
         }
         _ => Err(INVALID_VALUE),
     }

@@ -20,7 +20,8 @@
 //! counts, for tests.
 //!
 //! Environment: `FAKE_CUDA_DEVICES` (2), `FAKE_CUDA_MEMORY` (bytes of each device, 1 GiB), `FAKE_CUDA_SEED`,
-//! `FAKE_CUDA_DELAYS` (0: none, 1: short, 2: long), `FAKE_CUDA_POOLS` (0: devices without `cuMemAllocAsync`).
+//! `FAKE_CUDA_DELAYS` (0: none, 1: short, 2: long), `FAKE_CUDA_POOLS` (0: devices without `cuMemAllocAsync`),
+//! `FAKE_CUDA_STRICT` (1: a violation ends the process).
 
 mod api;
 mod control;

@@ -33,13 +33,11 @@ pub(crate) enum Kernel {
     ConvertStrided(ElementType, ElementType),
     /// `(in, out, rows, columns, policy, refused)`, from row-major to column-major order
     ConvertTransposed(ElementType, ElementType),
-    /// `(out, count, value)`
+    /// `(out, count, bits)`
     Fill(usize),
-    /// `(in, out, rows, columns)`
-    Transpose(usize),
-    /// `(in, out, indices, number of indices, rows, columns, whether column-major)`
+    /// `(in, rows, columns, is_column_major, selected, selected_count, out)`
     GatherColumns(usize),
-    /// `(in, out, first row, number of rows, rows, columns)`, of a column-major table
+    /// `(in, rows, columns, is_column_major, first, count, out)`
     GatherRows(usize),
 }
 
@@ -64,7 +62,6 @@ impl Kernel {
         let width = width(rest)?;
         match form {
             "fill" => Some(Self::Fill(width)),
-            "transpose" => Some(Self::Transpose(width)),
             "gather_columns" => Some(Self::GatherColumns(width)),
             "gather_rows" => Some(Self::GatherRows(width)),
             _ => None,
@@ -76,10 +73,9 @@ impl Kernel {
         match self {
             Self::Convert(..) => 5,
             Self::ConvertStrided(..) => 10,
-            Self::ConvertTransposed(..) | Self::GatherRows(_) => 6,
+            Self::ConvertTransposed(..) => 6,
             Self::Fill(_) => 3,
-            Self::Transpose(_) => 4,
-            Self::GatherColumns(_) => 7,
+            Self::GatherColumns(_) | Self::GatherRows(_) => 7,
         }
     }
 }

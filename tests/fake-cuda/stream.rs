@@ -89,12 +89,7 @@ impl Stream {
             match job {
                 Job::Work(work) => {
                     chance.delay();
-                    self.device.count_work();
-                    if self.device.check().is_ok()
-                        && let Err(code) = work(&self.device)
-                    {
-                        self.device.fail(code);
-                    }
+                    self.device.run(work);
                 }
                 Job::Always(work) => work(&self.device),
                 Job::Reach(point) => point.reach(),
