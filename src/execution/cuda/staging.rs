@@ -58,9 +58,10 @@ impl Ring {
         Self { streams: streams.clone(), slots: Mutex::default() }
     }
 
-    /// Returns a block of so many bytes that nothing uses.
-    fn take(&self, slots: &mut VecDeque<Slot>, bytes: usize) -> Result<Slot, HandleError> {
-        if slots.len() == SLOTS
+    /// Returns a block of so many bytes that nothing uses: the oldest one, once there are as many as there may be, those
+    /// that are `taken` among them.
+    fn take(&self, slots: &mut VecDeque<Slot>, taken: usize, bytes: usize) -> Result<Slot, HandleError> {
+        if slots.len() + taken >= SLOTS
             && let Some(mut slot) = slots.pop_front()
         {
             slot.finish()?;
@@ -75,7 +76,7 @@ impl Ring {
     pub(super) fn send(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), HandleError> {
         let mut slots = lock(&self.slots);
         for (index, piece) in source.chunks(PIECE).enumerate() {
-            let mut slot = self.take(&mut slots, piece.len())?;
+            let mut slot = self.take(&mut slots, 0, piece.len())?;
             let staged = &mut slot.memory.as_mut()[..piece.len()];
             copy(piece, staged);
             // SAFETY: the block belongs to the slot, which neither changes nor frees it before `finish`.
@@ -93,7 +94,7 @@ impl Ring {
         loop {
             let piece = if arriving.len() < SLOTS { pieces.next() } else { None };
             if let Some(piece) = piece {
-                let mut slot = self.take(&mut slots, piece.len())?;
+                let mut slot = self.take(&mut slots, arriving.len(), piece.len())?;
                 // SAFETY: the block belongs to the slot, which neither reads, changes nor frees it before `finish`.
                 slot.busy = Some(unsafe { source.start_download(first, &mut slot.memory.as_mut()[..piece.len()]) }?);
                 first += piece.len();
