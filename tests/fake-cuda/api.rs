@@ -298,7 +298,7 @@ exports! {
         block_z: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {
         let (function, stream) = (FUNCTIONS.get(function.addr())?, stream_of(stream)?);
-        MODULES.get(function.module)?;
+        let running = MODULES.get(function.module)?.running.clone();
         stream.device.check()?;
         let threads = u64::from(block_x) * u64::from(block_y) * u64::from(block_z);
         let has_size = [grid_x, grid_y, grid_z].iter().all(|&blocks| blocks > 0) && (1..=1024).contains(&threads);
@@ -318,7 +318,9 @@ exports! {
             u64::from_le_bytes(value)
         });
         let (arguments, kernel) = (arguments.collect::<Vec<_>>(), function.kernel);
+        running.fetch_add(1, SeqCst);
         stream.work(move |device| kernels::run(device, kernel, &arguments));
+        stream.always(move |_| _ = running.fetch_sub(1, SeqCst));
         Ok(())
     }
     fn cuGetErrorName(error: Code, text: *mut *const c_char) {
@@ -359,5 +361,10 @@ exports! {
         host::unregister(first.addr())?;
         device.check()
     }
-    fn cuModuleUnload(module: Handle) { take(&MODULES, module, "a module").map(drop) }
+    fn cuModuleUnload(module: Handle) {
+        if take(&MODULES, module, "a module")?.running.load(SeqCst) > 0 {
+            control::violation("a module is unloaded while a kernel of it is running");
+        }
+        Ok(())
+    }
 }

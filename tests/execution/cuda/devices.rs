@@ -194,7 +194,8 @@ fn rows_that_are_streamed_are_those_of_the_table() {
         (DataLayout::ColumnMajor, 300, 1),
     ] {
         let values: Vec<i16> = (0..999 * 3).map(|value| (value % 30_011) as i16).collect();
-        let table = HomogenNumericTable::from_array_in(values.into(), Shape { rows: 999, columns: 3 }, layout).unwrap();
+        let table =
+            HomogenNumericTable::from_array_in(Array::from(values), Shape { rows: 999, columns: 3 }, layout).unwrap();
         for convert in [Convert::Auto, Convert::Control] {
             let options = StreamOptions { rows, slots, convert, ..Default::default() };
             let mut stream = table.stream_rows::<f32, _>(&device, options).unwrap();
