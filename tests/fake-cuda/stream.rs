@@ -95,10 +95,12 @@ impl Stream {
                 Job::Reach(point) => point.reach(),
                 Job::Wait(point) => point.wait(),
             }
+            self.device.end_job();
         }
     }
 
     fn add(&self, job: Job) {
+        self.device.begin_job();
         lock(&self.queue).jobs.push_back(job);
         self.changed.notify_all();
     }

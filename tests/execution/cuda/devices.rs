@@ -31,7 +31,7 @@ fn without_a_driver_a_device_is_unavailable() {
 fn a_device_says_what_it_is() {
     need_device!();
     let device = Cuda::new(0).unwrap();
-    assert_eq!((device.id().to_string(), device.clone().id()), ("cuda:0".to_owned(), device.id()));
+    assert_eq!((device.id().to_string(), device.clone().id()), ("cuda 0".to_owned(), device.id()));
     assert!(!device.name().unwrap().is_empty());
     let (free, all) = device.memory_info().unwrap();
     assert!(0 < free && free <= all);

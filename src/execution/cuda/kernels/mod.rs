@@ -54,7 +54,7 @@ impl Cuda {
         policy: ConversionPolicy,
         arguments: Vec<Argument<'_>>,
     ) -> Result<Option<u64>, HandleError> {
-        let function = self.modules.function(unit, name)?;
+        let function = self.modules.function(self.streams(), unit, name)?;
         let number = match policy {
             ConversionPolicy::Saturate => 0,
             ConversionPolicy::Checked => 1,
@@ -136,7 +136,8 @@ impl Kernels for Cuda {
         }
         let mut bits = [0; size_of::<u64>()];
         bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        let function = self.modules.function(Unit::Memory, &Unit::name_of_width("fill", size_of::<T>()))?;
+        let function =
+            self.modules.function(self.streams(), Unit::Memory, &Unit::name_of_width("fill", size_of::<T>()))?;
         let value = Argument::Number(u64::from_le_bytes(bits));
         let mut arguments = [write(&mut output), Argument::Number(count as u64), value];
         // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
@@ -208,7 +209,11 @@ impl Kernels for Cuda {
         let chosen = bytemuck::cast_slice(columns);
         let mut indices = CudaBuffer::allocate(self.streams(), chosen.len())?;
         self.space.transport().upload(chosen, &mut indices, 0)?;
-        let function = self.modules.function(Unit::Memory, &Unit::name_of_width("gather_columns", size_of::<T>()))?;
+        let function = self.modules.function(
+            self.streams(),
+            Unit::Memory,
+            &Unit::name_of_width("gather_columns", size_of::<T>()),
+        )?;
         let count = output.len();
         let mut arguments = [
             read(&input),
@@ -243,7 +248,8 @@ impl Kernels for Cuda {
             let first = input.byte_range().start + rows.start * shape.columns * size_of::<T>();
             return Ok(output.buffer().start_copy(input.buffer(), &(first..first + count * size_of::<T>()))?);
         }
-        let function = self.modules.function(Unit::Memory, &Unit::name_of_width("gather_rows", size_of::<T>()))?;
+        let function =
+            self.modules.function(self.streams(), Unit::Memory, &Unit::name_of_width("gather_rows", size_of::<T>()))?;
         let mut arguments = [
             read(&input),
             Argument::Number(shape.rows as u64),
