@@ -138,8 +138,7 @@ exports! {
     fn cuCtxSetCurrent(context: Handle) { set_current(context.addr()) }
     fn cuCtxSynchronize() {
         let device = current()?;
-        let points: Vec<_> = crate::lock(&device.streams).iter().map(|stream| stream.mark()).collect();
-        points.iter().for_each(|point| point.wait());
+        device.finish();
         device.check()
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
@@ -337,7 +336,6 @@ exports! {
     fn cuDevicePrimaryCtxRelease_v2(number: Number) { device(number)?.release() }
     fn cuStreamDestroy_v2(stream: Handle) {
         let stream = take(&STREAMS, stream, "a stream")?;
-        crate::lock(&stream.device.streams).retain(|other| !Arc::ptr_eq(other, &stream));
         stream.close();
         stream.device.check()
     }
@@ -351,8 +349,7 @@ exports! {
     fn cuMemFree_v2(address: Address) {
         let device = current()?;
         device.give_up(address)?;
-        let points: Vec<_> = crate::lock(&device.streams).iter().map(|stream| stream.mark()).collect();
-        points.iter().for_each(|point| point.wait());
+        device.finish();
         device.free(address);
         device.check()
     }
@@ -362,7 +359,8 @@ exports! {
         device.check()
     }
     fn cuModuleUnload(module: Handle) {
-        if take(&MODULES, module, "a module")?.running.load(SeqCst) > 0 {
+        let module = take(&MODULES, module, "a module")?;
+        if module.running.load(SeqCst) > 0 && devices()[module.device].check().is_ok() {
             control::violation("a module is unloaded while a kernel of it is running");
         }
         Ok(())

@@ -132,9 +132,7 @@ impl Device {
         match before {
             Err(_) => return Err(INVALID_CONTEXT),
             Ok(1) => {
-                for stream in lock(&self.streams).drain(..) {
-                    stream.close();
-                }
+                lock(&self.streams).iter().for_each(|stream| stream.close());
                 let mut jobs = lock(&self.jobs);
                 while *jobs > 0 {
                     jobs = self.is_idle.wait(jobs).unwrap_or_else(PoisonError::into_inner);
@@ -165,6 +163,13 @@ impl Device {
     fn fail(&self, code: Code) {
         let _stopped = self.running.write().unwrap_or_else(PoisonError::into_inner);
         let _ = self.failed.compare_exchange(0, code, SeqCst, SeqCst); // the first one stays
+    }
+
+    /// Waits for all work that has been asked for, also in streams that are destroyed.
+    pub(crate) fn finish(&self) {
+        let streams = lock(&self.streams).clone();
+        let points: Vec<_> = streams.iter().map(|stream| stream.mark()).collect();
+        points.iter().for_each(|point| point.wait());
     }
 
     pub(crate) fn begin_job(&self) {
