@@ -7,7 +7,7 @@ use numeric_table::execution::*;
 use numeric_table::prelude::*;
 use test_support::tables::assert_error;
 
-use super::{Alone, INVALID_VALUE, LONELY, NOTHING};
+use super::{Alone, INVALID_VALUE, LONELY};
 
 type Result<T> = std::result::Result<T, HandleError>;
 
@@ -127,7 +127,7 @@ fn opening_a_device_fails_without_a_panic() {
         // `cudarc` keeps a share of the context if it cannot ask for an attribute of the device.
         alone.fake.release_shares(LONELY);
     }
-    assert_eq!(alone.fake.alive(LONELY), NOTHING);
+    alone.check_alive();
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_device_that_is_lost_in_the_middle_leaves_the_copies_of_the_program() {
         assert!(work.device.pinned::<f32>(10).unwrap().iter().all(|&value| value == 0.0)); // ordinary memory
         drop(work);
         // All that had a share of it is gone, and it can be opened again.
-        assert_eq!(alone.fake.alive(LONELY), NOTHING, "{after}");
+        alone.check_alive();
         losses += 1;
     }
     assert!(losses > 10, "{losses}");
@@ -212,7 +212,7 @@ fn threads_that_lose_a_device_together_keep_their_values() {
         });
         assert_error!(device.synchronize(), HandleError::DeviceLost);
         drop(device);
-        assert_eq!(alone.fake.alive(LONELY), NOTHING, "{after}");
+        alone.check_alive();
     }
     alone.check();
 }
