@@ -138,8 +138,7 @@ exports! {
     fn cuCtxSetCurrent(context: Handle) { set_current(context.addr()) }
     fn cuCtxSynchronize() {
         let device = current()?;
-        let points: Vec<_> = crate::lock(&device.streams).iter().map(|stream| stream.mark()).collect();
-        points.iter().for_each(|point| point.wait());
+        device.finish();
         device.check()
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
@@ -298,7 +297,7 @@ exports! {
         block_z: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {
         let (function, stream) = (FUNCTIONS.get(function.addr())?, stream_of(stream)?);
-        MODULES.get(function.module)?;
+        let running = MODULES.get(function.module)?.running.clone();
         stream.device.check()?;
         let threads = u64::from(block_x) * u64::from(block_y) * u64::from(block_z);
         let has_size = [grid_x, grid_y, grid_z].iter().all(|&blocks| blocks > 0) && (1..=1024).contains(&threads);
@@ -318,7 +317,9 @@ exports! {
             u64::from_le_bytes(value)
         });
         let (arguments, kernel) = (arguments.collect::<Vec<_>>(), function.kernel);
+        running.fetch_add(1, SeqCst);
         stream.work(move |device| kernels::run(device, kernel, &arguments));
+        stream.always(move |_| _ = running.fetch_sub(1, SeqCst));
         Ok(())
     }
     fn cuGetErrorName(error: Code, text: *mut *const c_char) {
@@ -335,7 +336,6 @@ exports! {
     fn cuDevicePrimaryCtxRelease_v2(number: Number) { device(number)?.release() }
     fn cuStreamDestroy_v2(stream: Handle) {
         let stream = take(&STREAMS, stream, "a stream")?;
-        crate::lock(&stream.device.streams).retain(|other| !Arc::ptr_eq(other, &stream));
         stream.close();
         stream.device.check()
     }
@@ -349,8 +349,7 @@ exports! {
     fn cuMemFree_v2(address: Address) {
         let device = current()?;
         device.give_up(address)?;
-        let points: Vec<_> = crate::lock(&device.streams).iter().map(|stream| stream.mark()).collect();
-        points.iter().for_each(|point| point.wait());
+        device.finish();
         device.free(address);
         device.check()
     }
@@ -359,5 +358,11 @@ exports! {
         host::unregister(first.addr())?;
         device.check()
     }
-    fn cuModuleUnload(module: Handle) { take(&MODULES, module, "a module").map(drop) }
+    fn cuModuleUnload(module: Handle) {
+        let module = take(&MODULES, module, "a module")?;
+        if module.running.load(SeqCst) > 0 && devices()[module.device].check().is_ok() {
+            control::violation("a module is unloaded while a kernel of it is running");
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::control::violation;
 use crate::stream::Stream;
@@ -31,6 +31,9 @@ pub(crate) struct Device {
     pub(crate) fails_with: AtomicU32,
     blocks: Mutex<Blocks>,
     pub(crate) streams: Mutex<Vec<Arc<Stream>>>,
+    /// Number of jobs of all streams, also of those that are destroyed already.
+    jobs: Mutex<usize>,
+    is_idle: Condvar,
 }
 
 struct Blocks {
@@ -114,6 +117,8 @@ impl Device {
             // Far above the addresses of any program.
             blocks: Mutex::new(Blocks { live: BTreeMap::new(), next: (index as u64 + 1) << 48 }),
             streams: Mutex::default(),
+            jobs: Mutex::new(0),
+            is_idle: Condvar::new(),
         }
     }
 
@@ -127,9 +132,12 @@ impl Device {
         match before {
             Err(_) => return Err(INVALID_CONTEXT),
             Ok(1) => {
-                for stream in lock(&self.streams).drain(..) {
-                    stream.close();
+                lock(&self.streams).iter().for_each(|stream| stream.close());
+                let mut jobs = lock(&self.jobs);
+                while *jobs > 0 {
+                    jobs = self.is_idle.wait(jobs).unwrap_or_else(PoisonError::into_inner);
                 }
+                drop(jobs);
                 let left = std::mem::take(&mut lock(&self.blocks).live);
                 let forgotten = left.values().filter(|block| !block.is_given_up.load(SeqCst)).count();
                 if forgotten > 0 && self.check().is_ok() {
@@ -155,6 +163,22 @@ impl Device {
     fn fail(&self, code: Code) {
         let _stopped = self.running.write().unwrap_or_else(PoisonError::into_inner);
         let _ = self.failed.compare_exchange(0, code, SeqCst, SeqCst); // the first one stays
+    }
+
+    /// Waits for all work that has been asked for, also in streams that are destroyed.
+    pub(crate) fn finish(&self) {
+        let streams = lock(&self.streams).clone();
+        let points: Vec<_> = streams.iter().map(|stream| stream.mark()).collect();
+        points.iter().for_each(|point| point.wait());
+    }
+
+    pub(crate) fn begin_job(&self) {
+        *lock(&self.jobs) += 1;
+    }
+
+    pub(crate) fn end_job(&self) {
+        *lock(&self.jobs) -= 1;
+        self.is_idle.notify_all();
     }
 
     /// Does a piece of work, unless the device has failed.

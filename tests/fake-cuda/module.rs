@@ -1,6 +1,8 @@
 //! Modules, and which kernels there are: by their names, with the parameters that the adapter gives them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use numeric_table::ElementType;
 
@@ -13,6 +15,8 @@ pub(crate) static FUNCTIONS: Table<Function> = Table::new();
 pub(crate) struct Module {
     pub(crate) device: usize,
     entries: HashMap<String, Vec<usize>>,
+    /// Number of launches of its kernels that have not ended.
+    pub(crate) running: Arc<AtomicUsize>,
 }
 
 /// A kernel of a module.
@@ -90,7 +94,7 @@ impl Module {
             let sizes: Option<Vec<_>> = parameters.split(',').map(str::trim).map(size_of_parameter).collect();
             entries.insert(name.trim().to_owned(), sizes.ok_or(INVALID_IMAGE)?);
         }
-        if entries.is_empty() { Err(INVALID_IMAGE) } else { Ok(Self { device, entries }) }
+        if entries.is_empty() { Err(INVALID_IMAGE) } else { Ok(Self { device, entries, running: Arc::default() }) }
     }
 
     pub(crate) fn function(&self, module: usize, name: &str) -> Answer<Function> {

@@ -24,6 +24,8 @@ pub(crate) struct Stream {
 struct Queue {
     jobs: VecDeque<Job>,
     is_closed: bool,
+    /// Whether the thread has ended, after the last job of a closed stream.
+    has_ended: bool,
 }
 
 enum Job {
@@ -84,7 +86,12 @@ impl Stream {
             while queue.jobs.is_empty() && !queue.is_closed {
                 queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
-            let Some(job) = queue.jobs.pop_front() else { return };
+            let Some(job) = queue.jobs.pop_front() else {
+                queue.has_ended = true;
+                drop(queue);
+                lock(&self.device.streams).retain(|other| !std::ptr::eq(&**other, self));
+                return;
+            };
             drop(queue);
             match job {
                 Job::Work(work) => {
@@ -95,11 +102,18 @@ impl Stream {
                 Job::Reach(point) => point.reach(),
                 Job::Wait(point) => point.wait(),
             }
+            self.device.end_job();
         }
     }
 
     fn add(&self, job: Job) {
-        lock(&self.queue).jobs.push_back(job);
+        let mut queue = lock(&self.queue);
+        match job {
+            Job::Reach(point) if queue.has_ended => return point.reach(),
+            job => queue.jobs.push_back(job),
+        }
+        self.device.begin_job();
+        drop(queue);
         self.changed.notify_all();
     }
 

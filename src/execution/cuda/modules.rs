@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, sys};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, sys};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 
 use super::driver;
 use super::kernels::source;
+use super::streams::Streams;
 use crate::base::element::ElementType;
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
@@ -45,10 +46,35 @@ impl Unit {
     }
 }
 
+/// Kernels that are loaded. They are unloaded when the device has nothing to do any more: it may be running one of them.
+pub(super) struct Loaded {
+    context: Arc<CudaContext>,
+    module: Arc<CudaModule>,
+}
+
+impl Loaded {
+    pub(super) fn new(context: &Arc<CudaContext>, ptx: Ptx) -> Result<Arc<Self>, DriverError> {
+        Ok(Arc::new(Self { module: context.load_module(ptx)?, context: context.clone() }))
+    }
+
+    /// Returns a kernel. It must be dropped before this is.
+    pub(super) fn function(&self, name: &str) -> Result<CudaFunction, DriverError> {
+        self.context.bind_to_thread()?; // `cudarc` does not, and this thread may be a new one
+        self.module.load_function(name)
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // The first error may be that of something that was dropped earlier.
+        let _ = self.context.synchronize().or_else(|_| self.context.synchronize());
+    }
+}
+
 /// The kernels of one device.
 pub(super) struct Modules {
     context: Arc<CudaContext>,
-    loaded: Mutex<HashMap<Unit, Arc<CudaModule>>>,
+    loaded: Mutex<HashMap<Unit, Arc<Loaded>>>,
     multiprocessors: u32,
 }
 
@@ -63,7 +89,7 @@ impl Modules {
             return Ok(modules);
         }
         let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-        let failed = |error: cudarc::driver::DriverError| DeviceError::Failed {
+        let failed = |error: DriverError| DeviceError::Failed {
             code: error.0 as u32,
             what: "asking a device for its multiprocessors",
         };
@@ -79,22 +105,18 @@ impl Modules {
     }
 
     /// Returns a kernel of a unit, which is compiled if nobody has asked for it before: that takes about 0.1 s.
-    pub(super) fn function(&self, unit: Unit, name: &str) -> Result<CudaFunction, DeviceError> {
-        let failed =
-            |error: cudarc::driver::DriverError| DeviceError::Failed { code: error.0 as u32, what: "loading a kernel" };
+    pub(super) fn function(&self, streams: &Streams, unit: Unit, name: &str) -> Result<CudaFunction, DeviceError> {
         let mut loaded = lock(&self.loaded);
         let module = match loaded.get(&unit) {
             Some(module) => module.clone(),
             None => {
-                let ptx = compile(unit)?;
-                let module = self.context.load_module(ptx).map_err(failed)?;
+                let module = streams.check("loading kernels", Loaded::new(&self.context, compile(unit)?))?;
                 loaded.insert(unit, module.clone());
                 module
             }
         };
         drop(loaded);
-        self.context.bind_to_thread().map_err(failed)?; // `cudarc` does not, and this thread may be a new one
-        module.load_function(name).map_err(failed)
+        streams.check("loading a kernel", module.function(name))
     }
 }
 

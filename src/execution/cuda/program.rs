@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaModule};
+use cudarc::driver::CudaFunction;
 use cudarc::nvrtc::CompileError;
 
 use super::launch::{Argument, Geometry, launch};
-use super::modules::compile_text;
+use super::modules::{Loaded, compile_text};
 use super::{Cuda, CudaTransport, driver};
 use crate::base::element::Element;
 use crate::base::error::Error;
@@ -31,7 +31,7 @@ pub struct CudaCompileError {
 #[derive(Clone)]
 pub struct CudaProgram {
     device: Cuda,
-    module: Arc<CudaModule>,
+    module: Arc<Loaded>,
 }
 
 /// A kernel of a [`CudaProgram`].
@@ -41,7 +41,8 @@ pub struct CudaProgram {
 #[derive(Clone)]
 pub struct CudaKernel {
     device: Cuda,
-    function: Arc<CudaFunction>,
+    function: Arc<CudaFunction>, // dropped before its module
+    _module: Arc<Loaded>,
 }
 
 /// The number of blocks of threads, and of threads in a block, that run a kernel: along three axes.
@@ -127,7 +128,7 @@ impl Cuda {
             _ => DeviceError::Failed { code: 0, what: "compiling kernels" }.into(),
         })?;
         self.streams().enter()?;
-        let module = self.streams().check("loading kernels", self.streams().context().load_module(ptx))?;
+        let module = self.streams().check("loading kernels", Loaded::new(self.streams().context(), ptx))?;
         Ok(CudaProgram { device: self.clone(), module })
     }
 }
@@ -146,8 +147,8 @@ impl CudaProgram {
         if name.contains('\0') {
             return Err(DeviceError::Failed { code: 0, what: "finding a kernel whose name has a byte of zero" }.into());
         }
-        let function = streams.check("finding a kernel", self.module.load_function(name))?;
-        Ok(CudaKernel { device: self.device.clone(), function: Arc::new(function) })
+        let function = streams.check("finding a kernel", self.module.function(name))?;
+        Ok(CudaKernel { device: self.device.clone(), function: Arc::new(function), _module: self.module.clone() })
     }
 }
 
@@ -231,7 +232,7 @@ impl<'l> CudaLaunch<'l> {
         if !self.is_of_device {
             return Err(HandleError::WrongDevice);
         }
-        let CudaKernel { device, function } = self.kernel;
+        let CudaKernel { device, function, .. } = self.kernel;
         // SAFETY: the caller's promise.
         Ok(unsafe { launch(device.streams(), function, self.geometry, &mut self.arguments) }?)
     }

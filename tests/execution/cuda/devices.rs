@@ -31,7 +31,7 @@ fn without_a_driver_a_device_is_unavailable() {
 fn a_device_says_what_it_is() {
     need_device!();
     let device = Cuda::new(0).unwrap();
-    assert_eq!((device.id().to_string(), device.clone().id()), ("cuda:0".to_owned(), device.id()));
+    assert_eq!((device.id().to_string(), device.clone().id()), ("cuda 0".to_owned(), device.id()));
     assert!(!device.name().unwrap().is_empty());
     let (free, all) = device.memory_info().unwrap();
     assert!(0 < free && free <= all);
@@ -195,7 +195,7 @@ fn rows_that_are_streamed_are_those_of_the_table() {
     ] {
         let values: Vec<i16> = (0..999 * 3).map(|value| (value % 30_011) as i16).collect();
         let table =
-            HomogenNumericTable::from_array_in(values.clone(), Shape { rows: 999, columns: 3 }, layout).unwrap();
+            HomogenNumericTable::from_array_in(Array::from(values), Shape { rows: 999, columns: 3 }, layout).unwrap();
         for convert in [Convert::Auto, Convert::Control] {
             let options = StreamOptions { rows, slots, convert, ..Default::default() };
             let mut stream = table.stream_rows::<f32, _>(&device, options).unwrap();

@@ -30,8 +30,8 @@ template <typename S, typename T>
 __device__ __forceinline__ void convert_all(const S *__restrict__ in, T *__restrict__ out, size_t count, int policy,
                                             u64 *refused) {
     constexpr int WIDEST = sizeof(S) > sizeof(T) ? sizeof(S) : sizeof(T);
-    constexpr int VALUES = 16 / WIDEST;
-    constexpr int GROUPS = WIDEST >= 4 ? 4 : 2;
+    constexpr int VALUES = 16 / WIDEST < MOST_VALUES ? 16 / WIDEST : MOST_VALUES;
+    constexpr int GROUPS = WIDEST < 4 && AT_ONCE > 2 ? 2 : AT_ONCE;
     typedef Group<S, VALUES> From;
     typedef Group<T, VALUES> To;
 
@@ -80,16 +80,16 @@ __device__ __forceinline__ void convert_all(const S *__restrict__ in, T *__restr
         }
     }
     const size_t grouped = groups * VALUES, singles = count - grouped, step = index_step();
-    for (size_t single = first_index(); single < singles; single += 4 * step) {
+    for (size_t single = first_index(); single < singles; single += AT_ONCE * step) {
         keep(policy);
-        S values[4];
+        S values[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < AT_ONCE; ++i) {
             const size_t wanted = single + i * step, place = wanted < singles ? wanted : single;
             values[i] = in[place < head ? place : place + grouped];
         }
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < AT_ONCE; ++i) {
             const size_t wanted = single + i * step, index = wanted < head ? wanted : wanted + grouped;
             if (wanted < singles) {
                 out[index] = checked<T>(values[i], index, policy, refused);
@@ -103,7 +103,6 @@ template <typename S, typename T>
 __device__ __forceinline__ void convert_places(const S *__restrict__ in, i64 in_row_stride, i64 in_column_stride,
                                                T *__restrict__ out, i64 out_row_stride, i64 out_column_stride,
                                                size_t rows, size_t columns, int policy, u64 *refused) {
-    constexpr int AT_ONCE = 4;
     const size_t count = rows * columns;
     if (count == 0) {
         return;
@@ -152,8 +151,7 @@ template <typename S, typename T>
 __device__ __forceinline__ void convert_tiles(const S *__restrict__ in, T *__restrict__ out, size_t rows,
                                               size_t columns, int policy, u64 *refused) {
     constexpr u32 WIDEST = sizeof(S) > sizeof(T) ? sizeof(S) : sizeof(T);
-    constexpr u32 LOADED = WIDEST < 4 ? 4 / WIDEST : 1, STORED = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
-    constexpr u32 AT_ONCE = 4;
+    constexpr u32 LOADED = WIDEST < 4 && AT_ONCE > 1 ? 4 / WIDEST : 1, STORED = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
     alignas(8) __shared__ unsigned char room[TILE_ROOM * sizeof(T)];
     T *const tile = reinterpret_cast<T *>(room);
     if (rows == 0 || columns == 0) {
@@ -179,26 +177,28 @@ __device__ __forceinline__ void convert_tiles(const S *__restrict__ in, T *__res
         const size_t row = walk.outer * height, column = walk.inner * width;
         const u32 high = rows - row < height ? u32(rows - row) : height;
         const u32 wide = columns - column < width ? u32(columns - column) : width;
-        const S *const corner = in + row * columns + column;
+        const size_t corner = row * columns + column;
         const bool is_whole = wide == columns;
 
+        // The value `at` of the tile, row by row, is in its row `y`. What lies between two of its rows in the table,
+        // and in shared memory, is added for each: so that no column is computed.
         const Divisor by_wide(wide);
-        const u32 values = high * wide;
+        const size_t skipped = columns - wide;
+        const u32 gap = pitch - wide, values = high * wide;
         for (u32 first = threadIdx.x * LOADED; first < values; first += AT_ONCE * THREADS * LOADED) {
             keep(policy);
             S loaded[AT_ONCE][LOADED];
 #pragma unroll
-            for (u32 k = 0; k < AT_ONCE; ++k) {
-                const u32 at = first + k * THREADS * LOADED;
-                const u32 y = by_wide.quotient(at), x = at - y * wide;
-                const S *const from = corner + size_t(y) * columns + x;
+            for (u32 k = 0; k < u32(AT_ONCE); ++k) {
+                const u32 at = first + k * THREADS * LOADED, y = by_wide.quotient(at);
+                const S *const from = in + corner + (at + y * skipped);
                 if constexpr (LOADED == 1) {
                     if (at < values) {
                         loaded[k][0] = *from;
                     }
                 } else {
                     typedef Group<S, LOADED> From;
-                    const bool is_run = is_whole || x + LOADED <= wide;
+                    const bool is_run = is_whole || at + LOADED <= (y + 1) * wide;
                     if (at + LOADED <= values && is_run && is_aligned(from, From::BYTES)) {
                         From group;
                         group.load(from);
@@ -209,40 +209,42 @@ __device__ __forceinline__ void convert_tiles(const S *__restrict__ in, T *__res
                     } else {
 #pragma unroll
                         for (u32 i = 0; i < LOADED; ++i) {
-                            const u32 y = by_wide.quotient(at + i), x = at + i - y * wide;
                             if (at + i < values) {
-                                loaded[k][i] = corner[size_t(y) * columns + x];
+                                loaded[k][i] = in[corner + (at + i + by_wide.quotient(at + i) * skipped)];
                             }
                         }
                     }
                 }
             }
 #pragma unroll
-            for (u32 k = 0; k < AT_ONCE; ++k) {
+            for (u32 k = 0; k < u32(AT_ONCE); ++k) {
 #pragma unroll
                 for (u32 i = 0; i < LOADED; ++i) {
-                    const u32 at = first + k * THREADS * LOADED + i;
-                    const u32 y = by_wide.quotient(at), x = at - y * wide;
+                    const u32 at = first + k * THREADS * LOADED + i, y = by_wide.quotient(at);
                     if (at < values) {
-                        const size_t index = (row + y) * columns + column + x;
-                        tile[y * pitch + x] = checked<T>(loaded[k][i], index, policy, refused);
+                        const size_t index = corner + (at + y * skipped);
+                        tile[at + y * gap] = checked<T>(loaded[k][i], index, policy, refused);
                     }
                 }
             }
         }
         __syncthreads();
 
-        const u32 runs = (high + STORED - 1) / STORED;
+        // Column by column, in runs of `STORED` rows: the run `at` is in the column `x`.
+        const u32 runs = (high + STORED - 1) / STORED, column_runs = runs * STORED;
         const Divisor by_runs(runs);
-#pragma unroll 4
+        T *const to_corner = out + column * rows + row;
+        const size_t other_rows = rows - column_runs; // may wrap around, and the sum wraps back
+#pragma unroll AT_ONCE
         for (u32 at = threadIdx.x; at < runs * wide; at += THREADS) {
-            const u32 x = by_runs.quotient(at), y = (at - x * runs) * STORED;
-            T *const to = out + (column + x) * rows + row + y;
-            const T *const from = tile + y * pitch + x;
+            const u32 x = by_runs.quotient(at);
+            T *const to = to_corner + (at * STORED + x * other_rows);
+            const T *const from = tile + (at * STORED * pitch - x * (column_runs * pitch - 1));
             if constexpr (STORED == 1) {
                 *to = *from;
             } else {
                 typedef Group<T, STORED> To;
+                const u32 y = at * STORED - x * column_runs;
                 if (y + STORED <= high && is_aligned(to, To::BYTES)) {
                     To group;
                     group.clear();

@@ -29,7 +29,6 @@ template <typename T> __device__ __forceinline__ void fill(T *out, size_t count,
 template <typename T, typename From>
 __device__ __forceinline__ void gather(const T *__restrict__ in, T *__restrict__ out, size_t outer, size_t inner,
                                        From from) {
-    constexpr int AT_ONCE = 4;
     const size_t count = outer * inner, step = index_step();
     if (count == 0) {
         return;

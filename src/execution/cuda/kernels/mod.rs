@@ -48,7 +48,7 @@ impl Cuda {
         policy: ConversionPolicy,
         arguments: Vec<Argument<'_>>,
     ) -> Result<Option<u64>, HandleError> {
-        let function = self.modules.function(unit, name)?;
+        let function = self.modules.function(self.streams(), unit, name)?;
         let number = match policy {
             ConversionPolicy::Saturate => 0,
             ConversionPolicy::Checked => 1,
@@ -105,7 +105,7 @@ impl Cuda {
         let groups = rows.div_ceil(group);
         let bytes = groups.checked_mul(size_of_val(&0_u64) * output.len()).ok_or(HandleError::LengthOverflow)?;
         let mut parts = CudaBuffer::allocate(self.streams(), bytes)?;
-        let function = self.modules.function(Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE))?;
+        let function = self.modules.function(self.streams(), Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE))?;
         let mut arguments = [
             read(input),
             number(row_stride),
@@ -121,7 +121,7 @@ impl Cuda {
         // each group.
         unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
 
-        let function = self.modules.function(Unit::Merge, MERGE_ENTRY)?;
+        let function = self.modules.function(self.streams(), Unit::Merge, MERGE_ENTRY)?;
         let mut arguments = [Argument::Read(&parts, 0..bytes), number(groups), number(columns), write(output)];
         let geometry = self.over(columns.saturating_mul(THREADS as usize));
         // SAFETY: the parameters of the kernel are these; it reads all moments, and writes those of each column.
@@ -171,7 +171,7 @@ impl Kernels for Cuda {
         }
         let mut bits = [0; size_of::<u64>()];
         bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        let function = self.modules.function(Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
+        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
         let value = Argument::Number(u64::from_ne_bytes(bits));
         let mut arguments = [write(&mut output), Argument::Number(count as u64), value];
         // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
@@ -241,7 +241,8 @@ impl Kernels for Cuda {
         let chosen = bytemuck::cast_slice(columns);
         let mut indices = CudaBuffer::allocate(self.streams(), chosen.len())?;
         self.space.transport().upload(chosen, &mut indices, 0)?;
-        let function = self.modules.function(Unit::Memory, &memory_entry(Move::GatherColumns, T::TYPE))?;
+        let function =
+            self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherColumns, T::TYPE))?;
         let count = output.len();
         let mut arguments = [
             read(&input),
@@ -276,7 +277,7 @@ impl Kernels for Cuda {
             let first = input.byte_range().start + rows.start * shape.columns * size_of::<T>();
             return Ok(output.buffer().start_copy(input.buffer(), &(first..first + count * size_of::<T>()))?);
         }
-        let function = self.modules.function(Unit::Memory, &memory_entry(Move::GatherRows, T::TYPE))?;
+        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherRows, T::TYPE))?;
         let mut arguments = [
             read(&input),
             number(shape.rows),

@@ -7,6 +7,11 @@
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
 
+use std::io::Read;
+use std::sync::OnceLock;
+
+use flate2::read::GzDecoder;
+
 use crate::base::element::ElementType;
 
 /// Number of threads of a block, for every kernel.
@@ -24,17 +29,19 @@ const STATISTICS: &str = include_str!("statistics.cu");
 
 /// The kernels of one pair of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::execution::cuda) enum Form {
     /// Contiguous values: `(in, out, count, policy, refused)`.
     Contiguous,
     /// A table with any strides: `(in, in_row_stride, in_column_stride, out, out_row_stride, out_column_stride, rows,
     /// columns, policy, refused)`.
+    #[cfg_attr(not(test), expect(dead_code, reason = "proved by its tests; no call of the library needs it yet"))]
     Strided,
     /// From row-major to column-major order: `(in, out, rows, columns, policy, refused)`.
     Transposed,
 }
 
 impl Form {
+    #[cfg(test)]
     pub(super) const ALL: [Self; 3] = [Self::Contiguous, Self::Strided, Self::Transposed];
 
     const fn name(self) -> &'static str {
@@ -72,7 +79,7 @@ pub(in crate::execution::cuda) fn memory_source() -> String {
 
 /// What the kernels of the unit `memory` do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(in crate::execution::cuda) enum Move {
     /// `(out, count, bits)`: the value is the lowest bytes of the 64 bits.
     Fill,
     /// `(in, rows, columns, is_column_major, selected, selected_count, out)`: `selected` is an array on the device.
@@ -81,6 +88,7 @@ pub(super) enum Move {
     GatherRows,
 }
 
+#[cfg(test)]
 impl Move {
     pub(super) const ALL: [Self; 3] = [Self::Fill, Self::GatherColumns, Self::GatherRows];
 }
@@ -115,28 +123,6 @@ pub(in crate::execution::cuda) fn merge_source() -> String {
     [NUMBER, WORDS, MOMENTS, STATISTICS].concat()
 }
 
-/// The moments of one column, as the kernels write them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Moments {
-    pub(super) finite: u64,
-    pub(super) nan: u64,
-    pub(super) positive_infinities: u64,
-    pub(super) negative_infinities: u64,
-    pub(super) minimum: f64,
-    pub(super) maximum: f64,
-    /// The number is the sum of both, of which the first is the nearest `f64`.
-    pub(super) sum: [f64; 2],
-    pub(super) centered: [f64; 2],
-}
-
-impl Moments {
-    /// Returns whether no sum overflowed.
-    pub(super) fn is_finite(&self) -> bool {
-        self.sum.iter().chain(&self.centered).all(|part| part.is_finite())
-    }
-}
-
 /// Largest number of columns that the threads of a block share in a row-major table, and the number of rows that a
 /// thread adds up at once: as `statistics.cu` has them.
 const PANEL: usize = 64;
@@ -157,7 +143,8 @@ pub(in crate::execution::cuda) fn group_rows(rows: usize, columns: usize, is_col
 }
 
 /// Returns the names and texts of all units: what is compiled in advance for machines without a compiler.
-pub(in crate::execution::cuda) fn units() -> Vec<(String, String)> {
+#[cfg(test)]
+pub(super) fn units() -> Vec<(String, String)> {
     let all = ElementType::ALL;
     let mut units: Vec<(String, String)> = Vec::new();
     for (&source, &target) in all.iter().flat_map(|source| all.iter().map(move |target| (source, target))) {
@@ -170,6 +157,18 @@ pub(in crate::execution::cuda) fn units() -> Vec<(String, String)> {
     units.extend(all.iter().map(|&source| (statistics_entry(source), statistics_source(source))));
     units.push((MERGE_ENTRY.into(), merge_source()));
     units
+}
+
+/// Returns a unit that was compiled in advance, by `make_ptx.py`: for machines with a driver and without a compiler.
+pub(in crate::execution::cuda) fn ptx(name: &str) -> Option<String> {
+    static ALL: OnceLock<Option<String>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let mut text = String::new();
+        GzDecoder::new(&include_bytes!("ptx.gz")[..]).read_to_string(&mut text).ok()?;
+        Some(text)
+    });
+    let (_, rest) = all.as_ref()?.split_once(&format!("//// {name}\n"))?;
+    Some(rest.split("//// ").next()?.to_owned())
 }
 
 fn names(source: ElementType, target: ElementType) -> (&'static str, &'static str) {
@@ -248,7 +247,15 @@ mod tests {
         assert!(WORDS.contains(&format!("#define THREADS {THREADS}\n")));
         assert!(STATISTICS.contains(&format!("PANEL = {PANEL}, SEGMENT = {SEGMENT} ")));
     }
-}
-pub(in crate::execution::cuda) fn ptx(_: &str) -> Option<String> {
-    None
+
+    #[test]
+    fn every_unit_was_compiled_in_advance_from_these_texts() {
+        for (name, text) in units() {
+            let ptx = ptx(&name).unwrap();
+            assert!(ptx.starts_with(".version 8.0") && ptx.contains(".entry") && !text.is_empty(), "{name}");
+        }
+        assert_eq!(ptx("f32_f32"), None);
+        let crc = crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS].concat().as_bytes());
+        assert!(ptx(&format!("sources {crc:08x}")).is_some(), "run make_ptx.py: the texts have changed");
+    }
 }

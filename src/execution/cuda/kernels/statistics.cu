@@ -57,11 +57,21 @@ template <typename S> struct Segment {
         IS_WHOLE = !Element<S>::FLOAT && sizeof(S) <= 4,
     };
     u32 finite = 0;
-    Extreme minimum, maximum;
+    Extreme minimum = last(false), maximum = last(true);
     i64 whole = 0; // sums of integers
     u64 whole_squares = 0;
     f64 sum = 0, rest = 0; // and of others, with the rounding errors
     f64 shift = 0, deviation = 0, squares = 0;
+
+    /// Returns the largest number, or the smallest one.
+    __device__ __forceinline__ static Extreme last(bool is_smallest) {
+        if constexpr (Element<S>::FLOAT) {
+            const f32 infinity = from_bits<f32>(0x7F800000u);
+            return is_smallest ? -infinity : infinity;
+        } else {
+            return is_smallest ? Element<S>::min() : Element<S>::max();
+        }
+    }
 
     __device__ __forceinline__ static f64 number(S value, int is_scaled) {
         if constexpr (Same<S, f64>::VALUE) {
@@ -74,8 +84,8 @@ template <typename S> struct Segment {
     /// Adds a finite value. The shift must be set.
     __device__ __forceinline__ void add(S value, int is_scaled) {
         const Extreme extreme = ordered(value);
-        minimum = finite == 0 || extreme < minimum ? extreme : minimum;
-        maximum = finite == 0 || extreme > maximum ? extreme : maximum;
+        minimum = extreme < minimum ? extreme : minimum;
+        maximum = extreme > maximum ? extreme : maximum;
         ++finite;
         if constexpr (IS_SMALL) {
             const i32 small = value;
@@ -130,7 +140,6 @@ __device__ __forceinline__ void add_segment(const S *__restrict__ values, size_t
                                             Moments &all) {
     constexpr u32 BATCH = sizeof(S) == 8 ? 8 : 16;
     Segment<S> segment;
-    segment.minimum = segment.maximum = 0;
     Moments others = no_moments();
     for (u32 first = 0; first < count; first += BATCH) {
         bool is_plain = first + BATCH <= count;
@@ -215,16 +224,15 @@ ENTRY(statistics)(const SOURCE *__restrict__ in, size_t row_stride, size_t colum
         const size_t column = walk.inner * panel + threadIdx.x % panel, first = walk.outer * group_rows;
         const size_t count = rows - first < group_rows ? rows - first : group_rows;
         const bool is_used = lane < lanes && column < columns;
-        Moments all = no_moments();
+        results[threadIdx.x] = no_moments(); // here and not in registers, of which the loop needs most
         if (is_used && lane < count) {
             const SOURCE *const values = in + first * row_stride + column * column_stride;
             for (size_t row = lane; row < count; row += size_t(SEGMENT) * lanes) {
                 const size_t left = (count - row + lanes - 1) / lanes;
-                add_segment(values + row * row_stride, row_stride * lanes, left < SEGMENT ? u32(left) : SEGMENT,
-                            is_scaled, all);
+                const u32 length = u32(left < SEGMENT ? left : size_t(SEGMENT));
+                add_segment(values + row * row_stride, row_stride * lanes, length, is_scaled, results[threadIdx.x]);
             }
         }
-        results[threadIdx.x] = all;
         merge_threads(results + threadIdx.x, lane, lanes, panel);
         if (is_used && lane == 0) {
             moments[walk.outer * columns + column] = results[threadIdx.x];
