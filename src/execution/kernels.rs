@@ -9,7 +9,8 @@ use crate::base::error::Error;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, convert_slice};
 use crate::statistics::BasicStatistics;
-use crate::table::{BorrowedTable, DataLayout, Region, Shape, TableView};
+use crate::table::borrowed::BorrowedTable;
+use crate::table::{DataLayout, Region, Shape, TableView};
 use crate::window::AnySliceMut;
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.

@@ -298,7 +298,7 @@ macro_rules! views {
                 vec![(Output::bytes(self), size_of::<T>())]
             }
 
-            fn slices<'s>(bytes: Vec<&'s mut [u8]>) -> &'s mut [T] {
+            fn slices(bytes: Vec<&mut [u8]>) -> &mut [T] {
                 next(&mut bytes.into_iter())
             }
         }

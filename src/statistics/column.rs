@@ -89,7 +89,7 @@ impl ColumnStatistics {
 
     /// Returns the statistics as words that a device writes: counts, extremes and sums, the parts of a sum being two
     /// `f64`. With a `scale` of 1, sums are those of the values times 2^-600: for those that overflow.
-    pub(super) fn to_words(&self, scale: i32) -> [u64; MOMENTS] {
+    pub(super) fn to_words(self, scale: i32) -> [u64; MOMENTS] {
         let [[sum, sum_rest], [centered, centered_rest]] =
             [self.sum.parts_at(scale), self.centered.parts_at(2 * scale)];
         let numbers = [self.minimum, self.maximum, sum, sum_rest, centered, centered_rest].map(f64::to_bits);

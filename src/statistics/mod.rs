@@ -225,7 +225,7 @@ impl BasicStatistics {
 
     /// Returns the statistics of rows as words that devices write, with sums of values, or of values times 2^-600.
     pub(crate) fn to_words(&self, is_scaled: bool) -> impl Iterator<Item = u64> + '_ {
-        self.columns.iter().flat_map(move |column| column.to_words(i32::from(is_scaled)))
+        self.columns.iter().flat_map(move |&column| column.to_words(i32::from(is_scaled)))
     }
 
     /// Returns the statistics of `rows` rows from such words; `None` if they are not those of so many rows.

@@ -12,6 +12,9 @@ use crate::array::Array;
 use crate::execution::control::lock;
 use crate::execution::{DeviceError, Engine, Event, HandleError, Queue, Transport};
 
+/// The numbers of events, and the ends of work that they are.
+type Events = VecDeque<(u64, Arc<Mark>)>;
+
 /// The memory of a [`Cuda`](super::Cuda) device, and the transport of its bytes.
 ///
 /// # Examples
@@ -22,7 +25,7 @@ pub struct CudaTransport {
     up: Ring,
     down: Ring,
     /// Of each engine that works by itself, its events that may not have ended, in their order.
-    events: Mutex<[VecDeque<(u64, Arc<Mark>)>; 2]>,
+    events: Mutex<[Events; 2]>,
     streams: Arc<Streams>,
 }
 
