@@ -8,7 +8,8 @@ use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, convert_slice};
-use crate::table::{DataLayout, Region, Shape, TableView};
+use crate::statistics::BasicStatistics;
+use crate::table::{BorrowedTable, DataLayout, Region, Shape, TableView};
 use crate::window::AnySliceMut;
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.
@@ -136,6 +137,36 @@ pub trait Kernels: DeviceAdapter {
         rows: Range<usize>,
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
+
+    /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says what
+    /// they are good for. Of each column, ten words are written to each output: the number of finite values, of NaN, of
+    /// infinities, and of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite values, their
+    /// sum, and the sum of their squared deviations from their mean, each sum in two parts. In the second output, sums are
+    /// those of the values times 2^-600; they count where those of the first one overflow, and otherwise are arbitrary.
+    ///
+    /// # Errors
+    /// Those of the trait.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{ArrayHandle, Detached, Kernels}};
+    /// let device = Detached::new();
+    /// let column = ArrayHandle::from_container(&device, vec![1.0_f32, f32::NAN, 5.0]);
+    /// let mut plain = ArrayHandle::<u64, _>::empty(&device);
+    /// let mut scaled = ArrayHandle::<u64, _>::empty(&device);
+    /// let (shape, outputs) = (Shape { rows: 3, columns: 1 }, [plain.prepare_for_output(10)?, scaled.prepare_for_output(10)?]);
+    /// device.moments(column.prepare_for_input()?, shape, DataLayout::RowMajor, outputs)?;
+    /// let words = plain.read_portal()?;
+    /// assert_eq!((words[0], words[1], f64::from_bits(words[6])), (2, 1, 6.0));
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn moments<T: Element>(
+        &self,
+        input: View<'_, T, Self>,
+        shape: Shape,
+        layout: DataLayout,
+        outputs: [ViewMut<'_, u64, Self>; 2],
+    ) -> Result<(), HandleError>;
 }
 
 impl<D: Launch> Kernels for D {
@@ -221,6 +252,35 @@ impl<D: Launch> Kernels for D {
             }),
         }
     }
+
+    fn moments<T: Element>(
+        &self,
+        input: View<'_, T, D>,
+        shape: Shape,
+        layout: DataLayout,
+        outputs: [ViewMut<'_, u64, D>; 2],
+    ) -> Result<(), HandleError> {
+        check_moments::<T, D>(&input, shape, &outputs)?;
+        let [plain, scaled] = outputs;
+        self.launch([input], (plain, scaled), shape.columns, |columns, [values], (plain, scaled)| {
+            let view = TableView::new(values, shape, layout)?.columns(columns)?;
+            let found = BasicStatistics::of(&BorrowedTable::from(view))?;
+            plain.iter_mut().zip(found.to_words(false)).for_each(|(word, found)| *word = found);
+            scaled.iter_mut().zip(found.to_words(true)).for_each(|(word, found)| *word = found);
+            Ok::<_, Error>(())
+        })
+    }
+}
+
+/// Checks the arguments of [`Kernels::moments`].
+pub(super) fn check_moments<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    outputs: &[ViewMut<'_, u64, D>; 2],
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    let words = shape.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
+    outputs.iter().try_for_each(|output| check_count::<u64, D>(output, words))
 }
 
 /// Returns the number of values of a table, and checks that a view has that number.

@@ -31,6 +31,8 @@ mod separate;
 #[forbid(unsafe_code)]
 mod space;
 #[forbid(unsafe_code)]
+mod statistics;
+#[forbid(unsafe_code)]
 mod stats;
 #[forbid(unsafe_code)]
 mod stream;
@@ -55,6 +57,7 @@ pub use launch::{BytesKernel, Input, Inputs, KernelResult, Launch, Output, Outpu
 pub use memory::{ExecutionMemory, SharedMemory};
 pub use separate::SeparateMemory;
 pub use space::{DeviceView, DeviceViewMut, SeparateSpace};
+pub use statistics::DeviceStatistics;
 pub use stats::{Traffic, TransferStats};
 pub use stream::{Convert, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
 pub use transport::{Engine, Event, Queue, StageTimes, Transport};

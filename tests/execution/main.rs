@@ -5,4 +5,6 @@ mod conformance;
 mod cuda;
 mod failures;
 mod hostile;
+#[cfg(feature = "cuda")]
+mod patterns;
 mod streams;

@@ -7,14 +7,44 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, sys};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 
 use super::driver;
-use super::kernels::source::Unit;
+use super::kernels::source;
 use super::streams::Streams;
+use crate::base::element::ElementType;
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
 
-/// The instructions that kernels are compiled for: those of every device of the last eight years. The driver translates
-/// them for the device that is there.
-const ARCHITECTURE: &str = "compute_75";
+/// A translation unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Unit {
+    /// Conversions of a type to another.
+    Convert(ElementType, ElementType),
+    /// Moves of values of any width.
+    Memory,
+    /// Statistics of values of a type.
+    Statistics(ElementType),
+    /// Merging statistics.
+    Merge,
+}
+
+impl Unit {
+    fn name(self) -> String {
+        match self {
+            Self::Convert(from, to) => source::convert_unit(from, to),
+            Self::Memory => "memory".into(),
+            Self::Statistics(element) => source::statistics_entry(element),
+            Self::Merge => source::MERGE_ENTRY.into(),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Convert(from, to) => source::convert_source(from, to),
+            Self::Memory => source::memory_source(),
+            Self::Statistics(element) => source::statistics_source(element),
+            Self::Merge => source::merge_source(),
+        }
+    }
+}
 
 /// Kernels that are loaded. They are unloaded when the device has nothing to do any more: it may be running one of them.
 pub(super) struct Loaded {
@@ -80,7 +110,7 @@ impl Modules {
         let module = match loaded.get(&unit) {
             Some(module) => module.clone(),
             None => {
-                let module = streams.check("loading kernels", Loaded::new(&self.context, compile(&unit)?))?;
+                let module = streams.check("loading kernels", Loaded::new(&self.context, compile(unit)?))?;
                 loaded.insert(unit, module.clone());
                 module
             }
@@ -91,18 +121,17 @@ impl Modules {
 }
 
 /// Compiles a unit, or finds it among those that come with the library.
-fn compile(unit: &Unit) -> Result<Ptx, DeviceError> {
+fn compile(unit: Unit) -> Result<Ptx, DeviceError> {
     if !driver::has_compiler() {
-        return unit
-            .ptx()
+        return source::ptx(&unit.name())
             .map(Ptx::from_src)
             .ok_or(DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" });
     }
-    compile_text(&unit.source()).map_err(|_| DeviceError::Failed { code: 0, what: "compiling a kernel" })
+    compile_text(&unit.text()).map_err(|_| DeviceError::Failed { code: 0, what: "compiling a kernel" })
 }
 
 /// Compiles CUDA C.
 pub(super) fn compile_text(text: &str) -> Result<Ptx, CompileError> {
-    let options = CompileOptions { arch: Some(ARCHITECTURE), fmad: Some(false), ..CompileOptions::default() };
+    let options = CompileOptions { options: source::OPTIONS.map(String::from).to_vec(), ..CompileOptions::default() };
     compile_ptx_with_opts(text, options)
 }

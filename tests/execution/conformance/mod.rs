@@ -4,6 +4,7 @@
 mod facade;
 mod kernels;
 mod model;
+mod statistics;
 mod tables;
 
 fn environment(name: &str) -> Option<u64> {
@@ -25,6 +26,8 @@ macro_rules! conformance {
                 handles_can_be_sent_and_shared;
             kernels: all_pairs_convert_as_slices_do tables_are_turned_and_columns_and_rows_chosen
                 large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
+            statistics: statistics_of_every_type_are_those_of_the_program statistics_keep_their_digits
+                statistics_of_a_stream_are_those_of_its_blocks;
             tables: tables_go_there_and_rows_come_back a_dictionary_travels_and_tables_without_values_too
                 a_refused_value_is_named_at_its_place_in_the_table a_stream_lends_every_row_once_and_in_order;
         }

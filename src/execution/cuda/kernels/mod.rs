@@ -9,20 +9,19 @@ use cudarc::driver::CudaFunction;
 
 use super::launch::{Argument, Geometry, launch};
 use super::memory::CudaBuffer;
+use super::modules::Unit;
 use super::{Cuda, CudaTransport};
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 
 use crate::convert::ConversionPolicy;
 use crate::convert::check_value;
 use crate::convert::kernel::Origin;
-use crate::execution::kernels::{check_columns, check_count, check_rows, check_table};
+use crate::execution::kernels::{check_columns, check_count, check_moments, check_rows, check_table};
 use crate::execution::{DeviceError, DeviceView, DeviceViewMut, HandleError, Kernels, Transport};
 use crate::table::{DataLayout, Shape};
-use source::Unit;
+use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory_entry, statistics_entry};
 
-/// Threads of a block, of kernels whose threads need not know each other.
-const THREADS: u32 = 256;
-/// Blocks of such a kernel for each multiprocessor, at most: as many as can run at once.
+/// Blocks of a kernel for each multiprocessor, at most: as many as can run at once. All kernels take any number.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
 /// What `refused` holds while no value has been refused.
@@ -34,11 +33,6 @@ impl Cuda {
         let most = self.modules.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let blocks = u32::try_from(items.div_ceil(THREADS as usize)).unwrap_or(most).clamp(1, most);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
-    }
-
-    /// Returns how a kernel runs whose blocks take one tile after another.
-    fn over_tiles(&self, shape: Shape) -> Geometry {
-        self.over(shape.rows.saturating_mul(shape.columns))
     }
 
     /// Runs a kernel of a conversion, which may refuse values. Returns the index of the first value that it refused, if
@@ -93,6 +87,47 @@ impl Cuda {
         unsafe { launch(self.streams(), function, geometry, &mut arguments) }
     }
 
+    /// Computes the moments of the columns of a table that is not empty.
+    fn moments_of<T: Element>(
+        &self,
+        input: &DeviceView<'_, T, CudaTransport>,
+        shape: Shape,
+        layout: DataLayout,
+        is_scaled: bool,
+        output: &mut DeviceViewMut<'_, u64, CudaTransport>,
+    ) -> Result<(), HandleError> {
+        let Shape { rows, columns } = shape;
+        let (row_stride, column_stride) = match layout {
+            DataLayout::RowMajor => (columns, 1),
+            DataLayout::ColumnMajor => (1, rows),
+        };
+        let group = group_rows(rows, columns, row_stride == 1);
+        let groups = rows.div_ceil(group);
+        let bytes = groups.checked_mul(size_of_val(&0_u64) * output.len()).ok_or(HandleError::LengthOverflow)?;
+        let mut parts = CudaBuffer::allocate(self.streams(), bytes)?;
+        let function = self.modules.function(self.streams(), Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE))?;
+        let mut arguments = [
+            read(input),
+            number(row_stride),
+            number(column_stride),
+            number(rows),
+            number(columns),
+            number(group),
+            number(usize::from(is_scaled)),
+            Argument::Write(&mut parts, 0..bytes),
+        ];
+        let geometry = self.over(groups.saturating_mul(columns).saturating_mul(THREADS as usize));
+        // SAFETY: the parameters of the kernel are these; it reads all values, and writes the moments of each column of
+        // each group.
+        unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
+
+        let function = self.modules.function(self.streams(), Unit::Merge, MERGE_ENTRY)?;
+        let mut arguments = [Argument::Read(&parts, 0..bytes), number(groups), number(columns), write(output)];
+        let geometry = self.over(columns.saturating_mul(THREADS as usize));
+        // SAFETY: the parameters of the kernel are these; it reads all moments, and writes those of each column.
+        Ok(unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?)
+    }
+
     /// Returns the error about a value that a kernel has refused.
     fn refusal<S: Element, T: Element>(
         &self,
@@ -136,9 +171,8 @@ impl Kernels for Cuda {
         }
         let mut bits = [0; size_of::<u64>()];
         bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        let function =
-            self.modules.function(self.streams(), Unit::Memory, &Unit::name_of_width("fill", size_of::<T>()))?;
-        let value = Argument::Number(u64::from_le_bytes(bits));
+        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
+        let value = Argument::Number(u64::from_ne_bytes(bits));
         let mut arguments = [write(&mut output), Argument::Number(count as u64), value];
         // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
@@ -162,7 +196,7 @@ impl Kernels for Cuda {
         }
         let unit = Unit::Convert(S::TYPE, T::TYPE);
         let arguments = vec![read(&input), write(&mut output), Argument::Number(count as u64)];
-        let name = unit.entry("convert");
+        let name = convert_entry(Form::Contiguous, S::TYPE, T::TYPE);
         // SAFETY: the parameters of `convert` are these and those of the refusal; it reads and writes `count` values.
         let refused = unsafe { self.run_conversion(unit, &name, self.over(count), policy, arguments) }?;
         refused.map_or(Ok(()), |index| Err(self.refusal::<S, T>(&input, index, policy)))
@@ -181,13 +215,11 @@ impl Kernels for Cuda {
         if count == 0 {
             return Ok(());
         }
-        let unit = Unit::Convert(T::TYPE, T::TYPE);
-        let sizes = [shape.rows as u64, shape.columns as u64].map(Argument::Number);
-        let [rows, columns] = sizes;
+        let name = convert_entry(Form::Transposed, T::TYPE, T::TYPE);
+        let [rows, columns] = [shape.rows, shape.columns].map(number);
         let arguments = vec![read(&input), write(&mut output), rows, columns];
-        let (name, geometry) = (unit.entry("convert_transposed"), self.over_tiles(shape));
-        // SAFETY: the parameters of `convert_transposed` are these and those of the refusal; it reads and writes
-        // `rows * columns` values of this width.
+        let (unit, geometry) = (Unit::Convert(T::TYPE, T::TYPE), self.over(count));
+        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads and writes all values.
         unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }?;
         Ok(())
     }
@@ -209,19 +241,16 @@ impl Kernels for Cuda {
         let chosen = bytemuck::cast_slice(columns);
         let mut indices = CudaBuffer::allocate(self.streams(), chosen.len())?;
         self.space.transport().upload(chosen, &mut indices, 0)?;
-        let function = self.modules.function(
-            self.streams(),
-            Unit::Memory,
-            &Unit::name_of_width("gather_columns", size_of::<T>()),
-        )?;
+        let function =
+            self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherColumns, T::TYPE))?;
         let count = output.len();
         let mut arguments = [
             read(&input),
-            Argument::Number(shape.rows as u64),
-            Argument::Number(shape.columns as u64),
-            Argument::Number(u64::from(layout == DataLayout::ColumnMajor)),
+            number(shape.rows),
+            number(shape.columns),
+            number(usize::from(layout == DataLayout::ColumnMajor)),
             Argument::Read(&indices, 0..chosen.len()),
-            Argument::Number(columns.len() as u64),
+            number(columns.len()),
             write(&mut output),
         ];
         // SAFETY: the parameters of `gather_columns` are these; all columns are there, and it writes one value for each of
@@ -248,18 +277,44 @@ impl Kernels for Cuda {
             let first = input.byte_range().start + rows.start * shape.columns * size_of::<T>();
             return Ok(output.buffer().start_copy(input.buffer(), &(first..first + count * size_of::<T>()))?);
         }
-        let function =
-            self.modules.function(self.streams(), Unit::Memory, &Unit::name_of_width("gather_rows", size_of::<T>()))?;
+        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherRows, T::TYPE))?;
         let mut arguments = [
             read(&input),
-            Argument::Number(shape.rows as u64),
-            Argument::Number(shape.columns as u64),
-            Argument::Number(u64::from(layout == DataLayout::ColumnMajor)),
-            Argument::Number(rows.start as u64),
-            Argument::Number(rows.len() as u64),
+            number(shape.rows),
+            number(shape.columns),
+            number(1), // in columns
+            number(rows.start),
+            number(rows.len()),
             write(&mut output),
         ];
         // SAFETY: the parameters of `gather_rows` are these; all rows are there, and it writes their values.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
     }
+
+    fn moments<T: Element>(
+        &self,
+        input: DeviceView<'_, T, CudaTransport>,
+        shape: Shape,
+        layout: DataLayout,
+        outputs: [DeviceViewMut<'_, u64, CudaTransport>; 2],
+    ) -> Result<(), HandleError> {
+        input.check(&self.space)?;
+        outputs.iter().try_for_each(|output| output.check(&self.space))?;
+        check_moments::<T, Self>(&input, shape, &outputs)?;
+        let [mut plain, scaled] = outputs;
+        if shape.is_empty() {
+            return self.fill(plain, 0); // of no values; the sums are zero, and so the others do not count
+        }
+        self.moments_of(&input, shape, layout, false, &mut plain)?;
+        match T::TYPE {
+            // No sum of other types overflows.
+            ElementType::F64 => self.moments_of(&input, shape, layout, true, &mut { scaled }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the argument of a number.
+fn number<'v>(number: usize) -> Argument<'v> {
+    Argument::Number(number as u64)
 }
