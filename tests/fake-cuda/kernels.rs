@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, cast_slice};
 use numeric_table::convert::convert_slice;
-use numeric_table::{ConversionPolicy, Element, ElementType, Error, bf16, f16};
+use numeric_table::execution::{Kernels, Serial};
+use numeric_table::{ConversionPolicy, DataLayout, Element, ElementType, Error, Shape, bf16, f16};
 
 use crate::device::Device;
 use crate::module::Kernel;
@@ -65,8 +66,37 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             };
             pick(device, width, [input, output], rows * columns, places.into_iter())
         }
+        (Kernel::Statistics(element), &[input, _, column_stride, rows, columns, group, is_scaled, moments]) => {
+            let shape = Shape { rows: size(rows)?, columns: size(columns)? };
+            let layout = if column_stride == 1 { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
+            let groups = shape.rows.div_ceil(size(group)?.max(1));
+            let words = with_type!(element, T => statistics::<T>(device, input, shape, layout))?;
+            // All rows are in the first group here: merging takes that.
+            device.write(moments, bytes_of(groups * words[0].len(), 8)?, |bytes| {
+                let (first, others) = bytes.split_at_mut(8 * words[0].len());
+                first.copy_from_slice(cast_slice(&words[(is_scaled as u32 != 0) as usize]));
+                others.fill(0);
+            })
+        }
+        (Kernel::Merge, &[moments, groups, columns, merged]) => {
+            let bytes = bytes_of(size(columns)?, 8 * WORDS)?;
+            let found = device.read(moments, bytes_of(bytes, size(groups)?)?)?;
+            device.write(merged, bytes, |place| place.copy_from_slice(&found[..bytes]))
+        }
         _ => Err(INVALID_VALUE),
     }
+}
+
+/// Number of words of the moments of a column.
+const WORDS: usize = 10;
+
+/// The moments of the columns of a table, plain and scaled: those of a device of the library's own.
+fn statistics<T: Element>(device: &Device, input: u64, shape: Shape, layout: DataLayout) -> Answer<[Vec<u64>; 2]> {
+    let count = bytes_of(shape.rows, shape.columns)?;
+    let stored: Vec<T> = values(&device.read(input, bytes_of(count, size_of::<T>())?)?);
+    let [mut plain, mut scaled] = [(); 2].map(|()| vec![0; WORDS * shape.columns]);
+    Serial.moments(&stored[..], shape, layout, [&mut plain, &mut scaled]).map_err(|_| INVALID_VALUE)?;
+    Ok([plain, scaled])
 }
 
 fn size(number: u64) -> Answer<usize> {

@@ -43,6 +43,10 @@ pub(crate) enum Kernel {
     GatherColumns(usize),
     /// `(in, rows, columns, is_column_major, first, count, out)`
     GatherRows(usize),
+    /// `(in, row_stride, column_stride, rows, columns, group_rows, is_scaled, moments)`
+    Statistics(ElementType),
+    /// `(moments, groups, columns, merged)`
+    Merge,
 }
 
 impl Kernel {
@@ -63,6 +67,11 @@ impl Kernel {
             return types(rest).map(|(source, target)| Self::Convert(source, target));
         }
         let (form, rest) = name.rsplit_once('_')?;
+        match (form, rest) {
+            ("statistics", "merge") => return Some(Self::Merge),
+            ("statistics", element) => return Some(Self::Statistics(element.parse().ok()?)),
+            _ => {}
+        }
         let width = width(rest)?;
         match form {
             "fill" => Some(Self::Fill(width)),
@@ -79,6 +88,8 @@ impl Kernel {
             Self::ConvertStrided(..) => 10,
             Self::ConvertTransposed(..) => 6,
             Self::Fill(_) => 3,
+            Self::Merge => 4,
+            Self::Statistics(_) => 8,
             Self::GatherColumns(_) | Self::GatherRows(_) => 7,
         }
     }
