@@ -86,7 +86,7 @@ impl Cuda {
     /// # Examples
     /// Of two inputs of different types, a result of a third; and a refusal that the host looks at:
     /// ```
-    /// use numeric_table::execution::{ArrayHandle, Cuda};
+    /// use numeric_table::execution::{ArrayHandle, Cuda, DeviceError, HandleError};
     /// let Ok(device) = Cuda::new(0) else { return Ok(()) };
     /// let program = device.compile(r#"
     ///     extern "C" __global__ void scale(const float* x, const unsigned char* by, double* y, size_t count,
@@ -97,7 +97,11 @@ impl Cuda {
     ///             y[i] = (double)x[i] * by[i];
     ///         }
     ///     }
-    /// "#)?;
+    /// "#);
+    /// let program = match program {
+    ///     Err(HandleError::Device(DeviceError::Unavailable { .. })) => return Ok(()), // there is no compiler
+    ///     program => program?,
+    /// };
     /// let count = 1000;
     /// let x = ArrayHandle::from_container(&device, vec![0.5_f32; count]);
     /// let by = ArrayHandle::from_container(&device, vec![3_u8; count]);
