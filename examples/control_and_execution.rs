@@ -56,8 +56,9 @@ fn run<D: Launch>(device: &D, table: &HomogenNumericTable<f32>) -> Result<Array<
     let mut distances = ArrayHandle::<f32, _>::empty(device);
     line("make the handles");
 
-    device.launch([input.prepare_for_input()?], means.prepare_for_output(columns)?, 1, |first, [values], means| {
-        for (column, mean) in (first..).zip(means) {
+    let output = means.prepare_for_output(columns)?;
+    device.launch([input.prepare_for_input()?], output, columns, |items, [values], means| {
+        for (column, mean) in items.zip(means) {
             let sum: f64 = values.iter().skip(column).step_by(columns).map(|&value| f64::from(value)).sum();
             *mean = (sum / rows as f64) as f32;
         }
@@ -65,8 +66,8 @@ fn run<D: Launch>(device: &D, table: &HomogenNumericTable<f32>) -> Result<Array<
     line("step 1: means of the columns");
 
     let inputs = [input.prepare_for_input()?, means.prepare_for_input()?];
-    device.launch(inputs, distances.prepare_for_output(rows)?, 1, |first, [values, means], distances| {
-        for (row, distance) in values.chunks(columns).skip(first).zip(distances) {
+    device.launch(inputs, distances.prepare_for_output(rows)?, rows, |items, [values, means], distances| {
+        for (row, distance) in values.chunks(columns).skip(items.start).zip(distances) {
             let squares = row.iter().zip(means).map(|(value, mean)| f64::from(value - mean).powi(2));
             *distance = squares.sum::<f64>().sqrt() as f32;
         }

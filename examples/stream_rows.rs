@@ -11,7 +11,7 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::execution::{
-    ArrayHandle, Clock, Convert, Detached, Launch, Rayon, StageTimes, StreamOptions, StreamStats,
+    ArrayHandle, Clock, Convert, Detached, Launch, Rayon, StageTimes, StreamOptions, StreamRows, StreamStats,
 };
 use numeric_table::prelude::*;
 
@@ -70,9 +70,9 @@ fn stream<D: Launch>(
     sums.release_control()?; // they are on the device from now on
     let mut stream = table.stream_rows::<f32, _>(device, options)?;
     while let Some(block) = stream.next()? {
-        device.launch([block.view()], sums.prepare_in_place()?, 1, |first, [values], sums| {
+        device.launch([block.view()], sums.prepare_in_place()?, columns, |items, [values], sums| {
             for row in values.chunks(columns) {
-                sums.iter_mut().zip(&row[first..]).for_each(|(sum, value)| *sum += value);
+                sums.iter_mut().zip(&row[items.clone()]).for_each(|(sum, value)| *sum += value);
             }
         })?;
     }

@@ -133,25 +133,18 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
-/// Calls `work(offset, chunk)` for one chunk of `values` per thread, if that pays for work on `bytes` bytes; chunk `i`
-/// goes to thread `i` if that is idle, so that memory stays with the thread that touched it first. Chunks are multiples
-/// of `grain` values. Inside, all work is serial.
-pub(crate) fn for_each_fixed_chunk_mut<T: Send>(
-    values: &mut [T],
-    grain: usize,
-    bytes: usize,
-    work: &(dyn Fn(usize, &mut [T]) + Sync),
-) {
-    let pieces = if task_count(bytes) > 1 { threads() } else { 1 };
-    let share = values.len().div_ceil(pieces);
-    // Whole cache lines, if the grain and the number of values allow it.
-    let unit = if grain <= 1 && share >= LINE { LINE } else { grain.max(1) };
-    let step = share.checked_next_multiple_of(unit).unwrap_or(values.len());
-    if step >= values.len() {
-        return serially(|| work(0, values));
-    }
-    let chunks = values.chunks_mut(step).enumerate().map(|(i, chunk)| (i * step, chunk)).collect();
-    map_on(true, chunks, |(offset, chunk)| serially(|| work(offset, chunk)));
+/// Returns how many of `items` items each thread gets, if work on `bytes` bytes is divided among them once and for all;
+/// all items, if that does not pay.
+pub(crate) fn fixed_share(items: usize, bytes: usize) -> usize {
+    let share = items.div_ceil(if task_count(bytes) > 1 { threads() } else { 1 });
+    // Whole cache lines, if there are many.
+    if share < LINE { share } else { share.checked_next_multiple_of(LINE).unwrap_or(items) }
+}
+
+/// Calls `work` on every piece; piece `i` goes to thread `i` if that is idle, so that memory stays with the thread that
+/// touched it first. Inside, all work is serial. The results are in the order of the pieces.
+pub(crate) fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    map_on(true, pieces, |piece| serially(|| work(piece)))
 }
 
 /// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and on the calling thread

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::transport::NoQueue;
 use super::{ExecutionMemory, HandleError, Queue, TransferStats};
+use crate::array::Array;
+use crate::base::element::Element;
 
 /// The name of a device.
 ///
@@ -102,6 +104,22 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// See [`Queue`].
     fn queue(&self) -> &dyn Queue {
         &NoQueue
+    }
+
+    /// Returns an array of zeros in the program's memory from which copies to the device are fastest. By default, any
+    /// memory.
+    ///
+    /// # Errors
+    /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{DeviceAdapter, Serial};
+    /// assert_eq!(Serial.staging::<f32>(2)?[..], [0.0, 0.0]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
+        Ok(Array::zeros(count)?)
     }
 }
 

@@ -250,3 +250,70 @@ impl<T: Element> Container<T> for &[T] {
 
     fn release(&mut self) {}
 }
+
+/// Vectors of `N` components, which are the values of the handle, one after another. Counts that are no multiple of `N`
+/// are refused.
+impl<T: Element, const N: usize> Container<T> for Vec<[T; N]> {
+    fn values(&self) -> &[T] {
+        self.as_flattened()
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        Ok(self.as_flattened_mut())
+    }
+
+    fn check(&self, count: usize) -> Result<(), HandleError> {
+        vectors_of::<N>(count).map(drop)
+    }
+
+    fn allocate(&mut self, count: usize) -> Result<(), HandleError> {
+        let vectors = vectors_of::<N>(count)?;
+        if self.len() < vectors {
+            let mut values = Vec::new();
+            let bytes = count.checked_mul(size_of::<T>()).ok_or(HandleError::LengthOverflow)?;
+            values.try_reserve_exact(vectors).map_err(|_| HandleError::HostAlloc { bytes })?;
+            values.resize(vectors, [T::default(); N]);
+            *self = values;
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, count: usize) {
+        Vec::truncate(self, count.div_ceil(N.max(1)));
+    }
+
+    fn release(&mut self) {
+        *self = Vec::new();
+    }
+}
+
+/// As a `Vec` of vectors, read-only.
+impl<T: Element, const N: usize> Container<T> for &[[T; N]] {
+    fn values(&self) -> &[T] {
+        self.as_flattened()
+    }
+
+    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn check(&self, _count: usize) -> Result<(), HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
+        Err(HandleError::ReadOnly)
+    }
+
+    fn truncate(&mut self, count: usize) {
+        *self = self.get(..count.div_ceil(N.max(1))).unwrap_or(self);
+    }
+
+    fn release(&mut self) {}
+}
+
+/// Returns how many vectors of `N` components have so many.
+fn vectors_of<const N: usize>(components: usize) -> Result<usize, HandleError> {
+    let is_whole = if N == 0 { components == 0 } else { components.is_multiple_of(N) };
+    if is_whole { Ok(components / N.max(1)) } else { Err(HandleError::LengthMismatch { have: components, want: N }) }
+}

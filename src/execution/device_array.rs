@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Range, RangeBounds};
 
-use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
+use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Error;
@@ -49,6 +49,46 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     pub fn allocate(device: &D, count: usize) -> Result<Self, HandleError> {
         let mut handle = ArrayHandle::empty(device);
         handle.prepare_for_output(count)?;
+        Ok(Self { handle })
+    }
+
+    /// Creates an array of zeros on a device. Nothing is copied.
+    ///
+    /// # Errors
+    /// Those of [`full`](Self::full).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Detached, DeviceArray};
+    /// assert_eq!(DeviceArray::<i16, _>::zeros(&Detached::new(), 3)?.to_array()?[..], [0; 3]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn zeros(device: &D, count: usize) -> Result<Self, HandleError>
+    where
+        D: Kernels,
+    {
+        Self::full(device, count, T::default())
+    }
+
+    /// Creates an array of one value on a device. Nothing is copied.
+    ///
+    /// Source: oneDAL `array::full(queue, count, element)`.
+    ///
+    /// # Errors
+    /// Those of [`allocate`](Self::allocate); what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{Detached, DeviceArray};
+    /// assert_eq!(DeviceArray::full(&Detached::new(), 3, 1.5_f32)?.to_array()?[..], [1.5; 3]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn full(device: &D, count: usize, value: T) -> Result<Self, HandleError>
+    where
+        D: Kernels,
+    {
+        let mut handle = ArrayHandle::empty(device);
+        device.fill(handle.prepare_for_output(count)?, value)?;
         Ok(Self { handle })
     }
 

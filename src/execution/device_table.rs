@@ -273,7 +273,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
                 result => return result,
             }
         }
-        let array = match self.values.container() {
+        let array = match self.values.valid_container() {
             Some(array) => {
                 let table = HomogenNumericTable::internal(array.clone(), self.shape, self.layout);
                 table.slice_rows(rows.clone())?.into_array()?

@@ -25,6 +25,12 @@ pub enum DeviceError {
     /// The device is lost permanently, with all values in its memory.
     #[error("the device is lost")]
     Lost,
+    /// There is no such device here, or not what it needs. Another device can be used instead.
+    #[error("there is no such device here: {what} is missing")]
+    Unavailable {
+        /// What is missing.
+        what: &'static str,
+    },
     /// Work that was started earlier has failed, which is reported now.
     #[error("{what} failed earlier (code {code})")]
     Earlier {
@@ -119,7 +125,7 @@ impl From<DeviceError> for HandleError {
             DeviceError::OutOfMemory { bytes, free } => Self::DeviceAlloc { bytes, free },
             DeviceError::Lost => Self::DeviceLost,
             DeviceError::Earlier { .. } => Self::EarlierFault(error),
-            DeviceError::Failed { .. } => Self::Device(error),
+            DeviceError::Failed { .. } | DeviceError::Unavailable { .. } => Self::Device(error),
         }
     }
 }

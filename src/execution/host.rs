@@ -1,7 +1,6 @@
 //! The adapters that share the program's memory: for one thread, or all threads of a rayon pool.
 
-use super::{DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
-use crate::base::element::Element;
+use super::{BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
 use crate::base::parallel;
 
 /// Runs kernels on the calling thread, in the program's own memory: nothing is ever copied.
@@ -60,28 +59,39 @@ impl DeviceAdapter for Rayon {
 }
 
 impl Launch for Serial {
-    fn launch<S: Element, T: Element, const INPUTS: usize>(
+    fn launch_bytes(
         &self,
-        inputs: [&[S]; INPUTS],
-        output: &mut [T],
-        _grain: usize,
-        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+        inputs: &[&[u8]],
+        outputs: Vec<(&mut [u8], usize)>,
+        items: usize,
+        kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
-        parallel::serially(|| kernel(0, inputs, output));
-        Ok(())
+        parallel::serially(|| Rayon.launch_bytes(inputs, outputs, items, kernel))
     }
 }
 
 impl Launch for Rayon {
-    fn launch<S: Element, T: Element, const INPUTS: usize>(
+    fn launch_bytes(
         &self,
-        inputs: [&[S]; INPUTS],
-        output: &mut [T],
-        grain: usize,
-        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+        inputs: &[&[u8]],
+        mut outputs: Vec<(&mut [u8], usize)>,
+        items: usize,
+        kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
-        let bytes = inputs.iter().map(|input| size_of_val(*input)).sum::<usize>() + size_of_val(output);
-        parallel::for_each_fixed_chunk_mut(output, grain, bytes, &|first, chunk| kernel(first, inputs, chunk));
-        Ok(())
+        let read: usize = inputs.iter().map(|input| input.len()).sum();
+        let written: usize = outputs.iter().map(|(output, _)| output.len()).sum();
+        let share = parallel::fixed_share(items, read + written).max(1);
+        let mut pieces = Vec::with_capacity(items.div_ceil(share));
+        for first in (0..items).step_by(share) {
+            let range = first..items.min(first.saturating_add(share));
+            let mut piece = Vec::with_capacity(outputs.len());
+            for (output, bytes_per_item) in &mut outputs {
+                let (head, rest) = std::mem::take(output).split_at_mut(range.len() * *bytes_per_item);
+                piece.push(head);
+                *output = rest;
+            }
+            pieces.push((range, piece));
+        }
+        parallel::map_fixed(pieces, |(range, piece)| kernel(range, inputs, piece)).into_iter().collect()
     }
 }

@@ -1,14 +1,15 @@
-//! Kernels that every device has, and closures for devices that run Rust code.
+//! Kernels that every device has.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
-use super::control::lock;
-use super::{DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
+use super::device_table::in_rows_from;
+use super::{DeviceAdapter, ExecutionMemory, HandleError, Launch, View, ViewMut};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result as LibraryResult};
+use crate::base::error::Error;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, convert_slice};
+use crate::statistics::BasicStatistics;
+use crate::table::borrowed::BorrowedTable;
 use crate::table::{DataLayout, Region, Shape, TableView};
 use crate::window::AnySliceMut;
 
@@ -137,49 +138,42 @@ pub trait Kernels: DeviceAdapter {
         rows: Range<usize>,
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
-}
 
-/// Runs Rust closures on a device's memory.
-///
-/// # Examples
-/// See [`ArrayHandle`](super::ArrayHandle).
-pub trait Launch: DeviceAdapter {
-    /// Calls `kernel(first, inputs, chunk)` for chunks that together are the output, on as many threads as the device
-    /// has.
-    ///
-    /// `inputs` are whole; `chunk` holds the values of the output from index `first`, with their old content. The
-    /// length of a chunk is a multiple of `grain`: 1, or the number of columns for whole rows. The division into chunks
-    /// must not change the result.
+    /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says what
+    /// they are good for. Of each column, ten words are written to each output: the number of finite values, of NaN, of
+    /// infinities, and of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite values, their
+    /// sum, and the sum of their squared deviations from their mean, each sum in two parts. In the second output, sums are
+    /// those of the values times 2^-600; they count where those of the first one overflow, and otherwise are arbitrary.
     ///
     /// # Errors
-    /// [`HandleError::WrongDevice`]; what the device reports.
+    /// Those of the trait.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::execution::{ArrayHandle, Launch, Rayon};
-    /// let (rows, columns) = (3, 2);
-    /// let table = ArrayHandle::from_container(&Rayon, vec![1_i16, 2, 3, 4, 5, 6]);
-    /// let mut sums = ArrayHandle::<i32, _>::empty(&Rayon);
-    /// Rayon.launch([table.prepare_for_input()?], sums.prepare_for_output(rows)?, 1, |first, [values], sums| {
-    ///     for (sum, row) in sums.iter_mut().zip(values.chunks(columns).skip(first)) {
-    ///         *sum = row.iter().map(|&value| i32::from(value)).sum();
-    ///     }
-    /// })?;
-    /// assert_eq!(sums.read_portal()?, [3, 7, 11]);
+    /// use numeric_table::{prelude::*, execution::{ArrayHandle, Detached, Kernels}};
+    /// let device = Detached::new();
+    /// let column = ArrayHandle::from_container(&device, vec![1.0_f32, f32::NAN, 5.0]);
+    /// let mut plain = ArrayHandle::<u64, _>::empty(&device);
+    /// let mut scaled = ArrayHandle::<u64, _>::empty(&device);
+    /// let (shape, outputs) = (Shape { rows: 3, columns: 1 }, [plain.prepare_for_output(10)?, scaled.prepare_for_output(10)?]);
+    /// device.moments(column.prepare_for_input()?, shape, DataLayout::RowMajor, outputs)?;
+    /// let words = plain.read_portal()?;
+    /// assert_eq!((words[0], words[1], f64::from_bits(words[6])), (2, 1, 6.0));
     /// # Ok::<(), numeric_table::execution::HandleError>(())
     /// ```
-    fn launch<S: Element, T: Element, const INPUTS: usize>(
+    fn moments<T: Element>(
         &self,
-        inputs: [View<'_, S, Self>; INPUTS],
-        output: ViewMut<'_, T, Self>,
-        grain: usize,
-        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+        input: View<'_, T, Self>,
+        shape: Shape,
+        layout: DataLayout,
+        outputs: [ViewMut<'_, u64, Self>; 2],
     ) -> Result<(), HandleError>;
 }
 
 impl<D: Launch> Kernels for D {
     fn fill<T: Element>(&self, output: ViewMut<'_, T, D>, value: T) -> Result<(), HandleError> {
-        self.launch([], output, 1, |_, []: [&[T]; 0], chunk| chunk.fill(value))
+        let count = <D::Memory as ExecutionMemory>::count_mut(&output);
+        self.launch((), output, count, |_, (), values| values.fill(value))
     }
 
     fn convert<S: Element, T: Element>(
@@ -190,12 +184,10 @@ impl<D: Launch> Kernels for D {
     ) -> Result<(), HandleError> {
         let have = <D::Memory as ExecutionMemory>::count(&input);
         check_count::<T, D>(&output, have)?;
-        let refused = FirstRefused::default();
-        self.launch([input], output, 1, |first, [input], chunk| {
-            let result = convert_slice(&input[first..first + chunk.len()], chunk, policy);
-            refused.record(first, result);
-        })?;
-        refused.into_result()
+        self.launch([input], output, have, |items, [input], values| {
+            let first = items.start;
+            convert_slice(&input[items], values, policy).map_err(|error| in_rows_from(first, error))
+        })
     }
 
     fn transpose<T: Element>(
@@ -206,17 +198,10 @@ impl<D: Launch> Kernels for D {
     ) -> Result<(), HandleError> {
         let count = check_table::<T, D>(&input, shape)?;
         check_count::<T, D>(&output, count)?;
-        let refused = FirstRefused::default();
-        self.launch([input], output, shape.rows, |first, [input], chunk| {
-            let Some(first) = first.checked_div(shape.rows) else { return };
-            let columns = first..first + chunk.len() / shape.rows;
-            let copy = || {
-                let view = TableView::new(input, shape, DataLayout::RowMajor)?.columns(columns)?;
-                view.transposed().read_over(AnySliceMut::new(chunk), ConversionPolicy::Saturate, Origin::default())
-            };
-            refused.record(first, copy());
-        })?;
-        refused.into_result()
+        self.launch([input], output, shape.columns, |columns, [input], values| {
+            let view = TableView::new(input, shape, DataLayout::RowMajor)?.columns(columns)?;
+            view.transposed().read_over(AnySliceMut::new(values), ConversionPolicy::Saturate, Origin::default())
+        })
     }
 
     fn gather_columns<T: Element>(
@@ -227,28 +212,20 @@ impl<D: Launch> Kernels for D {
         columns: &[usize],
         output: ViewMut<'_, T, D>,
     ) -> Result<(), HandleError> {
-        check_table::<T, D>(&input, shape)?;
-        if let Some(&column) = columns.iter().find(|&&column| column >= shape.columns) {
-            return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
-        }
-        check_count::<T, D>(&output, Shape { columns: columns.len(), ..shape }.element_count()?)?;
+        check_columns::<T, D>(&input, shape, columns, &output)?;
         // A line of the output is a row, or a column.
-        let grain = match layout {
-            DataLayout::RowMajor => columns.len(),
-            DataLayout::ColumnMajor => shape.rows,
+        let (lines, length) = match layout {
+            DataLayout::RowMajor => (shape.rows, columns.len()),
+            DataLayout::ColumnMajor => (columns.len(), shape.rows),
         };
-        self.launch([input], output, grain, |first, [input], chunk| {
-            if grain == 0 {
-                return;
-            }
-            for (i, line) in chunk.chunks_exact_mut(grain).enumerate() {
-                let line_index = first / grain + i;
+        self.launch([input], output, lines, |lines, [input], values| {
+            for (line, values) in lines.zip(values.chunks_exact_mut(length.max(1))) {
                 match layout {
                     DataLayout::RowMajor => {
-                        let row = &input[line_index * shape.columns..][..shape.columns];
-                        line.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
+                        let row = &input[line * shape.columns..][..shape.columns];
+                        values.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
                     }
-                    DataLayout::ColumnMajor => line.copy_from_slice(&input[columns[line_index] * grain..][..grain]),
+                    DataLayout::ColumnMajor => values.copy_from_slice(&input[columns[line] * length..][..length]),
                 }
             }
         })
@@ -262,61 +239,90 @@ impl<D: Launch> Kernels for D {
         rows: Range<usize>,
         output: ViewMut<'_, T, D>,
     ) -> Result<(), HandleError> {
-        check_table::<T, D>(&input, shape)?;
-        Region { rows: rows.clone(), columns: 0..shape.columns }.check(shape)?;
-        check_count::<T, D>(&output, rows.len() * shape.columns)?;
-        let grain = match layout {
-            DataLayout::RowMajor => shape.columns,
-            DataLayout::ColumnMajor => rows.len(),
-        };
-        self.launch([input], output, grain, |first, [input], chunk| match layout {
-            DataLayout::RowMajor => {
-                let start = rows.start * shape.columns + first;
-                chunk.copy_from_slice(&input[start..start + chunk.len()]);
-            }
-            DataLayout::ColumnMajor if grain > 0 => {
-                for (i, line) in chunk.chunks_exact_mut(grain).enumerate() {
-                    let start = (first / grain + i) * shape.rows + rows.start;
-                    line.copy_from_slice(&input[start..start + grain]);
+        check_rows::<T, D>(&input, shape, &rows, &output)?;
+        match layout {
+            DataLayout::RowMajor => self.launch([input], output, rows.len(), |items, [input], values| {
+                let start = (rows.start + items.start) * shape.columns;
+                values.copy_from_slice(&input[start..start + values.len()]);
+            }),
+            DataLayout::ColumnMajor => self.launch([input], output, shape.columns, |columns, [input], values| {
+                for (column, values) in columns.zip(values.chunks_exact_mut(rows.len().max(1))) {
+                    let start = column * shape.rows + rows.start;
+                    values.copy_from_slice(&input[start..start + rows.len()]);
                 }
-            }
-            DataLayout::ColumnMajor => {}
+            }),
+        }
+    }
+
+    fn moments<T: Element>(
+        &self,
+        input: View<'_, T, D>,
+        shape: Shape,
+        layout: DataLayout,
+        outputs: [ViewMut<'_, u64, D>; 2],
+    ) -> Result<(), HandleError> {
+        check_moments::<T, D>(&input, shape, &outputs)?;
+        let [plain, scaled] = outputs;
+        self.launch([input], (plain, scaled), shape.columns, |columns, [values], (plain, scaled)| {
+            let view = TableView::new(values, shape, layout)?.columns(columns)?;
+            let found = BasicStatistics::of(&BorrowedTable::from(view))?;
+            plain.iter_mut().zip(found.to_words(false)).for_each(|(word, found)| *word = found);
+            scaled.iter_mut().zip(found.to_words(true)).for_each(|(word, found)| *word = found);
+            Ok::<_, Error>(())
         })
     }
 }
 
+/// Checks the arguments of [`Kernels::moments`].
+pub(super) fn check_moments<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    outputs: &[ViewMut<'_, u64, D>; 2],
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    let words = shape.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
+    outputs.iter().try_for_each(|output| check_count::<u64, D>(output, words))
+}
+
 /// Returns the number of values of a table, and checks that a view has that number.
-fn check_table<T: Element, D: DeviceAdapter>(view: &View<'_, T, D>, shape: Shape) -> Result<usize, HandleError> {
+pub(super) fn check_table<T: Element, D: DeviceAdapter>(
+    view: &View<'_, T, D>,
+    shape: Shape,
+) -> Result<usize, HandleError> {
     let (have, want) = (<D::Memory as ExecutionMemory>::count(view), shape.element_count()?);
     if have == want { Ok(want) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
-fn check_count<T: Element, D: DeviceAdapter>(view: &ViewMut<'_, T, D>, want: usize) -> Result<(), HandleError> {
+pub(super) fn check_count<T: Element, D: DeviceAdapter>(
+    view: &ViewMut<'_, T, D>,
+    want: usize,
+) -> Result<(), HandleError> {
     let have = <D::Memory as ExecutionMemory>::count_mut(view);
     if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
-/// The first refusal among several chunks, by the position in the output.
-#[derive(Default)]
-struct FirstRefused(Mutex<Option<(usize, Error)>>);
-
-impl FirstRefused {
-    /// Records the refusal of the chunk that begins at `first`, unless an earlier chunk has one.
-    fn record(&self, first: usize, result: LibraryResult<()>) {
-        let Err(mut error) = result else { return };
-        if let Error::ValueNotRepresentable { row, .. } = &mut error {
-            *row += first;
-        }
-        let mut refused = lock(&self.0);
-        if refused.as_ref().is_none_or(|&(place, _)| first < place) {
-            *refused = Some((first, error));
-        }
+/// Checks the arguments of [`Kernels::gather_columns`].
+pub(super) fn check_columns<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    columns: &[usize],
+    output: &ViewMut<'_, T, D>,
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    if let Some(&column) = columns.iter().find(|&&column| column >= shape.columns) {
+        return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
     }
+    check_count::<T, D>(output, Shape { columns: columns.len(), ..shape }.element_count()?)
+}
 
-    fn into_result(self) -> Result<(), HandleError> {
-        match self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some((_, error)) => Err(error.into()),
-            None => Ok(()),
-        }
-    }
+/// Checks the arguments of [`Kernels::gather_rows`].
+pub(super) fn check_rows<T: Element, D: DeviceAdapter>(
+    input: &View<'_, T, D>,
+    shape: Shape,
+    rows: &Range<usize>,
+    output: &ViewMut<'_, T, D>,
+) -> Result<(), HandleError> {
+    check_table::<T, D>(input, shape)?;
+    Region { rows: rows.clone(), columns: 0..shape.columns }.check(shape)?;
+    check_count::<T, D>(output, rows.len() * shape.columns)
 }

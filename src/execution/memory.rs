@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Container, ControlSlot, HandleError};
+use super::{Container, ControlSlot, HandleError, Input, Output, Outputs};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -39,10 +39,13 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     const IS_SHARED: bool;
 
     /// Values in execution memory, for reading.
-    type View<'a, T: Element>: Clone + fmt::Debug + Send + Sync;
+    type View<'a, T: Element>: Clone + fmt::Debug + Send + Sync + Input<Self, Value = T>;
 
     /// Values in execution memory, for writing.
-    type ViewMut<'a, T: Element>: fmt::Debug + Send;
+    type ViewMut<'a, T: Element>: fmt::Debug
+        + Send
+        + Output<Self, Value = T>
+        + for<'s> Outputs<Self, Slices<'s> = &'s mut [T]>;
 
     /// Returns the number of values of a view.
     fn count<T: Element>(view: &Self::View<'_, T>) -> usize;
@@ -52,6 +55,10 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
 
     /// Returns a part of a view; the range is clamped to the view.
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T>;
+
+    /// Returns the same bytes as values of another type: as many as there are whole ones. `None` if they are not aligned
+    /// for it.
+    fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>>;
 
     /// Makes the values readable in execution memory.
     ///
@@ -206,6 +213,11 @@ impl ExecutionMemory for SharedMemory {
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T> {
         let end = range.end.min(view.len());
         &view[range.start.min(end)..end]
+    }
+
+    fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>> {
+        let bytes: &[u8] = bytemuck::cast_slice(view);
+        bytemuck::try_cast_slice(&bytes[..bytes.len() / size_of::<U>() * size_of::<U>()]).ok()
     }
 
     fn load_for_input<'a, T: Element, C: Container<T>>(

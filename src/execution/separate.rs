@@ -146,6 +146,10 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         view.part(range)
     }
 
+    fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>> {
+        view.cast()
+    }
+
     fn load_for_input<'a, T: Element, C: Container<T>>(
         &'a self,
         control: &'a ControlSlot<C>,

@@ -291,7 +291,7 @@ impl<T, X: Transport> Clone for DeviceView<'_, T, X> {
     }
 }
 
-impl<T: Element, X: Transport> DeviceView<'_, T, X> {
+impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
     pub(super) fn new(block: Arc<DeviceBlock<X>>, count: usize) -> Self {
         Self { block, first: 0, count, borrow: PhantomData }
     }
@@ -300,6 +300,20 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
         let end = range.end.min(self.count);
         let start = range.start.min(end);
         Self { first: self.first + start, count: end - start, ..self }
+    }
+
+    pub(super) fn bytes(&self) -> DeviceView<'_, u8, X> {
+        let Range { start, end } = self.byte_range();
+        DeviceView { block: self.block.clone(), first: start, count: end - start, borrow: PhantomData }
+    }
+
+    /// Returns the same bytes as values of another type; `None` if they do not begin at one.
+    pub(super) fn cast<U: Element>(self) -> Option<DeviceView<'a, U, X>> {
+        let Range { start, end } = self.byte_range();
+        let first = start / size_of::<U>();
+        let count = (end - start) / size_of::<U>();
+        let is_whole = start.is_multiple_of(size_of::<U>());
+        is_whole.then_some(DeviceView { block: self.block, first, count, borrow: PhantomData })
     }
 
     /// Returns the number of values.
@@ -349,6 +363,10 @@ impl<T: Element, X: Transport> DeviceView<'_, T, X> {
 impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
     pub(super) fn new(block: &'a mut DeviceBlock<X>, count: usize) -> Self {
         Self { block, count, borrow: PhantomData }
+    }
+
+    pub(super) fn bytes(&mut self) -> DeviceViewMut<'_, u8, X> {
+        DeviceViewMut { count: self.count * size_of::<T>(), block: self.block, borrow: PhantomData }
     }
 
     pub(super) fn into_block(self) -> &'a mut DeviceBlock<X> {

@@ -59,6 +59,9 @@ pub(super) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
+/// Number of words of the statistics of a column, as a device writes them.
+pub(super) const MOMENTS: usize = 10;
+
 impl ColumnStatistics {
     pub(super) const EMPTY: Self = Self {
         finite: 0,
@@ -82,6 +85,37 @@ impl ColumnStatistics {
     /// Returns whether the sums are finite; they may be larger than any `f64`.
     pub(super) fn is_finite(&self) -> bool {
         self.sum.is_finite() && self.centered.is_finite()
+    }
+
+    /// Returns the statistics as words that a device writes: counts, extremes and sums, the parts of a sum being two
+    /// `f64`. With a `scale` of 1, sums are those of the values times 2^-600: for those that overflow.
+    pub(super) fn to_words(self, scale: i32) -> [u64; MOMENTS] {
+        let [[sum, sum_rest], [centered, centered_rest]] =
+            [self.sum.parts_at(scale), self.centered.parts_at(2 * scale)];
+        let numbers = [self.minimum, self.maximum, sum, sum_rest, centered, centered_rest].map(f64::to_bits);
+        let mut words = [0; MOMENTS];
+        words[..4].copy_from_slice(&[self.finite, self.nan, self.positive_infinities, self.negative_infinities]);
+        words[4..].copy_from_slice(&numbers);
+        words
+    }
+
+    /// Returns the statistics of `rows` values from such words, of both scales; `None` if they are not those of so many
+    /// values.
+    pub(super) fn from_words(plain: &[u64; MOMENTS], scaled: &[u64; MOMENTS], rows: u64) -> Option<Self> {
+        let [finite, nan, positive_infinities, negative_infinities, ..] = *plain;
+        let numbers = |words: &[u64], first: usize| [words[first], words[first + 1]].map(f64::from_bits);
+        let sum_at = |first: usize, scale: i32| match numbers(plain, first) {
+            parts if parts.iter().all(|part| part.is_finite()) => Double::of_parts(parts, 0),
+            _ => Double::of_parts(numbers(scaled, first), scale),
+        };
+        let (sum, centered) = (sum_at(6, 1), sum_at(8, 2));
+        let mut found = Self { finite, nan, positive_infinities, negative_infinities, sum, centered, ..Self::EMPTY };
+        let is_whole = found.value_count() == Some(rows) && found.is_finite() && !found.centered.is_negative();
+        if finite > 0 {
+            [found.minimum, found.maximum] = numbers(plain, 4);
+        }
+        let is_ordered = finite == 0 || found.minimum <= found.maximum && (found.maximum - found.minimum) >= 0.0;
+        (is_whole && is_ordered).then_some(found)
     }
 
     /// Merges the statistics of further values. Counts must not overflow. Source: Chan, Golub, LeVeque 1979.

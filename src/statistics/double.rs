@@ -34,6 +34,18 @@ impl Double {
     /// The factor for scaling values down, which [`Self::scaled_up`] undoes: once for values, twice for squares.
     pub(super) const SMALLER: f64 = DOWN;
 
+    /// Returns the parts of the number as multiples of `2^(600 * scale)`. The first is infinite if it is too large.
+    pub(super) fn parts_at(self, scale: i32) -> [f64; 2] {
+        let Self { high, low, .. } = self.at(scale);
+        [high, low]
+    }
+
+    /// Returns the number whose parts are multiples of `2^(600 * scale)`.
+    pub(super) fn of_parts([high, low]: [f64; 2], scale: i32) -> Self {
+        let (high, low) = quick_two_sum(high, low);
+        Self { high, low, scale }.normal()
+    }
+
     /// Returns the nearest `f64`.
     pub(super) fn value(self) -> f64 {
         scaled(self.high + self.low, self.scale)

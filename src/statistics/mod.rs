@@ -220,6 +220,21 @@ impl BasicStatistics {
         Ok(())
     }
 
+    /// Number of words of a column, as devices write them.
+    pub(crate) const WORDS: usize = column::MOMENTS;
+
+    /// Returns the statistics of rows as words that devices write, with sums of values, or of values times 2^-600.
+    pub(crate) fn to_words(&self, is_scaled: bool) -> impl Iterator<Item = u64> + '_ {
+        self.columns.iter().flat_map(move |&column| column.to_words(i32::from(is_scaled)))
+    }
+
+    /// Returns the statistics of `rows` rows from such words; `None` if they are not those of so many rows.
+    pub(crate) fn from_words(plain: &[u64], scaled: &[u64], rows: u64) -> Option<Self> {
+        let ((plain, _), (scaled, _)) = (plain.as_chunks(), scaled.as_chunks());
+        let columns = plain.iter().zip(scaled).map(|(plain, scaled)| ColumnStatistics::from_words(plain, scaled, rows));
+        Some(Self { columns: columns.collect::<Option<_>>()?, rows, dictionary: None })
+    }
+
     /// Adds the statistics of other tables.
     ///
     /// # Errors

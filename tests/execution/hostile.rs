@@ -257,14 +257,14 @@ impl<Q: Queue + Clone + 'static> DeviceAdapter for Queued<Q> {
 }
 
 impl<Q: Queue + Clone + 'static> Launch for Queued<Q> {
-    fn launch<S: Element, T: Element, const INPUTS: usize>(
+    fn launch_bytes(
         &self,
-        inputs: [View<'_, S, Self>; INPUTS],
-        output: ViewMut<'_, T, Self>,
-        grain: usize,
-        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
+        inputs: &[View<'_, u8, Self>],
+        outputs: Vec<(ViewMut<'_, u8, Self>, usize)>,
+        items: usize,
+        kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
-        self.0.launch(inputs, output, grain, kernel)
+        self.0.launch_bytes(inputs, outputs, items, kernel)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::io::Read;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -150,11 +151,11 @@ fn threads_that_have_time_get_the_part_of_their_own_number() {
         let mut handle = ArrayHandle::<f64, _>::empty(&Rayon);
         pool.install(|| {
             let output = handle.prepare_for_output(COUNT).unwrap();
-            let kernel = |first: usize, []: [&[f64]; 0], _: &mut [f64]| {
+            let kernel = |items: Range<usize>, (), _: &mut [f64]| {
                 all.wait();
-                seen.lock().unwrap().push((first * 4 / COUNT, rayon::current_thread_index().unwrap()));
+                seen.lock().unwrap().push((items.start * 4 / COUNT, rayon::current_thread_index().unwrap()));
             };
-            Rayon.launch([], output, 1, kernel).unwrap();
+            Rayon.launch((), output, COUNT, kernel).unwrap();
         });
         let mut seen = seen.into_inner().unwrap();
         seen.sort_unstable();
@@ -229,10 +230,10 @@ fn a_panic_in_one_part_comes_to_the_caller_and_the_pool_goes_on() {
             let launch = || {
                 let mut handle = ArrayHandle::<f64, _>::empty(&Rayon);
                 let output = handle.prepare_for_output(COUNT).unwrap();
-                let kernel = |first: usize, []: [&[f64]; 0], chunk: &mut [f64]| {
-                    assert!(!(first..first + chunk.len()).contains(&(COUNT * bad / 3 + 100)), "part {bad}");
+                let kernel = |items: Range<usize>, (), _: &mut [f64]| {
+                    assert!(!items.contains(&(COUNT * bad / 3 + 100)), "part {bad}");
                 };
-                Rayon.launch([], output, 1, kernel)
+                Rayon.launch((), output, COUNT, kernel)
             };
             let panic = catch_unwind(AssertUnwindSafe(|| pool.install(launch))).unwrap_err();
             assert_eq!(panic.downcast_ref::<String>(), Some(&format!("part {bad}")));

@@ -11,15 +11,13 @@ pub use clock::Clock;
 pub use heap::{DetachedBuffer, DetachedTransport};
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{
-    DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats, View, ViewMut,
+    BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats,
+    View, ViewMut,
 };
-use crate::array::UniqueArray;
-use crate::base::element::Element;
 use crate::base::parallel;
 
 /// An emulated device with memory of its own: a second heap that the program's code cannot confuse with its own memory.
@@ -237,55 +235,42 @@ impl DeviceAdapter for Detached {
     }
 }
 
-/// A kernel on the bytes of its inputs and of its output.
-type BytesKernel<'k> = dyn Fn(&[UniqueArray<u8>], &mut [u8]) + 'k;
-
 impl Launch for Detached {
-    fn launch<S: Element, T: Element, const INPUTS: usize>(
+    fn launch_bytes(
         &self,
-        inputs: [View<'_, S, Self>; INPUTS],
-        mut output: ViewMut<'_, T, Self>,
-        _grain: usize,
-        kernel: impl Fn(usize, [&[S]; INPUTS], &mut [T]) + Sync,
-    ) -> Result<(), HandleError> {
-        output.check(&self.space)?;
-        for input in &inputs {
-            input.check(&self.space)?;
-        }
-        let sources: [_; INPUTS] = std::array::from_fn(|i| (inputs[i].buffer(), inputs[i].byte_range()));
-        let range = output.byte_range();
-        self.run(&sources, output.buffer(), range, &|plain, result| {
-            // A slice of no bytes may not be aligned.
-            let values_of = |bytes| if <[u8]>::is_empty(bytes) { &[] } else { bytemuck::cast_slice(bytes) };
-            let plain = std::array::from_fn(|i| values_of(&plain[i]));
-            kernel(0, plain, if result.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(result) });
-        })
-    }
-}
-
-impl Detached {
-    /// Runs a kernel on unscrambled bytes, aligned for every element type.
-    fn run(
-        &self,
-        inputs: &[(&DetachedBuffer, Range<usize>)],
-        output: &mut DetachedBuffer,
-        range: Range<usize>,
+        inputs: &[View<'_, u8, Self>],
+        mut outputs: Vec<(ViewMut<'_, u8, Self>, usize)>,
+        items: usize,
         kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
+        inputs.iter().try_for_each(|input| input.check(&self.space))?;
+        outputs.iter().try_for_each(|(output, _)| output.check(&self.space))?;
         let transport = self.transport();
         if transport.start_kernel()? {
             return Ok(()); // it fails, which is reported later
         }
-        let mut bytes = range.len();
-        let mut plain = Vec::with_capacity(inputs.len());
-        for (buffer, range) in inputs {
-            bytes += range.len();
-            plain.push(buffer.reveal(range.clone())?);
+        if items == 0 {
+            return Ok(());
         }
-        let mut result = output.reveal(range.clone())?;
-        parallel::serially(|| kernel(&plain, &mut result));
-        output.hide(range.start, &result)?;
+        let mut bytes = 0;
+        let mut plain = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            bytes += input.len();
+            plain.push(input.buffer().reveal(input.byte_range())?);
+        }
+        let mut results = Vec::with_capacity(outputs.len());
+        for (output, _) in &mut outputs {
+            bytes += output.len();
+            let range = output.byte_range();
+            results.push(output.buffer().reveal(range)?);
+        }
+        let seen: Vec<&[u8]> = plain.iter().map(|bytes| &bytes[..]).collect();
+        let written = results.iter_mut().map(|bytes| &mut bytes[..]).collect();
+        let result = parallel::serially(|| kernel(0..items, &seen, written));
+        for ((output, _), bytes) in outputs.iter_mut().zip(&results) {
+            output.buffer().hide(0, bytes)?;
+        }
         transport.times.compute(bytes);
-        Ok(())
+        result
     }
 }

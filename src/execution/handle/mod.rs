@@ -11,6 +11,7 @@ use std::fmt;
 use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
+use crate::base::error::Error;
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
 ///
@@ -28,6 +29,7 @@ use crate::base::element::Element;
 /// | [`prepare_in_place`](Self::prepare_in_place) | `NoValidData` | **up**, D | D | D |
 /// | [`read_portal`](Self::read_portal) | `NoValidData` | H | **down**, B | B |
 /// | [`write_portal`](Self::write_portal) | `NoValidData` | H | **down**, H | H |
+/// | [`set_values`](Self::set_values) | `NoValidData` | H | **up**, those values, D | **up**, those values, D |
 /// | [`copy_into`](Self::copy_into) | `NoValidData` | H | **down** into the target, D | B |
 /// | [`get_values`](Self::get_values) | `NoValidData` | H | **down**, those values, D | B |
 /// | [`release_execution`](Self::release_execution) | E | H | **down**, H | H |
@@ -52,8 +54,8 @@ use crate::base::element::Element;
 /// let device = Detached::new(); // or `Rayon`, `Serial`
 /// let input = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
 /// let mut squares = ArrayHandle::<f64, _>::empty(&device);
-/// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 1, |first, [x], squares| {
-///     squares.iter_mut().zip(&x[first..]).for_each(|(square, &x)| *square = f64::from(x).powi(2));
+/// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 3, |items, [x], squares| {
+///     squares.iter_mut().zip(&x[items]).for_each(|(square, &x)| *square = f64::from(x).powi(2));
 /// })?;
 /// assert_eq!(squares.read_portal()?, [1.0, 4.0, 9.0]);
 /// assert_eq!((device.stats().uploads.bytes, device.stats().downloads.bytes), (12, 24));
@@ -287,7 +289,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// use numeric_table::execution::{ArrayHandle, Detached, Launch};
     /// let device = Detached::new();
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
-    /// device.launch([], handle.prepare_in_place()?, 1, |_, []: [&[i16]; 0], values| {
+    /// device.launch((), handle.prepare_in_place()?, 2, |_, (), values| {
     ///     values.iter_mut().for_each(|value| *value *= 10);
     /// })?;
     /// assert_eq!(handle.read_portal()?, [10, 20]);
@@ -350,8 +352,62 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.is_on_device() || self.is_on_host()
     }
 
+    /// Borrows the container, with all values: they are copied from the device if control has none. A container may have
+    /// room for more than [`len`](Self::len) values.
+    ///
+    /// Source: Dax `GetArrayContainerControl`.
+    ///
+    /// # Errors
+    /// Those of [`read_portal`](Self::read_portal).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _, Vec<[f32; 3]>>::empty(&device); // of vectors of three components
+    /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
+    /// assert_eq!(handle.container()?, &[[1.5; 3]; 2]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn container(&self) -> Result<&C, HandleError> {
+        self.read_portal()?;
+        self.control.get().ok_or(HandleError::NoValidData)
+    }
+
+    /// Changes some values, from index `first` on: on the device, if it has them, and otherwise in the container. No
+    /// others are copied.
+    ///
+    /// # Errors
+    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; those of [`prepare_in_place`](Self::prepare_in_place).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f64, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(1000)?, 2.5)?;
+    /// handle.set_values(3, &[7.0])?;
+    /// assert_eq!((device.stats().uploads.bytes, handle.get_values(&[2, 3])?), (8, vec![2.5, 7.0]));
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn set_values(&mut self, first: usize, values: &[T]) -> Result<(), HandleError> {
+        if !self.has_data() {
+            return Err(HandleError::NoValidData);
+        }
+        let end = first.saturating_add(values.len());
+        if end > self.len {
+            return Err(Error::ElementsOutOfRange { range: first..end, count: self.len }.into());
+        }
+        if self.is_on_device() {
+            self.control.check_writable()?;
+            return self.store(first, values);
+        }
+        self.write_portal()?[first..end].copy_from_slice(values);
+        Ok(())
+    }
+
     /// Borrows the container if its values are valid; it may have room for more.
-    pub(super) fn container(&self) -> Option<&C> {
+    pub(super) fn valid_container(&self) -> Option<&C> {
         self.control.get()
     }
 

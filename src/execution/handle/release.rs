@@ -2,7 +2,7 @@
 
 use super::ArrayHandle;
 use crate::base::element::Element;
-use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
+use crate::execution::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Keeps the first `count` values, if there are more. O(1); later copies are shorter.
@@ -113,6 +113,40 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.read_portal()?;
         let mut container = self.control.into_container().ok_or(HandleError::NoValidData)?;
         container.truncate(self.len);
+        Ok(container)
+    }
+
+    /// Takes the container with all values, and leaves the handle without data: as [`into_container`](Self::into_container)
+    /// does, of a handle that is needed again.
+    ///
+    /// Source: Dax `GetArrayContainerControl`, after which the client owns the array.
+    ///
+    /// # Errors
+    /// Those of [`read_portal`](Self::read_portal). The handle keeps its data.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::execution::{ArrayHandle, Detached, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&device);
+    /// let mut results = Vec::new();
+    /// for step in 0..3 {
+    ///     device.fill(handle.prepare_for_output(2)?, step as f32)?; // in the same memory of the device
+    ///     results.push(handle.take_container()?);
+    /// }
+    /// assert_eq!(results, [[0.0; 2], [1.0; 2], [2.0; 2]]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    pub fn take_container(&mut self) -> Result<C, HandleError>
+    where
+        C: Default,
+    {
+        self.read_portal()?;
+        self.execution.invalidate();
+        let taken = std::mem::replace(&mut self.control, ControlSlot::invalid(C::default()));
+        let mut container = taken.into_container().ok_or(HandleError::NoValidData)?;
+        container.truncate(self.len);
+        self.len = 0;
         Ok(container)
     }
 }

@@ -1,5 +1,7 @@
 //! Kernels have the same results on every device, bit for bit.
 
+use std::ops::Range;
+
 use numeric_table::convert::convert_slice;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
@@ -144,7 +146,7 @@ pub(crate) fn views_that_do_not_fit_together_are_refused<D: Kernels>(device: &D)
     assert!(device.transpose(view(), huge, output.prepare_for_output(0).unwrap()).is_err());
 }
 
-pub(crate) fn closures_see_whole_inputs_and_whole_grains<D: Launch>(device: &D) {
+pub(crate) fn closures_see_whole_inputs_and_whole_items<D: Launch>(device: &D) {
     const COLUMNS: usize = 5;
     for rows in [0, 1, 1000, 300_000] {
         let table = counting(device, rows * COLUMNS);
@@ -152,21 +154,64 @@ pub(crate) fn closures_see_whole_inputs_and_whole_grains<D: Launch>(device: &D) 
         let mut centred = ArrayHandle::<f32, D>::empty(device);
         let inputs = [table.prepare_for_input().unwrap(), means.prepare_for_input().unwrap()];
         let output = centred.prepare_for_output(rows * COLUMNS).unwrap();
-        let kernel = |first: usize, [values, means]: [&[i32]; 2], chunk: &mut [f32]| {
-            assert!(first.is_multiple_of(COLUMNS) && chunk.len().is_multiple_of(COLUMNS));
+        let kernel = |items: Range<usize>, [values, means]: [&[i32]; 2], chunk: &mut [f32]| {
+            assert_eq!(chunk.len(), items.len() * COLUMNS);
+            let first = items.start * COLUMNS;
             assert_eq!((values.len(), means.len()), (rows * COLUMNS, COLUMNS));
             for (i, value) in chunk.iter_mut().enumerate() {
                 *value = (values[first + i] - means[i % COLUMNS]) as f32;
             }
         };
-        device.launch(inputs, output, COLUMNS, kernel).unwrap();
+        device.launch(inputs, output, rows, kernel).unwrap();
         let expected = (0..rows * COLUMNS).map(|i| (i as i32 - (i % COLUMNS) as i32 - 1) as f32);
         assert!(centred.read_portal().unwrap().iter().copied().eq(expected), "{rows} rows");
 
-        let in_place = |_: usize, []: [&[f32]; 0], chunk: &mut [f32]| chunk.iter_mut().for_each(|value| *value += 1.0);
-        device.launch([], centred.prepare_in_place().unwrap(), 0, in_place).unwrap();
+        let in_place = |_: Range<usize>, (), chunk: &mut [f32]| chunk.iter_mut().for_each(|value| *value += 1.0);
+        device.launch((), centred.prepare_in_place().unwrap(), rows * COLUMNS, in_place).unwrap();
         let sum: f64 = centred.read_portal().unwrap().iter().map(|&value| f64::from(value)).sum();
         let expected: f64 = (0..rows * COLUMNS).map(|i| f64::from((i as i32 - (i % COLUMNS) as i32) as f32)).sum();
         assert!((sum - expected).abs() <= 1e-6 * expected.abs(), "{rows} rows: {sum} {expected}");
+    }
+}
+
+pub(crate) fn closures_take_views_of_any_types_and_say_what_went_wrong<D: Launch>(device: &D) {
+    for rows in [0, 1, 1000, 300_000] {
+        let wide = ArrayHandle::from_container(device, (0..rows).map(|row| row as f64).collect::<Vec<_>>());
+        let narrow = ArrayHandle::from_container(device, vec![3_u8; rows]);
+        let mut sums = ArrayHandle::<f32, D>::empty(device);
+        let mut pairs = ArrayHandle::<i64, D>::empty(device);
+        let run = |refused: &[usize], sums: &mut ArrayHandle<f32, D>, pairs: &mut ArrayHandle<i64, D>| {
+            let inputs = (wide.prepare_for_input()?, narrow.prepare_for_input()?);
+            let outputs = (sums.prepare_for_output(rows)?, pairs.prepare_for_output(2 * rows)?);
+            device.launch(inputs, outputs, rows, |items, (wide, narrow), (sums, pairs)| {
+                assert_eq!((sums.len(), pairs.len()), (items.len(), 2 * items.len()));
+                for (place, item) in items.enumerate() {
+                    if refused.contains(&item) {
+                        return Err(Error::other(format!("item {item}")));
+                    }
+                    sums[place] = (wide[item] + f64::from(narrow[item])) as f32;
+                    pairs[2 * place..2 * place + 2].copy_from_slice(&[item as i64, i64::from(narrow[item])]);
+                }
+                Ok(())
+            })
+        };
+        run(&[], &mut sums, &mut pairs).unwrap();
+        assert!(sums.read_portal().unwrap().iter().copied().eq((0..rows).map(|row| row as f32 + 3.0)));
+        assert!(pairs.read_portal().unwrap().iter().copied().eq((0..rows).flat_map(|row| [row as i64, 3])));
+
+        // Of several errors, that of the first item.
+        if rows > 2 {
+            let error = run(&[rows - 1, rows / 2, rows - 2], &mut sums, &mut pairs).unwrap_err();
+            assert_eq!(error.to_string(), format!("item {}", rows / 2));
+        }
+    }
+    let mut five = ArrayHandle::<u8, D>::empty(device);
+    for items in [0, 2, 3, 4, 6, usize::MAX] {
+        let error =
+            device.launch((), five.prepare_for_output(5).unwrap(), items, |_, (), _: &mut [u8]| {}).unwrap_err();
+        assert!(
+            matches!(error, HandleError::LengthMismatch { have: 5, want } if want == items),
+            "{items} items: {error}"
+        );
     }
 }

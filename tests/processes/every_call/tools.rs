@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use numeric_table::execution::{Kernels, StreamOptions};
+use numeric_table::execution::{Kernels, StreamOptions, StreamRows};
 use numeric_table::prelude::*;
 use test_support::tables::LAYOUTS;
 

@@ -1,0 +1,159 @@
+//! What a CUDA device does in how long: copies, conversions, statistics, and the cost of a call that moves nothing.
+//!
+//! Prints a line for each job: its name, the median of some runs in milliseconds, and gigabytes (10^9 bytes) per second,
+//! of the bytes that cross the link, or that the device reads and writes. `limit/...` are the machine's own limits,
+//! through the driver. `device/rivals.py` prints the same jobs of PyTorch and CuPy; `device/run.sh` runs both.
+
+use std::time::Instant;
+
+use half::{bf16, f16};
+use numeric_table::execution::{
+    ArrayHandle, Cuda, DeviceAdapter, DeviceArray, HandleError, Kernels, StreamOptions, StreamRows,
+};
+use numeric_table::prelude::*;
+use numeric_table::{ConversionPolicy, Element};
+
+/// 1 GiB of `f32`.
+const COUNT: usize = 1 << 28;
+const COLUMNS: usize = 16;
+
+fn main() -> Result<(), HandleError> {
+    let small = std::env::args().any(|argument| argument == "--test");
+    let device = Cuda::new(0)?;
+    let (free, all) = device.memory_info()?;
+    println!("# {}, {} of {} MiB free", device.name()?, free >> 20, all >> 20);
+    let count = if small { 1 << 16 } else { COUNT };
+    copies(&device, count)?;
+    conversions(&device, count)?;
+    transposes(&device, count)?;
+    streams(&device, if small { 1 << 16 } else { 1 << 32 })?;
+    nothing(&device)
+}
+
+/// Prints the median of some runs, each until the device has done all.
+fn measure(
+    device: &Cuda,
+    job: &str,
+    bytes: usize,
+    mut run: impl FnMut() -> Result<(), HandleError>,
+) -> Result<(), HandleError> {
+    run()?;
+    device.synchronize()?;
+    let mut times = Vec::new();
+    for _ in 0..9 {
+        let start = Instant::now();
+        run()?;
+        device.synchronize()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    let median = times[times.len() / 2];
+    println!("{job} {:.3} ms {:.1} GB/s", median * 1e3, bytes as f64 / median / 1e9);
+    Ok(())
+}
+
+fn copies(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let bytes = count * size_of::<f32>();
+    let pageable: Vec<f32> = (0..count).map(|i| i as f32).collect();
+    let start = Instant::now();
+    let mut pinned = device.pinned::<f32>(count)?;
+    println!("pin {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    pinned.mutable_data().map_err(HandleError::from)?.copy_from_slice(&pageable);
+
+    let mut target = DeviceArray::<f32, _>::allocate(device, count)?;
+    measure(device, "upload/pinned", bytes, || target.copy_from_host(0, &pinned))?;
+    measure(device, "upload/pageable", bytes, || target.copy_from_host(0, &pageable))?;
+    let start = Instant::now();
+    let registered = device.register(&pageable)?;
+    println!("register {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    measure(device, "upload/registered", bytes, || target.copy_from_host(0, &pageable))?;
+    drop(registered);
+    let mut plain = vec![0.0_f32; count];
+    measure(device, "download/pageable", bytes, || target.copy_to_host(.., &mut plain))?;
+    assert!(plain == pageable, "what comes back is what was sent");
+    measure(device, "download/pinned", bytes, || {
+        target.copy_to_host(.., pinned.mutable_data().map_err(HandleError::from)?)
+    })?;
+    // One kibibyte: the cost of a call.
+    measure(device, "upload/1_KiB", 1024, || target.copy_from_host(0, &pageable[..256]))?;
+    measure(device, "download/1_KiB", 1024, || target.copy_to_host(..256, &mut plain[..256]))
+}
+
+fn conversions(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let bytes = 2 * count * size_of::<f32>();
+    let source = DeviceArray::from_slice(device, &vec![1.5_f32; count])?;
+    measure(device, "limit/device_copy", bytes, || source.clone().view_mut().map(drop))?;
+    pair::<f32, f64>(device, count)?;
+    pair::<f64, f32>(device, count)?;
+    pair::<f32, i32>(device, count)?;
+    pair::<i32, f32>(device, count)?;
+    pair::<f64, i64>(device, count)?;
+    pair::<i64, f64>(device, count)?;
+    pair::<u32, f32>(device, count)?;
+    pair::<f64, i32>(device, count)?;
+    pair::<i16, f32>(device, count)?;
+    pair::<f32, i16>(device, count)?;
+    pair::<u8, f32>(device, count)?;
+    pair::<f32, u8>(device, count)?;
+    pair::<f32, f16>(device, count)?;
+    pair::<f16, f32>(device, count)?;
+    pair::<f64, bf16>(device, count)
+}
+
+fn pair<S: Element, T: Element>(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let mut source = ArrayHandle::<S, _>::empty(device);
+    device.fill(source.prepare_for_output(count)?, S::default())?;
+    let mut target = ArrayHandle::<T, _>::empty(device);
+    let bytes = count * (size_of::<S>() + size_of::<T>());
+    for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact] {
+        let job = format!("convert/{}_{}/{policy}", S::TYPE, T::TYPE);
+        measure(device, &job, bytes, || {
+            device.convert(source.prepare_for_input()?, target.prepare_for_output(count)?, policy)
+        })?;
+    }
+    Ok(())
+}
+
+fn transposes(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    for columns in [4, COLUMNS, 100, 1024] {
+        let shape = Shape { rows: count / columns, columns };
+        let count = shape.rows * columns;
+        let source = DeviceArray::from_slice(device, &vec![1.5_f32; count])?;
+        let mut target = ArrayHandle::<f32, _>::empty(device);
+        measure(device, &format!("transpose/f32/{columns}_columns"), 2 * count * size_of::<f32>(), || {
+            device.transpose(source.view()?, shape, target.prepare_for_output(count)?)
+        })?;
+    }
+    Ok(())
+}
+
+/// Streams rows of 16 columns, of so many values, through the device, converted there; nothing is done with them.
+fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let shape = Shape { rows: count / COLUMNS, columns: COLUMNS };
+    let table = HomogenNumericTable::from_fn(shape, |row, column| (row * COLUMNS + column) as f32)?;
+    let options = StreamOptions { rows: 1 << 20, ..StreamOptions::default() };
+    let bytes = count * size_of::<f32>();
+    measure(device, "stream/f32_f32", bytes, || {
+        let mut stream = table.stream_rows::<f32, _>(device, options)?;
+        while stream.next()?.is_some() {}
+        stream.finish().map(drop)
+    })?;
+    measure(device, "stream/f32_f64", bytes, || {
+        let mut stream = table.stream_rows::<f64, _>(device, options)?;
+        while stream.next()?.is_some() {}
+        stream.finish().map(drop)
+    })
+}
+
+/// The cost of a call that moves nothing.
+fn nothing(device: &Cuda) -> Result<(), HandleError> {
+    let handle = ArrayHandle::from_container(device, vec![1.0_f32; 1000]);
+    handle.prepare_for_input()?;
+    let calls = 1_000_000;
+    let start = Instant::now();
+    for _ in 0..calls {
+        std::hint::black_box(handle.prepare_for_input()?);
+    }
+    println!("prepare_for_input/nothing {:.1} ns", start.elapsed().as_secs_f64() / f64::from(calls) * 1e9);
+    Ok(())
+}
