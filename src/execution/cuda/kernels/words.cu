@@ -116,7 +116,7 @@ struct Divisor {
     u32 divisor, factor;
 
     __device__ __forceinline__ explicit Divisor(u32 by) : divisor(by), factor((1u << 31) / by + 1) {}
-    __device__ __forceinline__ u32 quotient(u32 number) const { return u32(u64(number) * factor >> 31); }
+    __device__ __forceinline__ u32 quotient(u32 number) const { return __umulhi(2 * number, factor); }
 };
 
 /// Keeps a compiler from making two copies of a loop, one of them for policy 0: so that the code has half the size.
