@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use half::{bf16, f16};
 use numeric_table::execution::{
-    ArrayHandle, Cuda, DeviceAdapter, DeviceArray, HandleError, Kernels, StreamOptions, StreamRows,
+    ArrayHandle, Cuda, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels, StreamOptions, StreamRows,
 };
 use numeric_table::prelude::*;
 use numeric_table::{ConversionPolicy, Element};
@@ -26,6 +26,7 @@ fn main() -> Result<(), HandleError> {
     copies(&device, count)?;
     conversions(&device, count)?;
     transposes(&device, count)?;
+    statistics(&device, count)?;
     streams(&device, if small { 1 << 16 } else { 1 << 32 })?;
     nothing(&device)
 }
@@ -127,7 +128,28 @@ fn transposes(device: &Cuda, count: usize) -> Result<(), HandleError> {
     Ok(())
 }
 
-/// Streams rows of 16 columns, of so many values, through the device, converted there; nothing is done with them.
+/// Statistics of the columns of a table that is on the device.
+fn statistics(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    table_statistics::<f32>(device, count)?;
+    table_statistics::<f64>(device, count / 2)?;
+    table_statistics::<i16>(device, count)
+}
+
+fn table_statistics<T: Element>(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let shape = Shape { rows: count / COLUMNS, columns: COLUMNS };
+    let table = DeviceArray::<T, _>::zeros(device, count)?;
+    for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        measure(device, &format!("statistics/{}/{layout}", T::TYPE), count * size_of::<T>(), || {
+            let mut statistics = DeviceStatistics::new(device, COLUMNS);
+            statistics.update(table.view()?, shape, layout)?;
+            statistics.finish().map(drop)
+        })?;
+    }
+    Ok(())
+}
+
+/// Streams rows of 16 columns, of so many values, through the device, converted there: nothing is done with them; or
+/// their statistics are computed.
 fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     let shape = Shape { rows: count / COLUMNS, columns: COLUMNS };
     let table = HomogenNumericTable::from_fn(shape, |row, column| (row * COLUMNS + column) as f32)?;
@@ -142,6 +164,15 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
         let mut stream = table.stream_rows::<f64, _>(device, options)?;
         while stream.next()?.is_some() {}
         stream.finish().map(drop)
+    })?;
+    measure(device, "statistics/streamed_16_GiB", bytes, || {
+        let mut statistics = DeviceStatistics::new(device, COLUMNS);
+        let mut stream = table.stream_rows::<f32, _>(device, options)?;
+        while let Some(block) = stream.next()? {
+            statistics.update_block(&block)?;
+        }
+        stream.finish()?;
+        statistics.finish().map(drop)
     })
 }
 
