@@ -93,9 +93,8 @@ pub(crate) use tiling::{copy_of, lent_or_read};
 
 // Exported from the root of the crate only: each has one public path.
 pub(crate) use self::aos::AosNumericTable;
-pub(crate) use self::borrowed::BorrowedTable;
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-pub(crate) use self::borrowed::BorrowedTableMut;
+pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};
 pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::merged::MergedNumericTable;

@@ -96,6 +96,20 @@ fn threads_have_handles_on_one_device() {
 }
 
 #[test]
+fn a_thread_that_has_not_used_the_device_launches_kernels() {
+    need_device!();
+    let _guard = one_at_a_time();
+    let devices = Cuda::all().unwrap();
+    let mut handles: Vec<_> = devices.iter().map(ArrayHandle::<u16, _>::empty).collect();
+    let outputs: Vec<_> = handles.iter_mut().map(|handle| handle.prepare_for_output(10).unwrap()).collect();
+    thread::scope(|scope| {
+        let launch = || devices.iter().zip(outputs).for_each(|(device, output)| device.fill(output, 5).unwrap());
+        scope.spawn(launch);
+    });
+    assert!(handles.iter().all(|handle| handle.read_portal().unwrap() == [5; 10]));
+}
+
+#[test]
 fn threads_read_a_block_that_is_then_written() {
     need_device!();
     let device = Cuda::new(0).unwrap();

@@ -144,6 +144,39 @@ fn a_registration_that_is_refused_or_fails_to_end_is_no_error() {
     alone.check();
 }
 
+/// The driver does not say whether a copy has ended, while only the copy has a share of its memory.
+#[test]
+fn memory_is_kept_until_its_copy_is_known_to_have_ended() {
+    let Some(alone) = Alone::wait() else { return };
+    let before = alone.fake.delays(2);
+    for round in 0..20 {
+        let device = alone.open(); // each time with other streams that are slow
+        let options = StreamOptions { rows: 10_000, ..Default::default() };
+        let table = |value| {
+            let mut array = device.pinned::<i32>(30_000).unwrap();
+            array.mutable_data().unwrap().fill(value);
+            HomogenNumericTable::from_array(array, Shape { rows: 10_000, columns: 3 }).unwrap()
+        };
+        let copy = |table: &HomogenNumericTable<i32>| {
+            let mut stream = table.stream_rows::<i32, _>(&device, options).unwrap();
+            let block = stream.next().unwrap().unwrap();
+            let mut copy = DeviceArray::<i32, _>::allocate(&device, 30_000).unwrap();
+            device.convert(block.view(), copy.view_mut().unwrap(), Default::default()).unwrap();
+            copy
+        };
+        let (first, second) = (table(round), table(-round));
+        let from_first = copy(&first);
+        drop(first);
+        alone.fake.fail("cuEventQuery", 0, INVALID_VALUE);
+        let from_second = copy(&second);
+        alone.fake.has_failed();
+        assert!(from_first.to_array().unwrap().iter().all(|&value| value == round));
+        assert!(from_second.to_array().unwrap().iter().all(|&value| value == -round));
+    }
+    alone.fake.delays(before);
+    alone.check();
+}
+
 /// What was only on the device is gone; the rest is where it was.
 fn check_after_loss(work: &mut Work) {
     assert_error!(work.device.synchronize(), HandleError::DeviceLost | HandleError::EarlierFault(_));
