@@ -58,6 +58,8 @@ use crate::base::element::Element;
 /// Each `Cuda` has streams and counts of its own; handles of one cannot be used with another one's kernels, even of the
 /// same device. Clones are the same device.
 ///
+/// [`DeviceError::Unavailable`]: super::DeviceError::Unavailable
+///
 /// # Examples
 /// ```
 /// use numeric_table::execution::{ArrayHandle, Cuda, DeviceError, HandleError, Kernels};
@@ -83,7 +85,7 @@ impl Cuda {
     /// Returns the number of devices: those of the environment variable `CUDA_VISIBLE_DEVICES`, if it is set.
     ///
     /// # Errors
-    /// [`DeviceError::Unavailable`] in [`HandleError::Device`] if there is no driver.
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver.
     ///
     /// # Examples
     /// ```
@@ -97,8 +99,8 @@ impl Cuda {
     /// Opens a device. The first one that a process opens takes about 0.3 s.
     ///
     /// # Errors
-    /// [`DeviceError::Unavailable`] in [`HandleError::Device`] if there is no driver, or no device of this number; what
-    /// the driver reports.
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver, or
+    /// no device of this number; what the driver reports.
     ///
     /// # Examples
     /// See the type.

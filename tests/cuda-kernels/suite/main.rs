@@ -1,0 +1,22 @@
+//! The CUDA kernels, compiled for the CPU, against the library's rules.
+//!
+//! Without a C++ compiler nothing is tested, which is printed. `CUDA_KERNELS_VALUES` is the number of random values for
+//! each pair of types of more than 16 bits.
+
+mod compiled;
+mod convert;
+mod memory;
+mod statistics;
+mod support;
+mod tables;
+
+/// What the library's files name.
+mod base {
+    pub(crate) mod element {
+        pub(crate) use numeric_table::ElementType;
+    }
+}
+
+#[path = "../../../src/execution/cuda/kernels/source.rs"]
+#[allow(dead_code, reason = "what only the library uses")]
+mod source;
