@@ -5,8 +5,30 @@ use cuda_kernels_tests::base::element::Element;
 use half::{bf16, f16};
 use numeric_table::{BasicStatistics, ColumnStatistics};
 
-use crate::source::{MERGE_ENTRY, Moments, group_rows, statistics_entry};
+use crate::source::{MERGE_ENTRY, group_rows, statistics_entry};
 use crate::support::{Random, emulator, of_bits};
+
+/// The moments of one column, as the kernels write them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Moments {
+    finite: u64,
+    nan: u64,
+    positive_infinities: u64,
+    negative_infinities: u64,
+    minimum: f64,
+    maximum: f64,
+    /// The number is the sum of both, of which the first is the nearest `f64`.
+    sum: [f64; 2],
+    centered: [f64; 2],
+}
+
+impl Moments {
+    /// Returns whether no sum overflowed.
+    fn is_finite(&self) -> bool {
+        self.sum.iter().chain(&self.centered).all(|part| part.is_finite())
+    }
+}
 
 /// The moments of the columns of a table in row-major order, computed in one layout.
 fn moments<S: Element>(

@@ -1,7 +1,7 @@
 //! The kernels of all units, and values to convert.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cuda_kernels_tests::Emulator;
 use cuda_kernels_tests::base::element::Element;
@@ -106,20 +106,38 @@ pub(crate) fn bits_of<T: Element>(value: T) -> u64 {
 /// Returns the values of a type that all conversions are tested with: all of a type of up to 16 bits; else those where
 /// conversions change what they do, and random ones.
 pub(crate) fn values<S: Element>() -> Vec<S> {
-    let width = 8 * size_of::<S>();
-    if width <= 16 {
-        return (0..1_u64 << width).map(of_bits).collect();
+    all_bits::<S>().iter().map(|&bits| of_bits(bits)).collect()
+}
+
+/// Returns some of these values, at random.
+pub(crate) fn some_values<S: Element>() -> Vec<S> {
+    let (all, mut random) = (all_bits::<S>(), Random(41));
+    (0..10_000).map(|_| of_bits(all[random.below(all.len())])).collect()
+}
+
+/// Returns the bits of the values of a type, which are computed once.
+fn all_bits<S: Element>() -> Arc<Vec<u64>> {
+    static COMPUTED: Mutex<Vec<(ElementType, Arc<Vec<u64>>)>> = Mutex::new(Vec::new());
+    let mut computed = COMPUTED.lock().unwrap();
+    if let Some((_, bits)) = computed.iter().find(|(element, _)| *element == S::TYPE) {
+        return bits.clone();
     }
+    let width = 8 * size_of::<S>();
     let random: usize = std::env::var("CUDA_KERNELS_VALUES").map_or(200_000, |count| count.parse().unwrap());
     let mut bits = Vec::new();
     match S::TYPE {
+        _ if width <= 16 => bits.extend(0..1_u64 << width),
         ElementType::F32 => floats(&mut bits, 23, |value| u64::from((value as f32).to_bits())),
         ElementType::F64 => floats(&mut bits, 52, f64::to_bits),
         _ => integers(&mut bits, width as u32),
     }
-    let mut state = Random(0x1234_5678_9ABC_DEF1);
-    bits.extend((0..random).map(|_| state.next() >> (64 - width)));
-    bits.into_iter().map(of_bits).collect()
+    if width > 16 {
+        let mut state = Random(0x1234_5678_9ABC_DEF1);
+        bits.extend((0..random).map(|_| state.next() >> (64 - width)));
+    }
+    let bits = Arc::new(bits);
+    computed.push((S::TYPE, bits.clone()));
+    bits
 }
 
 /// Limits of integers, powers of two, all values of the half types and the midpoints between them, each with its

@@ -5,11 +5,15 @@ use cuda_kernels_tests::base::element::Element;
 use half::{bf16, f16};
 
 use crate::source::{Form, convert_entry};
-use crate::support::{Random, bits_of, each_pair, emulators, permits, values};
+use crate::support::{Random, bits_of, each_pair, emulators, permits, some_values};
 
 /// Returns a table of random values, and what the rule says of them: bits, and whether a policy refuses them.
-fn table<S: Element, T: Element>(count: usize, policy: i32, random: &mut Random) -> (Vec<S>, Vec<u64>, Vec<bool>) {
-    let pool = values::<S>();
+fn table<S: Element, T: Element>(
+    pool: &[S],
+    count: usize,
+    policy: i32,
+    random: &mut Random,
+) -> (Vec<S>, Vec<u64>, Vec<bool>) {
     // Mostly small integers, which fit everywhere: so that the first refused value may be anywhere.
     let small: Vec<S> =
         (0..100_i128).map(|value| S::nearest(cuda_kernels_tests::number::Exact::Integer(value))).collect();
@@ -29,9 +33,10 @@ fn table<S: Element, T: Element>(count: usize, policy: i32, random: &mut Random)
 fn tables_of_any_shape_are_transposed() {
     fn check<S: Element, T: Element>(emulator: &Emulator, random: &mut Random, shapes: &[(usize, usize)]) {
         let kernel = emulator.kernel(&convert_entry(Form::Transposed, S::TYPE, T::TYPE));
+        let pool = some_values();
         for &(rows, columns) in shapes {
             let policy = random.below(3) as i32;
-            let (input, expected, losses) = table::<S, T>(rows * columns, policy, random);
+            let (input, expected, losses) = table::<S, T>(&pool, rows * columns, policy, random);
             // Also where no word begins.
             let (from, to) = (random.below(4), random.below(4));
             let mut padded = vec![S::default(); from];
@@ -78,6 +83,7 @@ fn tables_of_any_shape_are_transposed() {
 fn tables_with_any_strides_are_converted() {
     fn check<S: Element, T: Element>(emulator: &Emulator, random: &mut Random) {
         let kernel = emulator.kernel(&convert_entry(Form::Strided, S::TYPE, T::TYPE));
+        let pool = some_values();
         for round in 0..12 {
             let (rows, columns) = match round {
                 0 => (random.below(3000) + 1, random.below(3) + 1),
@@ -85,7 +91,7 @@ fn tables_with_any_strides_are_converted() {
                 _ => (random.below(40), random.below(40)),
             };
             let policy = random.below(3) as i32;
-            let (input, expected, losses) = table::<S, T>(rows * columns, policy, random);
+            let (input, expected, losses) = table::<S, T>(&pool, rows * columns, policy, random);
             let (from, to) = (Places::random(rows, columns, random), Places::random(rows, columns, random));
             let mut source = vec![S::default(); from.room];
             let mut output = vec![T::default(); to.room];

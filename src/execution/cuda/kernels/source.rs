@@ -15,10 +15,10 @@ use flate2::read::GzDecoder;
 use crate::base::element::ElementType;
 
 /// Number of threads of a block, for every kernel.
-pub(in crate::execution::cuda) const THREADS: u32 = 256;
+pub(crate) const THREADS: u32 = 256;
 
 /// Options of the compiler. Fast math must stay off: results would not be those of the CPU.
-pub(in crate::execution::cuda) const OPTIONS: [&str; 2] = ["--gpu-architecture=compute_75", "--std=c++17"];
+pub(crate) const OPTIONS: [&str; 2] = ["--gpu-architecture=compute_75", "--std=c++17"];
 
 const NUMBER: &str = include_str!("number.cu");
 const WORDS: &str = include_str!("words.cu");
@@ -29,7 +29,7 @@ const STATISTICS: &str = include_str!("statistics.cu");
 
 /// The kernels of one pair of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::execution::cuda) enum Form {
+pub(crate) enum Form {
     /// Contiguous values: `(in, out, count, policy, refused)`.
     Contiguous,
     /// A table with any strides: `(in, in_row_stride, in_column_stride, out, out_row_stride, out_column_stride, rows,
@@ -42,7 +42,7 @@ pub(in crate::execution::cuda) enum Form {
 
 impl Form {
     #[cfg(test)]
-    pub(super) const ALL: [Self; 3] = [Self::Contiguous, Self::Strided, Self::Transposed];
+    pub(crate) const ALL: [Self; 3] = [Self::Contiguous, Self::Strided, Self::Transposed];
 
     const fn name(self) -> &'static str {
         match self {
@@ -54,13 +54,13 @@ impl Form {
 }
 
 /// Returns the name of the unit of a pair: `f32_i8`. Pairs of equal types move bits: types of one width share a unit.
-pub(in crate::execution::cuda) fn convert_unit(source: ElementType, target: ElementType) -> String {
+pub(crate) fn convert_unit(source: ElementType, target: ElementType) -> String {
     let (source, target) = names(source, target);
     format!("{source}_{target}")
 }
 
 /// Returns the text of the unit of a pair.
-pub(in crate::execution::cuda) fn convert_source(source: ElementType, target: ElementType) -> String {
+pub(crate) fn convert_source(source: ElementType, target: ElementType) -> String {
     let (source, target) = names(source, target);
     let head =
         format!("#define SOURCE {source}\n#define TARGET {target}\n#define ENTRY(name) name##_{source}_{target}\n\n");
@@ -68,18 +68,18 @@ pub(in crate::execution::cuda) fn convert_source(source: ElementType, target: El
 }
 
 /// Returns the name of a kernel of a pair: `convert_strided_f32_i8`.
-pub(in crate::execution::cuda) fn convert_entry(form: Form, source: ElementType, target: ElementType) -> String {
+pub(crate) fn convert_entry(form: Form, source: ElementType, target: ElementType) -> String {
     format!("{}_{}", form.name(), convert_unit(source, target))
 }
 
 /// Returns the text of the unit `memory`, which has a kernel of each [`Move`] for each width of values.
-pub(in crate::execution::cuda) fn memory_source() -> String {
+pub(crate) fn memory_source() -> String {
     [NUMBER, WORDS, MEMORY].concat()
 }
 
 /// What the kernels of the unit `memory` do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::execution::cuda) enum Move {
+pub(crate) enum Move {
     /// `(out, count, bits)`: the value is the lowest bytes of the 64 bits.
     Fill,
     /// `(in, rows, columns, is_column_major, selected, selected_count, out)`: `selected` is an array on the device.
@@ -90,11 +90,11 @@ pub(in crate::execution::cuda) enum Move {
 
 #[cfg(test)]
 impl Move {
-    pub(super) const ALL: [Self; 3] = [Self::Fill, Self::GatherColumns, Self::GatherRows];
+    pub(crate) const ALL: [Self; 3] = [Self::Fill, Self::GatherColumns, Self::GatherRows];
 }
 
 /// Returns the name of a kernel for values of a type: `fill_4`.
-pub(in crate::execution::cuda) fn memory_entry(what: Move, element: ElementType) -> String {
+pub(crate) fn memory_entry(what: Move, element: ElementType) -> String {
     let name = match what {
         Move::Fill => "fill",
         Move::GatherColumns => "gather_columns",
@@ -105,21 +105,21 @@ pub(in crate::execution::cuda) fn memory_entry(what: Move, element: ElementType)
 
 /// Returns the text of the unit `statistics_S`: a kernel of the moments of groups of rows,
 /// `(in, row_stride, column_stride, rows, columns, group_rows, is_scaled, moments)`, whose name is that of the unit.
-pub(in crate::execution::cuda) fn statistics_source(source: ElementType) -> String {
+pub(crate) fn statistics_source(source: ElementType) -> String {
     let head = format!("#define SOURCE {source}\n#define ENTRY(name) name##_{source}\n\n");
     [&head, NUMBER, WORDS, MOMENTS, STATISTICS].concat()
 }
 
 /// Returns the name of the kernel and of the unit of a type: `statistics_f32`.
-pub(in crate::execution::cuda) fn statistics_entry(source: ElementType) -> String {
+pub(crate) fn statistics_entry(source: ElementType) -> String {
     format!("statistics_{source}")
 }
 
 /// The name of the unit, and of its kernel, that merges the moments of groups: `(moments, groups, columns, merged)`.
-pub(in crate::execution::cuda) const MERGE_ENTRY: &str = "statistics_merge";
+pub(crate) const MERGE_ENTRY: &str = "statistics_merge";
 
 /// Returns the text of the unit [`MERGE_ENTRY`].
-pub(in crate::execution::cuda) fn merge_source() -> String {
+pub(crate) fn merge_source() -> String {
     [NUMBER, WORDS, MOMENTS, STATISTICS].concat()
 }
 
@@ -133,7 +133,7 @@ const RESULTS: usize = 8192;
 
 /// Returns the number of rows of a group, so that all of a device's threads have work, and few results are merged.
 /// Depends on the shape and the layout only, and so do results. `is_column_major`: rows are contiguous in a column.
-pub(in crate::execution::cuda) fn group_rows(rows: usize, columns: usize, is_column_major: bool) -> usize {
+pub(crate) fn group_rows(rows: usize, columns: usize, is_column_major: bool) -> usize {
     let most = if is_column_major { 1 } else { PANEL };
     let panels = columns.div_ceil(most).max(1);
     let panel = columns.div_ceil(panels).max(1);
@@ -144,7 +144,7 @@ pub(in crate::execution::cuda) fn group_rows(rows: usize, columns: usize, is_col
 
 /// Returns the names and texts of all units: what is compiled in advance for machines without a compiler.
 #[cfg(test)]
-pub(super) fn units() -> Vec<(String, String)> {
+pub(crate) fn units() -> Vec<(String, String)> {
     let all = ElementType::ALL;
     let mut units: Vec<(String, String)> = Vec::new();
     for (&source, &target) in all.iter().flat_map(|source| all.iter().map(move |target| (source, target))) {
@@ -160,7 +160,7 @@ pub(super) fn units() -> Vec<(String, String)> {
 }
 
 /// Returns a unit that was compiled in advance, by `make_ptx.py`: for machines with a driver and without a compiler.
-pub(in crate::execution::cuda) fn ptx(name: &str) -> Option<String> {
+pub(crate) fn ptx(name: &str) -> Option<String> {
     static ALL: OnceLock<Option<String>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let mut text = String::new();
