@@ -168,7 +168,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions}};
+    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions, StreamRows}};
     /// let table = HomogenNumericTable::from_rows(&[[1], [2], [3]])?;
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, StreamOptions { rows: 2, ..Default::default() })?;
     /// assert_eq!(stream.next()?.unwrap().rows(), 0..2);
@@ -192,7 +192,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions}};
+    /// use numeric_table::{prelude::*, execution::{Serial, StreamOptions, StreamRows}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let options = StreamOptions { layout: DataLayout::ColumnMajor, ..Default::default() };
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, options)?;
