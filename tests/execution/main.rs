@@ -5,6 +5,6 @@ mod conformance;
 mod cuda;
 mod failures;
 mod hostile;
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", feature = "rayon"))]
 mod patterns;
 mod streams;
