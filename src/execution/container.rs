@@ -227,28 +227,37 @@ impl<T: Element> Container<T> for &mut [T] {
     fn release(&mut self) {}
 }
 
+/// The methods of a container of borrowed values: it cannot be written, and owns nothing that it could free.
+macro_rules! refuse_writes {
+    () => {
+        fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+            Err(HandleError::ReadOnly)
+        }
+
+        fn check(&self, _count: usize) -> Result<(), HandleError> {
+            Err(HandleError::ReadOnly)
+        }
+
+        fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
+            Err(HandleError::ReadOnly)
+        }
+
+        fn release(&mut self) {}
+    };
+}
+#[cfg(feature = "cuda")]
+pub(super) use refuse_writes;
+
 impl<T: Element> Container<T> for &[T] {
     fn values(&self) -> &[T] {
         self
     }
 
-    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn check(&self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
+    refuse_writes! {}
 
     fn truncate(&mut self, count: usize) {
         *self = self.get(..count).unwrap_or(self);
     }
-
-    fn release(&mut self) {}
 }
 
 /// Vectors of `N` components, which are the values of the handle, one after another. Counts that are no multiple of `N`
@@ -293,23 +302,11 @@ impl<T: Element, const N: usize> Container<T> for &[[T; N]] {
         self.as_flattened()
     }
 
-    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn check(&self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
+    refuse_writes! {}
 
     fn truncate(&mut self, count: usize) {
         *self = self.get(..count.div_ceil(N.max(1))).unwrap_or(self);
     }
-
-    fn release(&mut self) {}
 }
 
 /// Returns how many vectors of `N` components have so many.

@@ -60,8 +60,13 @@ fn unavailable(error: DriverError) -> DeviceError {
     match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::Unavailable { what: "a CUDA device" },
         sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => DeviceError::OutOfMemory { bytes: 0, free: None },
-        other => DeviceError::Failed { code: other as u32, what: "opening a CUDA device" },
+        _ => failed("opening a CUDA device")(error),
     }
+}
+
+/// Returns how an error is told of a call that is made while a device is opened.
+pub(super) fn failed(what: &'static str) -> impl Fn(DriverError) -> DeviceError {
+    move |error| DeviceError::Failed { code: error.0 as u32, what }
 }
 
 /// Returns whether a device has no memory left.
@@ -113,5 +118,5 @@ pub(super) fn keep_freed_memory(context: &CudaContext) -> Result<(), DeviceError
             sys::cuMemPoolSetAttribute(pool, kept, (&raw mut all).cast()).result()
         })
     };
-    answer.map_err(|error| DeviceError::Failed { code: error.0 as u32, what: "setting up a memory pool" })
+    answer.map_err(failed("setting up a memory pool"))
 }

@@ -16,8 +16,6 @@ pub(super) enum Argument<'a> {
     Write(&'a mut CudaBuffer, Range<usize>),
     /// A number of eight bytes, or of fewer: the first ones count.
     Number(u64),
-    /// The address of a block that the kernel does not use, because it has no bytes.
-    Nothing,
 }
 
 /// How many threads run a kernel.
@@ -55,7 +53,6 @@ pub(super) unsafe fn launch(
                 block.address(range)?
             }
             Argument::Number(number) => *number,
-            Argument::Nothing => 0,
         });
     }
     let mut launch = streams.stream(Lane::Compute).launch_builder(function);
@@ -73,7 +70,7 @@ pub(super) unsafe fn launch(
         match argument {
             Argument::Read(block, _) => block.read_until(&mark),
             Argument::Write(block, _) => block.written_until(&mark),
-            Argument::Number(_) | Argument::Nothing => {}
+            Argument::Number(_) => {}
         }
     }
     Ok(())

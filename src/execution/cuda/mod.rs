@@ -5,8 +5,7 @@
 //! `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the kernels that
 //! every device has; `program`: kernels of the user's.
 //!
-//! Only `driver`, `memory`, `pinned`, `staging`, `transport`, `launch` and `program` have `unsafe` code: what they hand to the driver
-//! are addresses that stay valid until the work has ended.
+//! What `unsafe` code hands to the driver are addresses that stay valid until the work has ended.
 
 mod driver;
 mod kernels;

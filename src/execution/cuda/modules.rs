@@ -89,11 +89,8 @@ impl Modules {
             return Ok(modules);
         }
         let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-        let failed = |error: DriverError| DeviceError::Failed {
-            code: error.0 as u32,
-            what: "asking a device for its multiprocessors",
-        };
-        let multiprocessors = u32::try_from(count.map_err(failed)?).unwrap_or(1).max(1);
+        let count = count.map_err(driver::failed("asking a device for its multiprocessors"))?;
+        let multiprocessors = u32::try_from(count).unwrap_or(1).max(1);
         let modules = Arc::new(Self { context: context.clone(), loaded: Mutex::default(), multiprocessors });
         all.push((context.ordinal(), Arc::downgrade(&modules)));
         Ok(modules)

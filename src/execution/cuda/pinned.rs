@@ -13,6 +13,7 @@ use super::streams::{Lane, Streams};
 use crate::array::{Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::parallel;
+use crate::execution::container::refuse_writes;
 use crate::execution::{Container, DeviceError, HandleError};
 
 /// The ranges of addresses that are registered: their beginning, and their number of bytes.
@@ -143,21 +144,9 @@ impl<T: Element> Container<T> for Registered<'_, T> {
         self.values
     }
 
-    fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn check(&self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
-
-    fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
-        Err(HandleError::ReadOnly)
-    }
+    refuse_writes! {}
 
     fn truncate(&mut self, count: usize) {
         self.values = self.values.get(..count).unwrap_or(self.values);
     }
-
-    fn release(&mut self) {}
 }

@@ -10,7 +10,7 @@ use super::memory::CudaBuffer;
 use super::pinned::Pinned;
 use super::streams::{Mark, Streams};
 use crate::base::parallel;
-use crate::execution::HandleError;
+use crate::execution::DeviceError;
 use crate::execution::control::lock;
 
 /// Number of bytes of a piece. Less pays for each call of the driver; more delays the beginning.
@@ -28,16 +28,15 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(streams: &Arc<Streams>, bytes: usize) -> Result<Self, HandleError> {
-        Ok(Self { memory: Pinned::zeros(streams, bytes)?, busy: None, streams: streams.clone() })
+    fn new(streams: &Arc<Streams>, bytes: usize) -> Result<Self, DeviceError> {
+        let refused = |_| DeviceError::Failed { code: 0, what: "allocating memory for copies" };
+        let memory = Pinned::zeros(streams, bytes).map_err(refused)?;
+        Ok(Self { memory, busy: None, streams: streams.clone() })
     }
 
     /// Waits until nothing uses the memory.
-    fn finish(&mut self) -> Result<(), HandleError> {
-        if let Some(mark) = self.busy.take() {
-            self.streams.finish(&mark)?;
-        }
-        Ok(())
+    fn finish(&mut self) -> Result<(), DeviceError> {
+        self.busy.take().map_or(Ok(()), |mark| self.streams.finish(&mark))
     }
 }
 
@@ -60,7 +59,7 @@ impl Ring {
 
     /// Returns a block of so many bytes that nothing uses: the oldest one, once there are as many as there may be, those
     /// that are `taken` among them.
-    fn take(&self, slots: &mut VecDeque<Slot>, taken: usize, bytes: usize) -> Result<Slot, HandleError> {
+    fn take(&self, slots: &mut VecDeque<Slot>, taken: usize, bytes: usize) -> Result<Slot, DeviceError> {
         if slots.len() + taken >= SLOTS
             && let Some(mut slot) = slots.pop_front()
         {
@@ -73,7 +72,7 @@ impl Ring {
     }
 
     /// Copies bytes to a block of the device. On return, the source has been read; the copy may be going on.
-    pub(super) fn send(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), HandleError> {
+    pub(super) fn send(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), DeviceError> {
         let mut slots = lock(&self.slots);
         for (index, piece) in source.chunks(PIECE).enumerate() {
             let mut slot = self.take(&mut slots, 0, piece.len())?;
@@ -87,7 +86,7 @@ impl Ring {
     }
 
     /// Copies bytes from a block of the device.
-    pub(super) fn receive(&self, source: &CudaBuffer, at: usize, target: &mut [u8]) -> Result<(), HandleError> {
+    pub(super) fn receive(&self, source: &CudaBuffer, at: usize, target: &mut [u8]) -> Result<(), DeviceError> {
         let mut slots = lock(&self.slots);
         let mut pieces = target.chunks_mut(PIECE);
         let (mut first, mut arriving) = (at, VecDeque::new());

@@ -89,10 +89,9 @@ impl Uses {
 
 impl Streams {
     pub(super) fn new(context: Arc<CudaContext>) -> Result<Self, DeviceError> {
-        let failed = |error: DriverError| DeviceError::Failed { code: error.0 as u32, what: "creating streams" };
         let mut streams = Vec::with_capacity(LANES.len());
         for _ in LANES {
-            streams.push(context.new_stream().map_err(failed)?);
+            streams.push(context.new_stream().map_err(driver::failed("creating streams"))?);
         }
         let streams = streams.try_into().map_err(|_| DeviceError::Failed { code: 0, what: "creating streams" })?;
         let (idle, next_mark, is_lost) = (Arc::default(), AtomicU64::new(0), AtomicBool::new(false));

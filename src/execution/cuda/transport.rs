@@ -10,7 +10,7 @@ use super::staging::Ring;
 use super::streams::{Lane, Mark, Streams};
 use crate::array::Array;
 use crate::execution::control::lock;
-use crate::execution::{DeviceError, Engine, Event, HandleError, Queue, Transport};
+use crate::execution::{DeviceError, Engine, Event, Queue, Transport};
 
 /// The numbers of events, and the ends of work that they are.
 type Events = VecDeque<(u64, Arc<Mark>)>;
@@ -55,16 +55,6 @@ impl Drop for CudaTransport {
     }
 }
 
-/// What a copy has to say as a transport.
-fn plain(error: HandleError) -> DeviceError {
-    match error {
-        HandleError::Device(error) | HandleError::EarlierFault(error) => error,
-        HandleError::DeviceLost => DeviceError::Lost,
-        HandleError::DeviceAlloc { bytes, free } => DeviceError::OutOfMemory { bytes, free },
-        _ => DeviceError::Failed { code: 0, what: "allocating memory for copies" },
-    }
-}
-
 impl Transport for CudaTransport {
     type Buffer = CudaBuffer;
 
@@ -73,7 +63,7 @@ impl Transport for CudaTransport {
     }
 
     fn upload(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), DeviceError> {
-        let Some(pin) = pin(source) else { return self.up.send(source, target, at).map_err(plain) };
+        let Some(pin) = pin(source) else { return self.up.send(source, target, at) };
         // SAFETY: the source is borrowed until the call returns, and the copy has ended then.
         let mark = unsafe { target.start_upload(at, source) }?;
         drop(pin);
@@ -82,7 +72,7 @@ impl Transport for CudaTransport {
 
     fn upload_later(&self, source: Array<u8>, target: &mut CudaBuffer) -> Result<(), DeviceError> {
         self.let_go();
-        let Some(pin) = pin(&source) else { return self.up.send(&source, target, 0).map_err(plain) };
+        let Some(pin) = pin(&source) else { return self.up.send(&source, target, 0) };
         // SAFETY: a share of the source is held until the copy has ended; a write to it by another owner copies first.
         let mark = unsafe { target.start_upload(0, &source) }?;
         drop(pin);
@@ -94,7 +84,7 @@ impl Transport for CudaTransport {
         if range.len() != target.len() {
             return Err(OUTSIDE);
         }
-        let Some(pin) = pin(target) else { return self.down.receive(source, range.start, target).map_err(plain) };
+        let Some(pin) = pin(target) else { return self.down.receive(source, range.start, target) };
         // SAFETY: the target is borrowed until the call returns, and the copy has ended then.
         let mark = unsafe { source.start_download(range.start, target) }?;
         drop(pin);

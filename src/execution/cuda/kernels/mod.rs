@@ -49,14 +49,14 @@ impl Cuda {
         arguments: Vec<Argument<'_>>,
     ) -> Result<Option<u64>, HandleError> {
         let function = self.modules.function(self.streams(), unit, name)?;
-        let number = match policy {
+        let mode = number(match policy {
             ConversionPolicy::Saturate => 0,
             ConversionPolicy::Checked => 1,
             ConversionPolicy::Exact => 2,
-        };
+        });
         if policy == ConversionPolicy::Saturate {
             // SAFETY: the caller's promise; no index is written under this policy.
-            unsafe { self.launch_with(&function, geometry, arguments, [Argument::Number(number), Argument::Nothing]) }?;
+            unsafe { self.launch_with(&function, geometry, arguments, [mode, number(0)]) }?;
             return Ok(None);
         }
         let transport = self.space.transport();
@@ -64,7 +64,7 @@ impl Cuda {
         transport.upload(&NONE.to_le_bytes(), &mut refused, 0)?;
         let place = Argument::Write(&mut refused, 0..size_of::<u64>());
         // SAFETY: the caller's promise; the block has room for an index.
-        unsafe { self.launch_with(&function, geometry, arguments, [Argument::Number(number), place]) }?;
+        unsafe { self.launch_with(&function, geometry, arguments, [mode, place]) }?;
         let mut index = [0; size_of::<u64>()];
         transport.download(&refused, 0..size_of::<u64>(), &mut index)?;
         let index = u64::from_le_bytes(index);
@@ -103,7 +103,7 @@ impl Cuda {
         };
         let group = group_rows(rows, columns, row_stride == 1);
         let groups = rows.div_ceil(group);
-        let bytes = groups.checked_mul(size_of_val(&0_u64) * output.len()).ok_or(HandleError::LengthOverflow)?;
+        let bytes = groups.checked_mul(size_of::<u64>() * output.len()).ok_or(HandleError::LengthOverflow)?;
         let mut parts = CudaBuffer::allocate(self.streams(), bytes)?;
         let function = self.modules.function(self.streams(), Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE))?;
         let mut arguments = [
@@ -173,7 +173,7 @@ impl Kernels for Cuda {
         bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
         let value = Argument::Number(u64::from_ne_bytes(bits));
-        let mut arguments = [write(&mut output), Argument::Number(count as u64), value];
+        let mut arguments = [write(&mut output), number(count), value];
         // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
     }
@@ -195,7 +195,7 @@ impl Kernels for Cuda {
             return Ok(output.buffer().start_copy(input.buffer(), &input.byte_range())?);
         }
         let unit = Unit::Convert(S::TYPE, T::TYPE);
-        let arguments = vec![read(&input), write(&mut output), Argument::Number(count as u64)];
+        let arguments = vec![read(&input), write(&mut output), number(count)];
         let name = convert_entry(Form::Contiguous, S::TYPE, T::TYPE);
         // SAFETY: the parameters of `convert` are these and those of the refusal; it reads and writes `count` values.
         let refused = unsafe { self.run_conversion(unit, &name, self.over(count), policy, arguments) }?;
