@@ -213,7 +213,7 @@ pub mod table; // forbids it in all of its files but three
 mod window;
 
 pub use crate::archive::from_bytes_any;
-pub use crate::array::{AnyArray, AnyArrayRef, Array};
+pub use crate::array::{AnyArray, AnyArrayRef, Array, MemoryKind};
 pub use crate::base::copy::{CopyPolicy, CopyReason};
 pub use crate::base::element::{Element, ElementType};
 pub use crate::base::error::{Error, Result};

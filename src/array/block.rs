@@ -10,6 +10,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 
 use super::allocate::Allocation;
+use super::kind::MemoryKind;
 
 /// One contiguous block of memory, and how it is freed.
 pub(super) struct MemoryBlock {
@@ -22,8 +23,8 @@ enum Owner {
     Library { _allocation: Allocation, start: usize },
     /// A `Vec<T>`, which can be taken out whole.
     Vec(Box<dyn Any + Send + Sync>),
-    /// Any other value that lends its bytes.
-    Lender { _lender: PinnedOwner },
+    /// Any other value that lends its bytes, and where they lie.
+    Lender { _lender: PinnedOwner, kind: MemoryKind },
     /// Memory that a raw pointer points to; the closure calls the user's deleter with its arguments.
     Raw { deleter: Option<Box<dyn FnOnce() + Send + Sync>> },
     /// Memory that is never freed.
@@ -40,8 +41,15 @@ impl MemoryBlock {
         Self { owner: Owner::Vec(Box::new(vec)), size_in_bytes }
     }
 
-    pub(super) fn lender(lender: PinnedOwner, size_in_bytes: usize) -> Self {
-        Self { owner: Owner::Lender { _lender: lender }, size_in_bytes }
+    pub(super) fn lender(lender: PinnedOwner, size_in_bytes: usize, kind: MemoryKind) -> Self {
+        Self { owner: Owner::Lender { _lender: lender, kind }, size_in_bytes }
+    }
+
+    pub(super) fn kind(&self) -> MemoryKind {
+        match self.owner {
+            Owner::Lender { kind, .. } => kind,
+            _ => MemoryKind::Host,
+        }
     }
 
     pub(super) fn raw(deleter: Box<dyn FnOnce() + Send + Sync>, size_in_bytes: usize) -> Self {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
+use super::kind::MemoryKind;
 use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -223,7 +224,9 @@ impl<T: 'static> Array<T> {
         });
         // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block
         // drops it.
-        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, false) }
+        unsafe {
+            Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), MemoryKind::Host), data, count, false)
+        }
     }
 
     /// Creates a writable array of the elements that `owner` lends. No copy; the owner is dropped with the last share.
@@ -237,6 +240,14 @@ impl<T: 'static> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_owner_mut<O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static>(owner: O) -> Self {
+        Self::from_owner_in(owner, MemoryKind::Host)
+    }
+
+    /// Does what [`from_owner_mut`](Self::from_owner_mut) does, with memory of a kind.
+    pub(crate) fn from_owner_in<O>(owner: O, kind: MemoryKind) -> Self
+    where
+        O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static,
+    {
         let (owner, (data, count)) = PinnedOwner::new(owner, |owner| {
             let elements: &mut [T] = owner.as_mut();
             let count = elements.len();
@@ -244,7 +255,7 @@ impl<T: 'static> Array<T> {
         });
         // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the
         // block drops it.
-        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>()), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), kind), data, count, true) }
     }
 
     /// Creates a read-only array of `count` elements at a raw pointer. No copy; `deleter(data, count)` is called when

@@ -8,11 +8,13 @@ mod allocate;
 mod any;
 mod block;
 mod construct;
+mod kind;
 mod uninit;
 mod unique;
 
 pub(crate) use allocate::vector_with_room;
 pub use any::{AnyArray, AnyArrayRef};
+pub use kind::MemoryKind;
 pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
 

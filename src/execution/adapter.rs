@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::transport::NoQueue;
-use super::{ExecutionMemory, HandleError, Queue, TransferStats};
+use super::{Engine, Event, ExecutionMemory, HandleError, Queue, TransferStats};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -104,6 +104,39 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// See [`Queue`].
     fn queue(&self) -> &dyn Queue {
         &NoQueue
+    }
+
+    /// Calls `work`, which launches kernels, so that they run after some events, and returns the event of their
+    /// completion. The caller waits for it with [`Queue::wait`]; an event of another device counts as complete.
+    ///
+    /// Source: `sycl::queue::submit`, with `handler::depends_on`.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::*};
+    /// let device = Detached::new();
+    /// let input = ArrayHandle::from_container(&device, Array::from(vec![1.9_f32, -7.0]));
+    /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
+    /// let copied = input.prefetch(&[])?;
+    /// let converted = device.submit(&[copied], |device| {
+    ///     device.convert(input.prepare_for_input()?, bytes.prepare_for_output(2)?, Default::default())
+    /// })?;
+    /// device.queue().wait(Engine::Control, converted);
+    /// assert_eq!(bytes.read_portal()?, [1, 0]);
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    fn submit(
+        &self,
+        after: &[Event],
+        work: impl FnOnce(&Self) -> Result<(), HandleError>,
+    ) -> Result<Event, HandleError> {
+        let queue = self.queue();
+        after.iter().for_each(|&event| queue.wait(Engine::Compute, event));
+        work(self)?;
+        Ok(queue.record(Engine::Compute))
     }
 
     /// Returns an array of zeros in the program's memory from which copies to the device are fastest. By default, any

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Range, RangeBounds};
 
 use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, Kernels, View, ViewMut};
-use crate::array::Array;
+use crate::array::{Array, MemoryKind};
 use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::base::range::resolve;
@@ -146,6 +146,14 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// ```
     pub fn is_empty(&self) -> bool {
         self.handle.is_empty()
+    }
+
+    /// Returns where the memory lies: with the device, or where the program works too.
+    ///
+    /// # Examples
+    /// See [`MemoryKind`].
+    pub fn memory_kind(&self) -> MemoryKind {
+        if D::Memory::IS_SHARED { MemoryKind::Shared } else { MemoryKind::Device }
     }
 
     /// Borrows the values for a kernel, for reading.

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Container, ControlSlot, HandleError, Input, Output, Outputs};
+use super::{Arriving, Container, ControlSlot, HandleError, Input, Output, Outputs};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -129,6 +129,16 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// # Errors
     /// Those of the trait.
     fn load_ahead<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError>;
+
+    /// Starts to copy the first values from execution memory into an array of as many bytes.
+    ///
+    /// # Errors
+    /// Those of the trait.
+    fn fetch_later<T: Element>(
+        &self,
+        control: &ControlSlot<Array<T>>,
+        target: Array<u8>,
+    ) -> Result<Arriving, HandleError>;
 
     /// Frees control memory, after copying the values in if control has the only copy.
     ///
@@ -276,6 +286,17 @@ impl ExecutionMemory for SharedMemory {
 
     fn load_ahead<T: Element>(&self, _control: &ControlSlot<Array<T>>, _len: usize) -> Result<(), HandleError> {
         Ok(())
+    }
+
+    fn fetch_later<T: Element>(
+        &self,
+        control: &ControlSlot<Array<T>>,
+        mut target: Array<u8>,
+    ) -> Result<Arriving, HandleError> {
+        let values = control.get().ok_or(HandleError::NoValidData)?.reinterpret::<u8>()?;
+        let bytes = values.get(..target.len()).ok_or(HandleError::NoValidData)?;
+        target.mutable_data()?.copy_from_slice(bytes);
+        Ok(Arriving::new(|| Ok(target)))
     }
 
     fn take_over<T: Element, C: Container<T>>(

@@ -59,5 +59,5 @@ pub use separate::SeparateMemory;
 pub use space::{DeviceView, DeviceViewMut, SeparateSpace};
 pub use statistics::DeviceStatistics;
 pub use stats::{Traffic, TransferStats};
-pub use stream::{Convert, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
-pub use transport::{Engine, Event, Queue, StageTimes, Transport};
+pub use stream::{Convert, ResultStream, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
+pub use transport::{Arriving, Engine, Event, Queue, StageTimes, Transport};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::control::lock;
 use super::memory::{copy_from_control, sealed};
 use super::space::{Cache, DeviceBlock, DeviceView, DeviceViewMut};
-use super::{Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
+use super::{Arriving, Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -259,6 +259,16 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         let upload = |block: &mut DeviceBlock<X>| self.space.upload_later(bytes, block);
         self.load(&mut lock(&self.cache), array.size_in_bytes(), upload)?;
         Ok(())
+    }
+
+    fn fetch_later<T: Element>(
+        &self,
+        _control: &ControlSlot<Array<T>>,
+        target: Array<u8>,
+    ) -> Result<Arriving, HandleError> {
+        self.forget_if_lost();
+        let own = lock(&self.own).clone();
+        self.space.download_later(&*own.ok_or(HandleError::NoValidData)?, target)
     }
 
     fn take_over<T: Element, C: Container<T>>(

@@ -10,7 +10,7 @@ use std::thread;
 
 use super::control::lock;
 use super::stats::Counters;
-use super::{HandleError, TransferStats, Transport};
+use super::{Arriving, HandleError, TransferStats, Transport};
 use crate::array::Array;
 use crate::base::element::Element;
 
@@ -204,6 +204,17 @@ impl<X: Transport> SeparateSpace<X> {
             self.counters.downloaded(target.len());
         }
         Ok(())
+    }
+
+    /// Starts to copy the first bytes of a block into an array.
+    pub(super) fn download_later(&self, block: &DeviceBlock<X>, target: Array<u8>) -> Result<Arriving, HandleError> {
+        let bytes = target.len();
+        if bytes == 0 {
+            return Ok(Arriving::new(|| Ok(target)));
+        }
+        let arriving = self.transport.download_later(&block.buffer, 0..bytes, target)?;
+        self.counters.downloaded(bytes);
+        Ok(arriving)
     }
 
     /// Marks the content of a block as no longer needed.

@@ -97,13 +97,75 @@ pub trait Transport: Send + Sync + 'static {
     fn recycle(&self, _buffer: &mut Self::Buffer) {}
 
     /// Starts to copy bytes to the start of a block. A device that supports it copies in the background, and keeps a
-    /// share of the source until then; kernels that are launched later see the bytes. By default, the copy is complete
-    /// on return.
+    /// share of the source until then. Kernels see the bytes if they [wait](Queue::wait) for the copy; all other calls
+    /// that use the block wait for it by themselves. By default, the copy is complete on return.
     ///
     /// # Errors
     /// Those of [`upload`](Self::upload).
     fn upload_later(&self, source: Array<u8>, target: &mut Self::Buffer) -> Result<(), DeviceError> {
         self.upload(&source, target, 0)
+    }
+
+    /// Starts to copy bytes from the device into an array that nobody shares, after all work on them. The range is inside
+    /// the block, has the length of the target, and is not empty. The block may be written, or dropped, before the copy
+    /// is complete. By default, the copy is complete on return.
+    ///
+    /// # Errors
+    /// Those of [`download`](Self::download).
+    fn download_later(
+        &self,
+        source: &Self::Buffer,
+        range: Range<usize>,
+        mut target: Array<u8>,
+    ) -> Result<Arriving, DeviceError> {
+        let shared = |_| DeviceError::Failed { code: 0, what: "a copy into a shared array" };
+        self.download(source, range, target.mutable_data().map_err(shared)?)?;
+        Ok(Arriving::new(|| Ok(target)))
+    }
+}
+
+/// Bytes that are being copied from a device. Dropping it waits until the copy has ended, as [`wait`](Self::wait) does.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Array, execution::{Arriving, DetachedTransport, DeviceError, Transport}};
+/// let heap = DetachedTransport::default();
+/// let mut buffer = heap.allocate(3)?;
+/// heap.upload(&[1, 2, 3], &mut buffer, 0)?;
+/// let arriving: Arriving = heap.download_later(&buffer, 1..3, Array::from(vec![0; 2]))?;
+/// assert_eq!(arriving.wait()?[..], [2, 3]);
+/// # Ok::<(), DeviceError>(())
+/// ```
+#[must_use = "it is dropped here"]
+pub struct Arriving(Box<dyn FnOnce() -> Result<Array<u8>, DeviceError> + Send>);
+
+impl Arriving {
+    /// Creates it from a closure that waits and returns the array. Dropping the closure must wait too.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Array, execution::Arriving};
+    /// assert_eq!(Arriving::new(|| Ok(Array::from(vec![7]))).wait().unwrap()[..], [7]);
+    /// ```
+    pub fn new(wait: impl FnOnce() -> Result<Array<u8>, DeviceError> + Send + 'static) -> Self {
+        Self(Box::new(wait))
+    }
+
+    /// Waits for the copy, and returns the array.
+    ///
+    /// # Errors
+    /// Those of [`Transport::download`].
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn wait(self) -> Result<Array<u8>, DeviceError> {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Arriving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Arriving").finish_non_exhaustive()
     }
 }
 
@@ -160,8 +222,13 @@ pub trait Queue: Send + Sync {
         Event::DONE
     }
 
-    /// Makes an engine start further work only after an event.
+    /// Makes an engine start further work only after an event. [`Engine::Control`] is the caller: it waits.
     fn wait(&self, _engine: Engine, _event: Event) {}
+
+    /// Returns whether an event is complete. Does not wait.
+    fn is_complete(&self, _event: Event) -> bool {
+        true
+    }
 
     /// Records that the program has packed a number of bytes.
     fn packed(&self, _bytes: usize) {}

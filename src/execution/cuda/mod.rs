@@ -173,14 +173,14 @@ impl Cuda {
     /// # use numeric_table::execution::{ArrayHandle, Cuda};
     /// if let Ok(device) = Cuda::new(0) {
     ///     let mut values = device.pinned::<f32>(1000)?;
+    ///     assert_eq!(values.memory_kind(), numeric_table::MemoryKind::Pinned);
     ///     values.mutable_data()?.fill(1.5);
     ///     ArrayHandle::from_container(&device, values).prepare_for_input()?;
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn pinned<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
-        let pinned = Pinned::zeros(self.streams(), count)?;
-        Ok(Array::from_owner_mut(pinned))
+        Ok(Pinned::zeros(self.streams(), count)?.into_array())
     }
 
     /// Registers values of the program for the time of a borrow.

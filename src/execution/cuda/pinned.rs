@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use cudarc::driver::{CudaContext, sys};
 
 use super::streams::{Lane, Streams};
-use crate::array::{Array, UniqueArray};
+use crate::array::{Array, MemoryKind, UniqueArray};
 use crate::base::element::Element;
 use crate::base::parallel;
 use crate::execution::container::refuse_writes;
@@ -80,7 +80,7 @@ impl Drop for Registration {
 
 /// Values in memory of the library's that is registered, if that could be done.
 pub(super) struct Pinned<T> {
-    _registration: Option<Registration>, // dropped first
+    registration: Option<Registration>, // dropped first
     values: UniqueArray<T>,
 }
 
@@ -90,7 +90,15 @@ impl<T: Element> Pinned<T> {
         let mut values = UniqueArray::from_array(Array::<T>::zeros(count)?)?;
         parallel::for_each_chunk_mut(&mut values[..], &|_, chunk| chunk.fill(T::default())); // touches the pages
         let registration = Registration::new(streams, bytemuck::cast_slice(&values[..]), false);
-        Ok(Self { _registration: registration, values })
+        Ok(Self { registration, values })
+    }
+}
+
+impl<T: Element> Pinned<T> {
+    /// Returns the values as an array, which says where they lie.
+    pub(super) fn into_array(self) -> Array<T> {
+        let kind = if self.registration.is_some() { MemoryKind::Pinned } else { MemoryKind::Host };
+        Array::from_owner_in(self, kind)
     }
 }
 

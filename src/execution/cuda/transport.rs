@@ -10,7 +10,7 @@ use super::staging::Ring;
 use super::streams::{Lane, Mark, Streams};
 use crate::array::Array;
 use crate::execution::control::lock;
-use crate::execution::{DeviceError, Engine, Event, Queue, Transport};
+use crate::execution::{Arriving, DeviceError, Engine, Event, Queue, Transport};
 
 /// The numbers of events, and the ends of work that they are.
 type Events = VecDeque<(u64, Arc<Mark>)>;
@@ -40,10 +40,42 @@ impl CudaTransport {
         &self.streams
     }
 
+    /// Returns the end of the work of an event; `None` if it has ended.
+    fn mark_of(&self, event: Event) -> Option<Arc<Mark>> {
+        let events = &lock(&self.events)[(event.0 % 2) as usize];
+        let place = events.binary_search_by_key(&event.0, |&(number, _)| number).ok()?;
+        Some(events[place].1.clone())
+    }
+
     /// Gives back the memory of copies that have ended.
     fn let_go(&self) {
         let ended: Vec<_> = lock(&self.held).extract_if(.., |(mark, _)| self.streams.has_ended(mark)).collect();
         drop(ended); // with no lock held: the last share of memory may be that of a user, with a deleter
+    }
+}
+
+/// An array that is being written by the device.
+struct InFlight {
+    mark: Option<Arc<Mark>>,
+    target: Array<u8>,
+    streams: Arc<Streams>,
+}
+
+impl InFlight {
+    fn finish(mut self) -> Result<Array<u8>, DeviceError> {
+        self.end()?;
+        Ok(std::mem::take(&mut self.target))
+    }
+
+    /// Waits for the copy; with an error too, it has ended.
+    fn end(&mut self) -> Result<(), DeviceError> {
+        self.mark.take().map_or(Ok(()), |mark| self.streams.finish(&mark))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let _ = self.end(); // an error is that of an array that nobody asks for
     }
 }
 
@@ -91,6 +123,28 @@ impl Transport for CudaTransport {
         self.streams.finish(&mark)
     }
 
+    fn download_later(
+        &self,
+        source: &CudaBuffer,
+        range: Range<usize>,
+        mut target: Array<u8>,
+    ) -> Result<Arriving, DeviceError> {
+        let shared = |_| DeviceError::Failed { code: 0, what: "a copy into a shared array" };
+        let bytes = target.mutable_data().map_err(shared)?;
+        if range.len() != bytes.len() {
+            return Err(OUTSIDE);
+        }
+        let Some(pin) = pin(bytes) else {
+            self.down.receive(source, range.start, bytes)?;
+            return Ok(Arriving::new(|| Ok(target)));
+        };
+        // SAFETY: the target is nobody else's: it is kept, and not used, until the copy has ended.
+        let mark = unsafe { source.start_download(range.start, bytes) }?;
+        drop(pin);
+        let arriving = InFlight { mark: Some(mark), target, streams: self.streams.clone() };
+        Ok(Arriving::new(|| arriving.finish()))
+    }
+
     fn duplicate(&self, source: &CudaBuffer, bytes: usize) -> Result<CudaBuffer, DeviceError> {
         let mut copy = self.allocate(bytes)?;
         copy.start_copy(source, &(0..bytes))?;
@@ -132,13 +186,12 @@ impl Queue for CudaTransport {
         Event(number)
     }
 
+    fn is_complete(&self, event: Event) -> bool {
+        self.mark_of(event).is_none_or(|mark| self.streams.has_ended(&mark))
+    }
+
     fn wait(&self, engine: Engine, event: Event) {
-        let found = {
-            let events = &lock(&self.events)[(event.0 % 2) as usize];
-            let place = events.binary_search_by_key(&event.0, |&(number, _)| number);
-            place.ok().map(|place| events[place].1.clone())
-        };
-        if let Some(mark) = found {
+        if let Some(mark) = self.mark_of(event) {
             let _ = match lane_of(engine) {
                 Some((lane, _)) => self.streams.enter().and_then(|()| self.streams.wait(lane, &mark)),
                 None => self.streams.finish(&mark),

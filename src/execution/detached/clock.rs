@@ -128,6 +128,10 @@ impl Queue for Timeline {
         *time = (*time).max(event.0);
     }
 
+    fn is_complete(&self, event: Event) -> bool {
+        lock(&self.now).control >= event.0
+    }
+
     fn packed(&self, bytes: usize) {
         let nanoseconds = self.nanoseconds(Engine::Control, bytes);
         lock(&self.now).work(Engine::Control, nanoseconds);

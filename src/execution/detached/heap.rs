@@ -1,13 +1,18 @@
 //! The emulated device's memory: bytes that are meaningless without the key of their block.
 
+use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::clock::{Clock, Timeline};
+use super::engine::{CopyEngine, Progress};
 use super::faults::Faults;
 use crate::array::{Array, UniqueArray};
-use crate::execution::{DeviceError, HandleError, Transport};
+use crate::base::parallel;
+use crate::execution::control::lock;
+use crate::execution::{DeviceError, Engine, Event, HandleError, Queue, StageTimes, Transport};
 
 /// The memory of a [`Detached`](super::Detached) device, and the transport of its bytes.
 ///
@@ -28,11 +33,21 @@ pub struct DetachedTransport {
     live_bytes: Arc<AtomicUsize>,
     pub(super) faults: Faults,
     pub(super) times: Timeline,
+    copies: CopyEngine,
+    /// The last copy that kernels wait for.
+    awaited: AtomicU64,
 }
 
 impl Default for DetachedTransport {
     fn default() -> Self {
-        Self { capacity: usize::MAX, live_bytes: Arc::default(), faults: Faults::default(), times: Timeline::default() }
+        Self {
+            capacity: usize::MAX,
+            live_bytes: Arc::default(),
+            faults: Faults::default(),
+            times: Timeline::default(),
+            copies: CopyEngine::default(),
+            awaited: AtomicU64::new(0),
+        }
     }
 }
 
@@ -40,19 +55,57 @@ impl Default for DetachedTransport {
 ///
 /// # Examples
 /// See [`DetachedTransport`].
-#[derive(Debug)]
 pub struct DetachedBuffer {
+    memory: Arc<Mutex<Memory>>,
+    bytes: usize,
+    /// The last copy to this block that may still be going on.
+    copied: u64,
+    progress: Progress,
+    live_bytes: Arc<AtomicUsize>,
+}
+
+/// The bytes of a block.
+pub(super) struct Memory {
     /// Byte `i` is stored as its exclusive or with byte `i` of the key's stream. Fresh memory holds zeros, and so reads
     /// as that stream; recycled memory under another key reads as garbage as well.
     scrambled: UniqueArray<u8>,
     key: u64,
-    live_bytes: Arc<AtomicUsize>,
+}
+
+impl Memory {
+    /// Scrambles and writes bytes. The range is inside the block.
+    pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) {
+        let key = self.key;
+        parallel::for_each_chunk_mut(&mut self.scrambled[at..at + bytes.len()], &|first, target| {
+            target.copy_from_slice(&bytes[first..][..target.len()]);
+            scramble(key, at + first, target);
+        });
+    }
+
+    /// Reads unscrambled bytes, by all threads: so pages are touched first as parallel work touches them later. The range
+    /// is inside the block.
+    fn reveal(&self, at: usize, target: &mut [u8]) {
+        parallel::for_each_chunk_mut(target, &|first, target| {
+            target.copy_from_slice(&self.scrambled[at + first..][..target.len()]);
+            scramble(self.key, at + first, target);
+        });
+    }
 }
 
 impl DetachedTransport {
-    /// Creates another device with the same capacity and clock.
+    /// Creates another device with the same capacity, clock and delay.
     pub(super) fn like(other: &Self) -> Self {
-        Self { capacity: other.capacity, times: Timeline::new(other.times.clock()), ..Self::default() }
+        let (times, copies) = (Timeline::new(other.times.clock()), CopyEngine::with_delay(other.copies.delay()));
+        Self { capacity: other.capacity, times, copies, ..Self::default() }
+    }
+
+    pub(super) fn with_copy_delay(self, delay: Duration) -> Self {
+        Self { copies: CopyEngine::with_delay(delay), ..self }
+    }
+
+    /// Waits for the copies that kernels wait for.
+    pub(super) fn before_kernel(&self) {
+        self.copies.progress().wait(self.awaited.load(Relaxed));
     }
 
     pub(super) fn with_capacity(self, capacity: usize) -> Self {
@@ -94,7 +147,13 @@ impl Transport for DetachedTransport {
         let fits = |live: usize| live.checked_add(bytes).filter(|&live| live <= self.capacity);
         self.live_bytes.fetch_update(Relaxed, Relaxed, fits).map_err(|_| refusal())?;
         match Array::zeros(bytes).and_then(UniqueArray::from_array) {
-            Ok(scrambled) => Ok(DetachedBuffer { scrambled, key: new_key(), live_bytes: self.live_bytes.clone() }),
+            Ok(scrambled) => Ok(DetachedBuffer {
+                memory: Arc::new(Mutex::new(Memory { scrambled, key: new_key() })),
+                bytes,
+                copied: 0,
+                progress: self.copies.progress().clone(),
+                live_bytes: self.live_bytes.clone(),
+            }),
             Err(_) => {
                 self.live_bytes.fetch_sub(bytes, Relaxed);
                 Err(refusal())
@@ -105,6 +164,7 @@ impl Transport for DetachedTransport {
     fn upload(&self, source: &[u8], target: &mut DetachedBuffer, at: usize) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
+        target.settle();
         target.hide(at, source)?;
         self.times.upload(source.len());
         Ok(())
@@ -113,34 +173,50 @@ impl Transport for DetachedTransport {
     fn upload_later(&self, source: Array<u8>, target: &mut DetachedBuffer) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
-        target.hide(0, &source)?;
+        target.check(&(0..source.len()))?;
+        self.copies.progress().let_go();
         self.times.upload_later(source.len());
+        let started = match self.times.clock() {
+            Some(_) => Err(source),
+            None => self.copies.copy(source, target.memory.clone()),
+        };
+        match started {
+            Ok(copy) => target.copied = copy,
+            Err(source) => target.hide(0, &source)?,
+        }
         Ok(())
     }
 
     fn download(&self, source: &DetachedBuffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
         self.faults.settle()?;
         self.faults.download.check("a download")?;
-        let bytes = source.part(range.clone())?;
-        if bytes.len() != target.len() {
+        source.check(&range)?;
+        if range.len() != target.len() {
             return Err(OUTSIDE);
         }
-        target.copy_from_slice(bytes);
-        scramble(source.key, range.start, target);
+        source.settle();
+        lock(&source.memory).reveal(range.start, target);
         self.times.download(range.len());
         Ok(())
     }
 
     fn duplicate(&self, source: &DetachedBuffer, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
-        let source_bytes = source.part(0..bytes)?;
-        let mut copy = self.allocate(bytes)?;
-        copy.scrambled.copy_from_slice(source_bytes);
-        copy.key = source.key;
+        source.check(&(0..bytes))?;
+        source.settle();
+        let copy = self.allocate(bytes)?;
+        {
+            let (source, mut copy) = (lock(&source.memory), lock(&copy.memory));
+            copy.scrambled.copy_from_slice(&source.scrambled[..bytes]);
+            copy.key = source.key;
+        }
         self.times.compute(2 * bytes);
         Ok(copy)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
+        let progress = self.copies.progress();
+        progress.wait(progress.asked());
+        progress.let_go();
         self.times.synchronize();
         self.faults.settle()
     }
@@ -150,7 +226,47 @@ impl Transport for DetachedTransport {
     }
 
     fn recycle(&self, buffer: &mut DetachedBuffer) {
-        buffer.key = new_key();
+        buffer.settle();
+        lock(&buffer.memory).key = new_key();
+    }
+}
+
+/// With a clock, events are its times; without one, they are numbers of copies, and kernels are complete on return.
+impl Queue for DetachedTransport {
+    fn record(&self, engine: Engine) -> Event {
+        match (self.times.clock(), engine) {
+            (Some(_), _) => self.times.record(engine),
+            (None, Engine::Copy) => Event(self.copies.progress().asked()),
+            (None, _) => Event::DONE,
+        }
+    }
+
+    fn is_complete(&self, event: Event) -> bool {
+        match self.times.clock() {
+            Some(_) => self.times.is_complete(event),
+            None => self.copies.progress().has_made(event.0),
+        }
+    }
+
+    fn wait(&self, engine: Engine, event: Event) {
+        let progress = self.copies.progress();
+        match (self.times.clock(), engine) {
+            (Some(_), _) => self.times.wait(engine, event),
+            (None, Engine::Control) => {
+                progress.wait(event.0);
+                progress.let_go();
+            }
+            (None, Engine::Copy) => {} // its copies are made in their order
+            (None, Engine::Compute) => _ = self.awaited.fetch_max(event.0, Relaxed),
+        }
+    }
+
+    fn packed(&self, bytes: usize) {
+        self.times.packed(bytes);
+    }
+
+    fn times(&self) -> Option<StageTimes> {
+        self.times.times()
     }
 }
 
@@ -158,32 +274,41 @@ impl Transport for DetachedTransport {
 const OUTSIDE: DeviceError = DeviceError::Failed { code: 3, what: "an access outside of a block" };
 
 impl DetachedBuffer {
-    fn part(&self, range: Range<usize>) -> Result<&[u8], DeviceError> {
-        self.scrambled.get(range).ok_or(OUTSIDE)
+    fn check(&self, range: &Range<usize>) -> Result<(), DeviceError> {
+        if range.start <= range.end && range.end <= self.bytes { Ok(()) } else { Err(OUTSIDE) }
     }
 
-    /// Reads unscrambled bytes, into memory that is aligned for every element type.
+    /// Waits for the copies to this block.
+    fn settle(&self) {
+        self.progress.wait(self.copied);
+    }
+
+    /// Reads unscrambled bytes as they are now, into memory that is aligned for every element type.
     pub(super) fn reveal(&self, range: Range<usize>) -> Result<UniqueArray<u8>, HandleError> {
-        let source = self.part(range.clone())?;
+        self.check(&range)?;
         let mut bytes = UniqueArray::from_array(Array::zeros(range.len())?)?;
-        bytes.copy_from_slice(source);
-        scramble(self.key, range.start, &mut bytes);
+        lock(&self.memory).reveal(range.start, &mut bytes);
         Ok(bytes)
     }
 
     /// Scrambles and writes bytes.
     pub(super) fn hide(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
-        let end = at.checked_add(bytes.len()).ok_or(OUTSIDE)?;
-        let target = self.scrambled.get_mut(at..end).ok_or(OUTSIDE)?;
-        target.copy_from_slice(bytes);
-        scramble(self.key, at, target);
+        self.check(&(at..at.checked_add(bytes.len()).ok_or(OUTSIDE)?))?;
+        lock(&self.memory).hide(at, bytes);
         Ok(())
     }
 }
 
 impl Drop for DetachedBuffer {
     fn drop(&mut self) {
-        self.live_bytes.fetch_sub(self.scrambled.len(), Relaxed);
+        self.settle();
+        self.live_bytes.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+impl fmt::Debug for DetachedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DetachedBuffer").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -241,7 +366,7 @@ mod tests {
         let mut block = heap.allocate(64).unwrap();
         assert_ne!(block.reveal(0..64).unwrap()[..], [0; 64]);
         heap.upload(&[5; 64], &mut block, 0).unwrap();
-        assert!(block.scrambled.iter().filter(|&&byte| byte == 5).count() < 10);
+        assert!(lock(&block.memory).scrambled.iter().filter(|&&byte| byte == 5).count() < 10);
         assert_eq!(block.reveal(0..64).unwrap()[..], [5; 64]);
         heap.recycle(&mut block);
         assert!(block.reveal(0..64).unwrap().iter().filter(|&&byte| byte == 5).count() < 10);

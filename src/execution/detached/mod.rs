@@ -1,9 +1,10 @@
 //! An emulated device with memory of its own: for tests, and for measuring what a program would copy.
 //!
-//! This file has the adapter and how it runs kernels; `heap` has its memory, `faults` its injected failures, `clock`
-//! its virtual time.
+//! This file has the adapter and how it runs kernels; `heap` has its memory, `engine` its copies in the background,
+//! `faults` its injected failures, `clock` its virtual time.
 
 mod clock;
+mod engine;
 mod faults;
 mod heap;
 
@@ -13,6 +14,7 @@ pub use heap::{DetachedBuffer, DetachedTransport};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use super::{
     BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats,
@@ -27,7 +29,10 @@ use crate::base::parallel;
 /// * Failures can be injected: [`fail_allocation`](Self::fail_allocation), [`fail_upload`](Self::fail_upload),
 ///   [`fail_download`](Self::fail_download), [`fail_kernel`](Self::fail_kernel), [`lose`](Self::lose). Allocations also
 ///   fail when its [capacity](Self::with_capacity) is used up.
-/// * With a [clock](Self::with_clock) it has a virtual time, in which packing, copying and kernels overlap as they
+/// * The copies of streams are made by a thread of its own, while the program packs and runs kernels. A kernel that does
+///   not [wait](Queue::wait) for the copy of its block reads what the block held before;
+///   [`with_copy_delay`](Self::with_copy_delay) makes that certain. All other calls are complete on return.
+/// * With a [clock](Self::with_clock) it has a virtual time instead, in which packing, copying and kernels overlap as they
 ///   would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
 ///
 /// Kernels are Rust closures; only they see the values unscrambled. Clones refer to the same device.
@@ -57,7 +62,7 @@ impl Detached {
         Self::over(DetachedTransport::default())
     }
 
-    /// Returns a new, empty device with a capacity of `bytes`, and the same clock rates.
+    /// Returns a new, empty device with a capacity of `bytes`, and the same clock rates and delay.
     ///
     /// # Examples
     /// ```
@@ -87,6 +92,25 @@ impl Detached {
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self::over(DetachedTransport::like(self.transport()).with_clock(clock))
+    }
+
+    /// Returns a new, empty device, with the same capacity, on which each copy in the background begins so much later.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use numeric_table::{Array, execution::{ArrayHandle, Detached, DeviceAdapter, Engine}};
+    /// let device = Detached::new().with_copy_delay(Duration::from_millis(50));
+    /// let values = ArrayHandle::from_container(&device, Array::from(vec![7_u32]));
+    /// let copied = values.prefetch(&[])?;
+    /// assert!(!device.queue().is_complete(copied));
+    /// device.queue().wait(Engine::Control, copied);
+    /// assert!(device.queue().is_complete(copied));
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    #[must_use]
+    pub fn with_copy_delay(self, delay: Duration) -> Self {
+        Self::over(DetachedTransport::like(self.transport()).with_copy_delay(delay))
     }
 
     fn over(transport: DetachedTransport) -> Self {
@@ -231,7 +255,7 @@ impl DeviceAdapter for Detached {
     }
 
     fn queue(&self) -> &dyn Queue {
-        &self.transport().times
+        self.transport()
     }
 }
 
@@ -249,6 +273,7 @@ impl Launch for Detached {
         if transport.start_kernel()? {
             return Ok(()); // it fails, which is reported later
         }
+        transport.before_kernel();
         if items == 0 {
             return Ok(());
         }
@@ -272,5 +297,77 @@ impl Launch for Detached {
         }
         transport.times.compute(bytes);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::Array;
+    use crate::execution::{ArrayHandle, Engine, HandleError, StreamOptions, StreamRows};
+    use crate::table::HomogenNumericTable;
+
+    fn slow() -> Detached {
+        Detached::new().with_copy_delay(Duration::from_millis(30))
+    }
+
+    /// Copies values by a kernel.
+    fn seen(device: &Detached, values: &ArrayHandle<u32, Detached>) -> Result<Vec<u32>, HandleError> {
+        let mut seen = ArrayHandle::<u32, _, Vec<u32>>::empty(device);
+        let output = seen.prepare_for_output(values.len())?;
+        device.launch([values.prepare_for_input()?], output, 1, |_, [values], seen| seen.copy_from_slice(values))?;
+        seen.into_container()
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_wait_for_its_block_reads_something_else() {
+        let device = slow();
+        let values = ArrayHandle::from_container(&device, Array::from(vec![7_u32; 100]));
+        values.load_ahead().unwrap();
+        assert_ne!(seen(&device, &values).unwrap(), [7; 100]);
+        let copied = device.queue().record(Engine::Copy);
+        device.queue().wait(Engine::Compute, copied);
+        assert_eq!(seen(&device, &values).unwrap(), [7; 100]);
+    }
+
+    #[test]
+    fn the_program_waits_for_a_copy_by_itself() {
+        let device = slow();
+        let array = Array::from(vec![7_u32; 100]);
+        let mut values = ArrayHandle::from_container(&device, array.clone());
+        values.load_ahead().unwrap();
+        assert_eq!(array.owner_count(), 3);
+        // Into the middle of the block; then all of it is read.
+        values.store(3, &[1, 2]).unwrap();
+        let mut expected = vec![7; 100];
+        expected[3..5].copy_from_slice(&[1, 2]);
+        assert_eq!(values.read_portal().unwrap(), expected);
+        device.synchronize().unwrap();
+        drop(values);
+        assert_eq!(array.owner_count(), 1);
+        // A handle that is dropped meanwhile, and the device itself.
+        let values = ArrayHandle::from_container(&device, array.clone());
+        values.load_ahead().unwrap();
+        drop(values);
+        assert_eq!(device.live_bytes(), 0);
+        drop(device);
+        assert_eq!(array.owner_count(), 1);
+    }
+
+    #[test]
+    fn rows_are_packed_while_others_cross_and_memory_is_used_again() {
+        let device = slow();
+        let table = HomogenNumericTable::from_rows(&[[1_i64, 2], [3, 4], [5, 6], [7, 8], [9, 10]]).unwrap();
+        for slots in [1, 2, 3] {
+            let options = StreamOptions { rows: 1, slots, ..Default::default() };
+            let mut stream = table.stream_rows::<u32, _>(&device, options).unwrap();
+            let (mut found, mut copy) = (Vec::new(), ArrayHandle::<u32, _>::empty(&device));
+            while let Some(block) = stream.next().unwrap() {
+                let output = copy.prepare_for_output(2).unwrap();
+                device.launch([block.view()], output, 1, |_, [values], copy| copy.copy_from_slice(values)).unwrap();
+                found.extend_from_slice(copy.read_portal().unwrap());
+            }
+            assert_eq!(found, (1..=10).collect::<Vec<_>>());
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The facade over an array on the control and the execution side.
 //!
 //! This file has its fields, and the calls that prepare values for kernels and lend them to the program; copying values
-//! out is in `copy`, freeing and taking the container in `release`.
+//! out is in `copy`, copying them in the background in `ahead`, freeing and taking the container in `release`.
 
+mod ahead;
 mod copy;
 mod release;
 
@@ -12,6 +13,7 @@ use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError,
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Error;
+use ahead::Ahead;
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
 ///
@@ -120,6 +122,7 @@ pub struct ArrayHandle<T: Element, D: DeviceAdapter, C: Container<T> = Array<T>>
     len: usize,
     control: ControlSlot<C>,
     execution: D::Memory,
+    ahead: Ahead,
     element: std::marker::PhantomData<T>,
 }
 
@@ -157,7 +160,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
 
     fn new(device: &D, len: usize, control: ControlSlot<C>) -> Self {
         let (execution, device) = (device.memory(), device.clone());
-        Self { device, len, control, execution, element: std::marker::PhantomData }
+        Self { device, len, control, execution, ahead: Ahead::default(), element: std::marker::PhantomData }
     }
 
     /// Returns the number of values; 0 if there is no data.
@@ -241,6 +244,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table::execution::HandleError>(())
     /// ```
     pub fn prepare_for_input(&self) -> Result<View<'_, T, D>, HandleError> {
+        self.ahead.join(&self.device);
         self.execution.load_for_input(&self.control, self.len)
     }
 
@@ -271,6 +275,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if let Some(container) = self.control.container() {
             container.check(count)?;
         }
+        self.ahead.join(&self.device);
         let view = self.execution.allocate_for_output(&mut self.control, count)?;
         self.len = count;
         Ok(view)
@@ -299,6 +304,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if self.has_data() {
             self.control.check_writable()?;
         }
+        self.ahead.join(&self.device);
         self.execution.load_in_place(&mut self.control, self.len)
     }
 
@@ -429,13 +435,6 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     }
 }
 
-impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
-    /// Starts to copy the values to the device.
-    pub(super) fn load_ahead(&self) -> Result<(), HandleError> {
-        self.execution.load_ahead(&self.control, self.len)
-    }
-}
-
 /// Shares the copy on the device, O(1), and clones the container if its values are valid: O(1) for an [`Array`] or a
 /// `&[T]`, which share them, a copy of all values for a `Vec`. The first write through either handle detaches what is
 /// shared.
@@ -458,7 +457,15 @@ impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for 
             Some(container) => ControlSlot::valid(container.clone()),
             None => ControlSlot::invalid(C::default()),
         };
-        Self { device: self.device.clone(), len: self.len, control, execution, element: std::marker::PhantomData }
+        let ahead = self.ahead.clone();
+        Self {
+            device: self.device.clone(),
+            len: self.len,
+            control,
+            execution,
+            ahead,
+            element: std::marker::PhantomData,
+        }
     }
 }
 

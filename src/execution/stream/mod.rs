@@ -5,6 +5,7 @@
 //! decided here.
 
 mod options;
+mod results;
 mod source;
 mod watch;
 
@@ -12,6 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use options::{Convert, StreamOptions, StreamStats};
+pub use results::ResultStream;
 
 use super::{
     ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
