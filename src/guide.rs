@@ -12,6 +12,7 @@
 //! | [`compute_statistics`] | How do I compute statistics? |
 //! | [`learn_from_many_files`] | How do I learn from many files? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
+//! | [`use_a_gpu`] | How do I use a GPU? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
@@ -44,6 +45,7 @@ macro_rules! links {
 [compute-statistics]: crate::guide::compute_statistics
 [learn-from-many-files]: crate::guide::learn_from_many_files
 [write-a-kernel]: crate::guide::write_a_kernel
+[use-a-gpu]: crate::guide::use_a_gpu
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
@@ -63,6 +65,7 @@ macro_rules! links {
 [distributed mpi]: crate::guide#in-the-repository
 [examples arrow_ipc]: crate::guide#in-the-repository
 [examples control_and_execution]: crate::guide#in-the-repository
+[examples device_pipeline]: crate::guide#in-the-repository
 [examples csv_files]: crate::guide#in-the-repository
 [examples dynamic_tables]: crate::guide#in-the-repository
 [examples parquet]: crate::guide#in-the-repository
@@ -71,6 +74,7 @@ macro_rules! links {
 [examples row_blocks]: crate::guide#in-the-repository
 [examples serialize]: crate::guide#in-the-repository
 [examples shared_array]: crate::guide#in-the-repository
+[examples shared_array_on_device]: crate::guide#in-the-repository
 [examples stream_rows]: crate::guide#in-the-repository
 [examples table_file]: crate::guide#in-the-repository
 [execution]: crate::execution
@@ -107,6 +111,7 @@ pages! {
     compute_statistics "how-do-i/compute-statistics.md"
     learn_from_many_files "how-do-i/learn-from-many-files.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
+    use_a_gpu "how-do-i/use-a-gpu.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
