@@ -14,7 +14,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __shared__ static thread_local
 
 struct Index { unsigned x; };

@@ -6,6 +6,7 @@
 mod devices;
 mod faults;
 mod pages;
+mod programs;
 
 use std::ffi::{CString, c_char};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

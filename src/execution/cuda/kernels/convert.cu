@@ -31,7 +31,7 @@ __device__ __forceinline__ void convert_all(const S *__restrict__ in, T *__restr
                                             u64 *refused) {
     constexpr int WIDEST = sizeof(S) > sizeof(T) ? sizeof(S) : sizeof(T);
     constexpr int VALUES = 16 / WIDEST < MOST_VALUES ? 16 / WIDEST : MOST_VALUES;
-    constexpr int GROUPS = WIDEST < 4 && AT_ONCE > 2 ? 2 : AT_ONCE;
+    constexpr int GROUPS = AT_ONCE > 2 ? 2 : AT_ONCE;
     typedef Group<S, VALUES> From;
     typedef Group<T, VALUES> To;
 
@@ -139,123 +139,152 @@ __device__ __forceinline__ void convert_places(const S *__restrict__ in, i64 in_
     }
 }
 
-/// Number of values of a tile in shared memory, those between its lines included.
-#define TILE_ROOM 4352
+/// Bytes of a tile in shared memory, those between its lines included, and the blocks that a multiprocessor should have
+/// room for: more of them would leave too little of its memory as a cache.
+#define TILE_BYTES 36864
+#define TILE_BLOCKS 5
 
 /// From row-major to column-major order, by tiles in shared memory. A tile has all columns of a narrow table, all rows
-/// of a short one, and otherwise up to 64 columns of 64 rows: so both sides are read and written in long runs.
+/// of a short one, and otherwise up to 256 bytes of a row: so both sides are read and written in long runs.
 ///
-/// A line of a tile is an odd number of values apart from the next, so that threads along a column access different
-/// banks. Values of one or two bytes are loaded and stored by words where a word of them is contiguous and aligned.
+/// Values are loaded in aligned groups of up to 16 bytes, and one by one where a group is not whole. A line of a tile
+/// is an odd number of values apart from the next, so that threads along a column access different banks. Values of one
+/// or two bytes are stored by words where a word of them is aligned.
+///
+/// Memory is written fastest by whole sectors of 32 bytes. If the columns begin at different places of a sector, then a
+/// tile's part of each column is moved up to the start of one: for these, a tile loads `lead` more rows before its own.
+///
+/// With `COMPACT`, values are loaded one by one, row by row, and nothing is moved up: for less code.
 template <typename S, typename T>
 __device__ __forceinline__ void convert_tiles(const S *__restrict__ in, T *__restrict__ out, size_t rows,
                                               size_t columns, int policy, u64 *refused) {
     constexpr u32 WIDEST = sizeof(S) > sizeof(T) ? sizeof(S) : sizeof(T);
-    constexpr u32 LOADED = WIDEST < 4 && AT_ONCE > 1 ? 4 / WIDEST : 1, STORED = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
-    alignas(8) __shared__ unsigned char room[TILE_ROOM * sizeof(T)];
+    constexpr u32 LOADED = AT_ONCE > 1 ? 16 / WIDEST : 1;
+    constexpr u32 STORED = sizeof(T) < 4 ? 4 / sizeof(T) : 1, SECTOR = 32 / sizeof(T);
+    constexpr u32 ROOM = TILE_BYTES / sizeof(T), WIDE = sizeof(T) == 1 ? 128 : 256 / sizeof(T);
+    typedef Group<S, LOADED> From;
+    alignas(8) __shared__ unsigned char room[TILE_BYTES];
     T *const tile = reinterpret_cast<T *>(room);
     if (rows == 0 || columns == 0) {
         return;
     }
 
-    u32 height = 64, width = 64;
-    if (columns <= 64) {
-        width = u32(columns);
-        height = TILE_ROOM / (width | 1) / 32 * 32;
-        height = rows < height ? u32(rows) : height;
-    } else if (rows <= 64) {
+    const u32 placed = u32(reinterpret_cast<size_t>(out) / sizeof(T));
+    u32 lead = AT_ONCE == 1 || (placed | u32(rows)) % SECTOR == 0 ? 0 : SECTOR;
+    u32 height = 32, width;
+    if (rows <= height) {
         height = u32(rows);
-        const u32 fits = (TILE_ROOM / height - 1) / 32 * 32;
+        const u32 fits = (ROOM / height - 1) / 32 * 32;
         width = columns < fits ? u32(columns) : fits;
     } else {
-        const size_t bands = (columns + 63) / 64;
-        width = u32((columns + bands - 1) / bands + 3) / 4 * 4; // words of bytes begin at multiples of four
+        const size_t bands = (columns + WIDE - 1) / WIDE;
+        width = bands == 1 ? u32(columns) : u32((columns + bands - 1) / bands + 7) / 8 * 8;
+        height = (ROOM / (width | 1) - lead) / 32 * 32;
+    }
+    if (rows <= height) {
+        height = u32(rows);
+        lead = 0; // a tile has whole columns
     }
     const u32 pitch = width | 1;
-    const size_t across = (columns + width - 1) / width, tiles = (rows + height - 1) / height * across;
+    const size_t across = (columns + width - 1) / width, tiles = (rows + lead + height - 1) / height * across;
     for (Walk walk(blockIdx.x, gridDim.x, across); walk.outer * across + walk.inner < tiles; walk.advance()) {
-        const size_t row = walk.outer * height, column = walk.inner * width;
-        const u32 high = rows - row < height ? u32(rows - row) : height;
+        const u32 above = walk.outer == 0 ? 0 : lead;
+        const size_t row = walk.outer * height - above, column = walk.inner * width;
+        const u32 high = rows - row < height + above ? u32(rows - row) : height + above;
         const u32 wide = columns - column < width ? u32(columns - column) : width;
         const size_t corner = row * columns + column;
-        const bool is_whole = wide == columns;
 
-        // The value `at` of the tile, row by row, is in its row `y`. What lies between two of its rows in the table,
-        // and in shared memory, is added for each: so that no column is computed.
-        const Divisor by_wide(wide);
-        const size_t skipped = columns - wide;
-        const u32 gap = pitch - wide, values = high * wide;
-        for (u32 first = threadIdx.x * LOADED; first < values; first += AT_ONCE * THREADS * LOADED) {
+        // All values of the tile are one run in the table, or those of each of its rows are: of `pieces` aligned
+        // groups, the first and the last of which may not be whole. `at` is the place of a group in its run, and wraps
+        // around below zero.
+        const bool is_whole = wide == columns;
+        const u32 run = is_whole && LOADED > 1 ? high * wide : wide, runs = is_whole && LOADED > 1 ? 1 : high;
+        const u32 phase = u32(reinterpret_cast<size_t>(in + corner) / sizeof(S)) % LOADED;
+        const u32 turn = is_whole ? 0 : u32(columns) % LOADED;
+        const u32 pieces = (run + (turn == 0 ? phase : LOADED - 1) + LOADED - 1) / LOADED, all = runs * pieces;
+        const Divisor by_pieces(pieces), by_wide(wide);
+        for (u32 first = threadIdx.x; first < all; first += AT_ONCE * THREADS) {
             keep(policy);
-            S loaded[AT_ONCE][LOADED];
+            From loaded[AT_ONCE];
 #pragma unroll
             for (u32 k = 0; k < u32(AT_ONCE); ++k) {
-                const u32 at = first + k * THREADS * LOADED, y = by_wide.quotient(at);
-                const S *const from = in + corner + (at + y * skipped);
-                if constexpr (LOADED == 1) {
-                    if (at < values) {
-                        loaded[k][0] = *from;
-                    }
-                } else {
-                    typedef Group<S, LOADED> From;
-                    const bool is_run = is_whole || at + LOADED <= (y + 1) * wide;
-                    if (at + LOADED <= values && is_run && is_aligned(from, From::BYTES)) {
-                        From group;
-                        group.load(from);
+                const u32 piece = first + k * THREADS, y = by_pieces.quotient(piece);
+                const u32 at = (piece - y * pieces) * LOADED - (phase + y * turn) % LOADED;
+                const S *const line = in + (corner + y * columns);
+                if (piece < all && (LOADED == 1 || (at < run && at + LOADED <= run))) {
+                    loaded[k].load(line + at);
+                } else if constexpr (LOADED > 1) {
+                    loaded[k].clear();
 #pragma unroll
-                        for (u32 i = 0; i < LOADED; ++i) {
-                            loaded[k][i] = group.get(i);
-                        }
-                    } else {
-#pragma unroll
-                        for (u32 i = 0; i < LOADED; ++i) {
-                            if (at + i < values) {
-                                loaded[k][i] = in[corner + (at + i + by_wide.quotient(at + i) * skipped)];
-                            }
+                    for (u32 i = 0; i < LOADED; ++i) {
+                        if (piece < all && at + i < run) {
+                            loaded[k].set(i, line[at + i]);
                         }
                     }
                 }
             }
 #pragma unroll
             for (u32 k = 0; k < u32(AT_ONCE); ++k) {
+                const u32 piece = first + k * THREADS, y = by_pieces.quotient(piece);
+                const u32 at = (piece - y * pieces) * LOADED - (phase + y * turn) % LOADED;
+                const u32 down = LOADED > 1 && at < run ? by_wide.quotient(at) : 0;
+                const size_t index = corner + y * columns + size_t(i64(i32(at)));
+                u32 x = at - down * wide, slot = (y + down) * pitch + x;
+                if (piece < all) {
 #pragma unroll
-                for (u32 i = 0; i < LOADED; ++i) {
-                    const u32 at = first + k * THREADS * LOADED + i, y = by_wide.quotient(at);
-                    if (at < values) {
-                        const size_t index = corner + (at + y * skipped);
-                        tile[at + y * gap] = checked<T>(loaded[k][i], index, policy, refused);
+                    for (u32 i = 0; i < LOADED; ++i) {
+                        if (LOADED == 1 || at + i < run) {
+                            tile[slot] = checked<T>(loaded[k].get(i), index + i, policy, refused);
+                        }
+                        ++slot;
+                        if (++x == wide) {
+                            x = 0;
+                            slot += pitch - wide;
+                        }
                     }
                 }
             }
         }
         __syncthreads();
 
-        // Column by column, in runs of `STORED` rows: the run `at` is in the column `x`.
-        const u32 runs = (high + STORED - 1) / STORED, column_runs = runs * STORED;
-        const Divisor by_runs(runs);
-        T *const to_corner = out + column * rows + row;
-        const size_t other_rows = rows - column_runs; // may wrap around, and the sum wraps back
-#pragma unroll AT_ONCE
-        for (u32 at = threadIdx.x; at < runs * wide; at += THREADS) {
-            const u32 x = by_runs.quotient(at);
-            T *const to = to_corner + (at * STORED + x * other_rows);
-            const T *const from = tile + (at * STORED * pitch - x * (column_runs * pitch - 1));
-            if constexpr (STORED == 1) {
-                *to = *from;
-            } else {
-                typedef Group<T, STORED> To;
-                const u32 y = at * STORED - x * column_runs;
-                if (y + STORED <= high && is_aligned(to, To::BYTES)) {
-                    To group;
-                    group.clear();
+        // Column by column, in runs of `STORED` rows. A thread has one in each of up to `AT_ONCE` parts of 32 runs, and
+        // the threads of a warp are side by side.
+        const u32 parts = (height + STORED - 1) / STORED, lanes = parts < 32 ? parts : 32;
+        const u32 places = (parts + lanes * AT_ONCE - 1) / (lanes * AT_ONCE) * lanes;
+        const Divisor by_places(places);
+        T *const to_corner = out + (column * rows + row);
+        const u32 base = placed + u32(column) * u32(rows) + u32(walk.outer) * height;
+#pragma unroll 1
+        for (u32 at = threadIdx.x; at < places * wide; at += THREADS) {
+            const u32 x = by_places.quotient(at), place = at - x * places;
+            const u32 misplaced = lead == 0 ? 0 : (base + x * u32(rows)) % SECTOR;
+            // Rows before the first one wrap around, and so are none.
+            const u32 begin = (place + place / 32 * 32 * (AT_ONCE - 1)) * STORED + above - misplaced;
+            T *const to = to_corner + x * rows;
+            const T *const from = tile + x;
 #pragma unroll
-                    for (u32 i = 0; i < STORED; ++i) {
-                        group.set(i, from[i * pitch]);
+            for (u32 k = 0; k < u32(AT_ONCE); ++k) {
+                const u32 y = begin + k * 32 * STORED;
+                if constexpr (STORED == 1) {
+                    if (y < high) {
+                        to[y] = from[y * pitch];
                     }
-                    group.store(to);
                 } else {
-                    for (u32 i = 0; i < STORED && y + i < high; ++i) {
-                        to[i] = from[i * pitch];
+                    typedef Group<T, STORED> To;
+                    if (y < high && y + STORED <= high && is_aligned(to + y, To::BYTES)) {
+                        To group;
+                        group.clear();
+#pragma unroll
+                        for (u32 i = 0; i < STORED; ++i) {
+                            group.set(i, from[(y + i) * pitch]);
+                        }
+                        group.store(to + y);
+                    } else {
+                        for (u32 i = 0; i < STORED; ++i) {
+                            if (y + i < high) {
+                                to[y + i] = from[(y + i) * pitch];
+                            }
+                        }
                     }
                 }
             }
@@ -279,7 +308,7 @@ ENTRY(convert_strided)(const SOURCE *__restrict__ in, i64 in_row_stride, i64 in_
                    refused);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, TILE_BLOCKS)
 ENTRY(convert_transposed)(const SOURCE *__restrict__ in, TARGET *__restrict__ out, size_t rows, size_t columns,
                           int policy, u64 *refused) {
     convert_tiles(in, out, rows, columns, policy, refused);

@@ -24,6 +24,10 @@ use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory
 /// Blocks of a kernel for each multiprocessor, at most: as many as can run at once. All kernels take any number.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
+/// Blocks of a transpose for each multiprocessor, at most: many more than can run at once, so that none waits long for
+/// the last ones, and so few that they often have several tiles, and share what a block computes once.
+const TILES_PER_MULTIPROCESSOR: usize = 128;
+
 /// What `refused` holds while no value has been refused.
 const NONE: u64 = u64::MAX;
 
@@ -32,6 +36,14 @@ impl Cuda {
     pub(super) fn over(&self, items: usize) -> Geometry {
         let most = self.modules.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let blocks = u32::try_from(items.div_ceil(THREADS as usize)).unwrap_or(most).clamp(1, most);
+        Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
+    }
+
+    /// Returns how a kernel runs whose blocks each take so many items, and then end: so that those of a device which
+    /// are the last ones have little left to do.
+    fn once_over(items: usize, items_of_a_block: usize, most: usize) -> Geometry {
+        let most = most.min(i32::MAX as usize);
+        let blocks = u32::try_from(items.div_ceil(items_of_a_block).clamp(1, most)).unwrap_or(1);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
     }
 
@@ -197,8 +209,11 @@ impl Kernels for Cuda {
         let unit = Unit::Convert(S::TYPE, T::TYPE);
         let arguments = vec![read(&input), write(&mut output), number(count)];
         let name = convert_entry(Form::Contiguous, S::TYPE, T::TYPE);
+        // A thread has two groups of 16 bytes of the wider type.
+        let values = THREADS as usize * 32 / size_of::<S>().max(size_of::<T>());
+        let geometry = Self::once_over(count, values, usize::MAX);
         // SAFETY: the parameters of `convert` are these and those of the refusal; it reads and writes `count` values.
-        let refused = unsafe { self.run_conversion(unit, &name, self.over(count), policy, arguments) }?;
+        let refused = unsafe { self.run_conversion(unit, &name, geometry, policy, arguments) }?;
         refused.map_or(Ok(()), |index| Err(self.refusal::<S, T>(&input, index, policy)))
     }
 
@@ -218,7 +233,10 @@ impl Kernels for Cuda {
         let name = convert_entry(Form::Transposed, T::TYPE, T::TYPE);
         let [rows, columns] = [shape.rows, shape.columns].map(number);
         let arguments = vec![read(&input), write(&mut output), rows, columns];
-        let (unit, geometry) = (Unit::Convert(T::TYPE, T::TYPE), self.over(count));
+        let unit = Unit::Convert(T::TYPE, T::TYPE);
+        // About the size of a tile: a block without one costs little.
+        let most = self.modules.multiprocessors() as usize * TILES_PER_MULTIPROCESSOR;
+        let geometry = Self::once_over(count, (32 << 10) / size_of::<T>(), most);
         // SAFETY: the parameters of the kernel are these and those of the refusal; it reads and writes all values.
         unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }?;
         Ok(())

@@ -16,10 +16,10 @@ enum { AT_ONCE = 4, MOST_VALUES = 16 };
 struct alignas(16) FourWords { u32 a, b, c, d; };
 struct alignas(8) TwoWords { u32 a, b; };
 
-/// Values that are loaded and stored together: `COUNT` values in 2, 4, 8 or 16 bytes. In the registers, words.
+/// Values that are loaded and stored together: `COUNT` values in 1, 2, 4, 8 or 16 bytes. In the registers, words.
 template <typename T, int COUNT> struct Group {
     enum { BYTES = COUNT * int(sizeof(T)) };
-    static_assert(BYTES == 2 || BYTES == 4 || BYTES == 8 || BYTES == 16, "no such access");
+    static_assert(BYTES == 1 || BYTES == 2 || BYTES == 4 || BYTES == 8 || BYTES == 16, "no such access");
     u32 words[BYTES < 4 ? 1 : BYTES / 4];
 
     /// The address must be a multiple of `BYTES`.
@@ -32,8 +32,10 @@ template <typename T, int COUNT> struct Group {
             words[0] = all.a, words[1] = all.b;
         } else if constexpr (BYTES == 4) {
             words[0] = *reinterpret_cast<const u32 *>(from);
-        } else {
+        } else if constexpr (BYTES == 2) {
             words[0] = *reinterpret_cast<const u16 *>(from);
+        } else {
+            words[0] = *reinterpret_cast<const u8 *>(from);
         }
     }
 
@@ -44,8 +46,10 @@ template <typename T, int COUNT> struct Group {
             *reinterpret_cast<TwoWords *>(to) = TwoWords{words[0], words[1]};
         } else if constexpr (BYTES == 4) {
             *reinterpret_cast<u32 *>(to) = words[0];
-        } else {
+        } else if constexpr (BYTES == 2) {
             *reinterpret_cast<u16 *>(to) = u16(words[0]);
+        } else {
+            *reinterpret_cast<u8 *>(to) = u8(words[0]);
         }
     }
 
@@ -110,8 +114,8 @@ struct Walk {
     }
 };
 
-/// Division by a number below 2^15 of numbers below 2^16, as a multiplication. The factor is too large by less than 2^-31
-/// for each unit of the divisor: the product of both is less than 2^31, so that no quotient reaches the next integer.
+/// Division of numbers as a multiplication: the product of a number and the divisor is less than 2^31. The factor is
+/// too large by at most 1, which adds at most 2^-31 of the number to a quotient: less than the divisor's reciprocal.
 struct Divisor {
     u32 divisor, factor;
 
