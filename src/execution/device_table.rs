@@ -264,14 +264,11 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         policy: ConversionPolicy,
     ) -> Result<HomogenNumericTable<U>, HandleError> {
         let rows = rows_of(self.shape, rows)?;
-        let all = Region { rows: rows.clone(), columns: 0..self.shape.columns };
-        all.check(self.shape)?;
-        let shape = all.shape();
+        let region = Region { rows: rows.clone(), columns: 0..self.shape.columns };
+        region.check(self.shape)?;
+        let shape = region.shape();
         if !D::Memory::IS_SHARED && size_of::<U>() < size_of::<T>() {
-            match self.pull_converted(&rows, shape, policy) {
-                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // found below
-                result => return result,
-            }
+            return self.pull_converted(&region, policy);
         }
         let array = match self.values.valid_container() {
             Some(array) => {
@@ -290,22 +287,28 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
     }
 
-    /// Converts rows on the device, and copies the result back.
+    /// Converts a region on the device, and copies the result back.
     fn pull_converted<U: Element>(
         &self,
-        rows: &Range<usize>,
-        shape: Shape,
+        region: &Region,
         policy: ConversionPolicy,
     ) -> Result<HomogenNumericTable<U>, HandleError> {
-        let count = shape.element_count()?;
-        let device = self.values.device();
-        let mut converted = ArrayHandle::<U, D>::empty(device);
-        self.with_rows(rows, |values, first| {
-            let input = D::Memory::part(values.prepare_for_input()?, first..first + count);
-            device.convert(input, converted.prepare_for_output(count)?, policy)
-        })?;
-        let table = HomogenNumericTable::internal(converted.into_container()?, shape, self.layout);
+        let values = self.convert_region(region, self.layout, policy)?;
+        let table = HomogenNumericTable::internal(values.into_container()?, region.shape(), self.layout);
         Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
+    }
+
+    fn convert_region<U: Element>(
+        &self,
+        region: &Region,
+        layout: DataLayout,
+        policy: ConversionPolicy,
+    ) -> Result<ArrayHandle<U, D>, HandleError> {
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        let output = values.prepare_for_output(region.shape().element_count_of(U::TYPE)?)?;
+        device.convert_region((self.view()?, self.shape, self.layout), region, (output, layout), policy)?;
+        Ok(values)
     }
 
     /// Calls `work` with a handle in which the rows are contiguous from index `first`: this one, or a copy on the
@@ -345,17 +348,31 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn convert<U: Element>(&self, policy: ConversionPolicy) -> Result<DeviceTable<U, D>, HandleError> {
+        self.convert_in(self.layout, policy)
+    }
+
+    /// Converts the table on the device under a policy, into a layout: in one pass.
+    ///
+    /// # Errors
+    /// Those of [`convert`](Self::convert).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::Detached};
+    /// let there = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_device::<i16, _>(&Detached::new())?;
+    /// let columns = there.convert_in::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Exact)?;
+    /// assert_eq!(columns.to_table()?.as_slice()?, [1.0, 3.0, 2.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn convert_in<U: Element>(
+        &self,
+        layout: DataLayout,
+        policy: ConversionPolicy,
+    ) -> Result<DeviceTable<U, D>, HandleError> {
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
-        let device = self.values.device();
-        let mut values = ArrayHandle::empty(device);
-        let output = values.prepare_for_output(self.values.len())?;
-        match device.convert(self.view()?, output, policy) {
-            Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
-                self.to_table()?.convert_with::<U>(policy)?; // finds the first value in row-major order
-                Err(error)
-            }
-            result => result.map(|()| DeviceTable { values, shape: self.shape, layout: self.layout, dictionary }),
-        }
+        let Shape { rows, columns } = self.shape;
+        let values = self.convert_region(&Region { rows: 0..rows, columns: 0..columns }, layout, policy)?;
+        Ok(DeviceTable { values, shape: self.shape, layout, dictionary })
     }
 
     /// Returns the table in another layout, converted on the device; shares the values if the layout is the same.
@@ -374,15 +391,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         if layout == self.layout {
             return Ok(self.clone());
         }
-        let Shape { rows, columns } = self.shape;
-        let stored = match self.layout {
-            DataLayout::RowMajor => self.shape,
-            DataLayout::ColumnMajor => Shape { rows: columns, columns: rows },
-        };
-        let device = self.values.device();
-        let mut values = ArrayHandle::empty(device);
-        device.transpose(self.view()?, stored, values.prepare_for_output(self.values.len())?)?;
-        Ok(Self { values, layout, shape: self.shape, dictionary: self.dictionary.clone() })
+        self.convert_in(layout, ConversionPolicy::Saturate)
     }
 
     /// Returns a table of some of the columns, copied on the device; a column may be selected more than once.

@@ -6,12 +6,12 @@ use super::device_table::in_rows_from;
 use super::{DeviceAdapter, ExecutionMemory, HandleError, Launch, View, ViewMut};
 use crate::base::element::Element;
 use crate::base::error::Error;
-use crate::convert::kernel::Origin;
+use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, convert_slice};
 use crate::statistics::BasicStatistics;
 use crate::table::borrowed::BorrowedTable;
 use crate::table::{DataLayout, Region, Shape, TableView};
-use crate::window::AnySliceMut;
+use crate::window::{AnySliceMut, AnyWindow};
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit.
 ///
@@ -70,6 +70,34 @@ pub trait Kernels: DeviceAdapter {
         &self,
         input: View<'_, S, Self>,
         output: ViewMut<'_, T, Self>,
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError>;
+
+    /// Converts a region of a table into a table of its shape, in a layout, of any element type: rows and columns are cut,
+    /// turned and converted in one pass.
+    ///
+    /// # Errors
+    /// Those of the trait; [`Error::RowsOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ColumnOutOfRange`] in
+    /// [`HandleError::Library`]; [`Error::ValueNotRepresentable`] in it, with the first refused value in row-major order,
+    /// at its position in the table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, execution::{ArrayHandle, Detached, Kernels}, table::Region};
+    /// let device = Detached::new();
+    /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]); // 2 x 3, row by row
+    /// let mut part = ArrayHandle::<f32, _>::empty(&device);
+    /// let from = (table.prepare_for_input()?, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor);
+    /// let to = (part.prepare_for_output(4)?, DataLayout::ColumnMajor);
+    /// device.convert_region(from, &Region { rows: 0..2, columns: 1..3 }, to, ConversionPolicy::Saturate)?;
+    /// assert_eq!(part.read_portal()?, [2.0, 5.0, 3.0, 6.0]);
+    /// # Ok::<(), numeric_table::execution::HandleError>(())
+    /// ```
+    fn convert_region<S: Element, T: Element>(
+        &self,
+        from: (View<'_, S, Self>, Shape, DataLayout),
+        region: &Region,
+        to: (ViewMut<'_, T, Self>, DataLayout),
         policy: ConversionPolicy,
     ) -> Result<(), HandleError>;
 
@@ -188,6 +216,41 @@ impl<D: Launch> Kernels for D {
             let first = items.start;
             convert_slice(&input[items], values, policy).map_err(|error| in_rows_from(first, error))
         })
+    }
+
+    fn convert_region<S: Element, T: Element>(
+        &self,
+        (input, shape, layout): (View<'_, S, D>, Shape, DataLayout),
+        region: &Region,
+        (output, order): (ViewMut<'_, T, D>, DataLayout),
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError> {
+        check_region::<S, T, D>(&input, shape, region, &output)?;
+        let Shape { rows, columns } = region.shape();
+        let origin =
+            |row: usize, column: usize| Origin { row: region.rows.start + row, column: region.columns.start + column };
+        // A line of the output is a row, or a column.
+        let lines = if order == DataLayout::RowMajor { rows } else { columns };
+        let converted = self.launch([input.clone()], output, lines, |lines, [values], target| {
+            let (view, target) = (TableView::new(values, shape, layout)?.region(region)?, AnySliceMut::new(target));
+            match order {
+                DataLayout::RowMajor => view.rows(lines.clone())?.read_over(target, policy, origin(lines.start, 0)),
+                DataLayout::ColumnMajor => {
+                    view.columns(lines)?.transposed().read_over(target, policy, Origin::default())
+                }
+            }
+        });
+        match converted {
+            Err(HandleError::Library(Error::ValueNotRepresentable { .. })) if order == DataLayout::ColumnMajor => {
+                // The first column with such a value need not have the first one in row-major order.
+                self.launch([input], (), rows, |rows, [values], ()| {
+                    let view = TableView::new(values, shape, layout)?.region(region)?.rows(rows.clone())?;
+                    kernel::check(AnyWindow::new(view.window()), T::TYPE, policy, origin(rows.start, 0))
+                })?;
+                converted
+            }
+            converted => converted,
+        }
     }
 
     fn transpose<T: Element>(
@@ -313,6 +376,18 @@ pub(super) fn check_columns<T: Element, D: DeviceAdapter>(
         return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
     }
     check_count::<T, D>(output, Shape { columns: columns.len(), ..shape }.element_count()?)
+}
+
+/// Checks the arguments of [`Kernels::convert_region`].
+pub(super) fn check_region<S: Element, T: Element, D: DeviceAdapter>(
+    input: &View<'_, S, D>,
+    shape: Shape,
+    region: &Region,
+    output: &ViewMut<'_, T, D>,
+) -> Result<(), HandleError> {
+    check_table::<S, D>(input, shape)?;
+    region.check(shape)?;
+    check_count::<T, D>(output, region.shape().element_count()?)
 }
 
 /// Checks the arguments of [`Kernels::gather_rows`].

@@ -24,7 +24,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::Error;
 use crate::convert::ConversionPolicy;
 use crate::format::TableReader;
-use crate::table::{DataLayout, MemoryStatus, NumericTable, Shape};
+use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape};
 use crate::window::AnySliceMut;
 use source::{FileSource, RowSource, TableSource};
 use watch::Watch;
@@ -113,8 +113,10 @@ pub struct RowStream<'t, U: Element, D: DeviceAdapter> {
     source: Box<dyn RowSource + 't>,
     device: D,
     options: StreamOptions,
-    /// The type of the values that cross, if they are converted on the device.
-    narrow: Option<ElementType>,
+    /// The type of the values that cross, if a kernel makes the block of them.
+    crossing: Option<ElementType>,
+    /// Whether that kernel also makes columns of rows.
+    turns: bool,
     most_slots: usize,
     /// Slots, created as they are needed.
     slots: Vec<StreamSlot<U, D>>,
@@ -129,8 +131,8 @@ pub struct RowStream<'t, U: Element, D: DeviceAdapter> {
 
 /// A slot for one block in flight.
 struct StreamSlot<U: Element, D: DeviceAdapter> {
-    /// The bytes of the block as it is transferred, if it is converted on the device.
-    narrow: ArrayHandle<u8, D>,
+    /// The bytes of the block as it is transferred, if a kernel makes the block of them.
+    crossing: ArrayHandle<u8, D>,
     /// The block as kernels see it.
     values: ArrayHandle<U, D>,
     /// The copy is complete: the memory in which it was packed may be written again.
@@ -141,8 +143,8 @@ struct StreamSlot<U: Element, D: DeviceAdapter> {
 
 impl<U: Element, D: DeviceAdapter> StreamSlot<U, D> {
     fn new(device: &D) -> Self {
-        let (narrow, values) = (ArrayHandle::empty(device), ArrayHandle::empty(device));
-        Self { narrow, values, copied: Event::DONE, free: Event::DONE }
+        let (crossing, values) = (ArrayHandle::empty(device), ArrayHandle::empty(device));
+        Self { crossing, values, copied: Event::DONE, free: Event::DONE }
     }
 }
 
@@ -221,13 +223,19 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
                     Convert::Execution => true,
                 }
         };
-        let narrow = source.uniform_type().filter(is_converted);
+        let stored = source.uniform_type();
+        let turns = !D::Memory::IS_SHARED
+            && options.convert != Convert::Control
+            && (options.layout, source.data_layout()) == (DataLayout::ColumnMajor, DataLayout::RowMajor)
+            && stored.is_some();
+        let crossing = stored.filter(is_converted).or(turns.then_some(U::TYPE));
         let blocks = source.shape().rows.div_ceil(options.rows);
         Ok(Self {
             source,
             device: device.clone(),
             options,
-            narrow,
+            crossing,
+            turns,
             most_slots: options.slots.clamp(1, blocks.max(1)),
             slots: Vec::new(),
             next_row: 0,
@@ -260,8 +268,8 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         if index == self.slots.len() {
             self.slots.push(StreamSlot::new(&self.device));
         }
-        match self.narrow {
-            Some(stored) => match_element!(stored, S => self.send_narrow::<S>(index, &rows))?,
+        match self.crossing {
+            Some(crossing) => match_element!(crossing, S => self.send_and_convert::<S>(index, &rows))?,
             None => self.send(index, &rows)?,
         }
         // Allocations of other threads may have freed the copy meanwhile, so this can fail.
@@ -317,22 +325,32 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         watch.copy(|| cross(device, values, copied, *free))
     }
 
-    /// Packs rows as they are stored, copies them to the device, and converts them there.
-    fn send_narrow<S: Element>(&mut self, index: usize, rows: &Range<usize>) -> Result<(), HandleError> {
-        let Self { source, device, options, slots, watch, .. } = self;
-        let StreamSlot { narrow, values, copied, free } = &mut slots[index];
+    /// Packs rows as `S`, copies them to the device, and makes the block of them there.
+    fn send_and_convert<S: Element>(&mut self, index: usize, rows: &Range<usize>) -> Result<(), HandleError> {
+        let Self { source, device, options, slots, watch, turns, .. } = self;
+        let StreamSlot { crossing, values, copied, free } = &mut slots[index];
+        let packed_options =
+            StreamOptions { layout: if *turns { DataLayout::RowMajor } else { options.layout }, ..*options };
         watch.pack(|| {
-            let staging = narrow.replace_container(Array::new()).unwrap_or_default();
+            let staging = crossing.replace_container(Array::new()).unwrap_or_default();
             let staging = staging.reinterpret::<S>().unwrap_or_default();
-            let packed = pack::<S, D>(&**source, device, options, staging, *copied, rows)?;
-            narrow.replace_container(packed.reinterpret::<u8>()?);
+            let packed = pack::<S, D>(&**source, device, &packed_options, staging, *copied, rows)?;
+            crossing.replace_container(packed.reinterpret::<u8>()?);
             Ok::<_, HandleError>(())
         })?;
-        watch.copy(|| cross(device, narrow, copied, *free))?;
-        let count = narrow.len() / size_of::<S>();
-        let output = values.prepare_for_output(count)?;
-        let stored = D::Memory::cast::<u8, S>(narrow.prepare_for_input()?).ok_or(HandleError::NoValidData)?;
-        match watch.kernel(|| device.convert(stored, output, options.policy)) {
+        watch.copy(|| cross(device, crossing, copied, *free))?;
+        let shape = Shape { rows: rows.len(), columns: source.shape().columns };
+        let output = values.prepare_for_output(shape.element_count()?)?;
+        let input = D::Memory::cast::<u8, S>(crossing.prepare_for_input()?).ok_or(HandleError::NoValidData)?;
+        let converted = watch.kernel(|| match turns {
+            true => {
+                let all = Region { rows: 0..shape.rows, columns: 0..shape.columns };
+                let from = (input, shape, DataLayout::RowMajor);
+                device.convert_region(from, &all, (output, options.layout), options.policy)
+            }
+            false => device.convert(input, output, options.policy),
+        });
+        match converted {
             Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
                 Err(first_refused::<U>(&**source, rows, options.policy).unwrap_or(error))
             }

@@ -22,6 +22,9 @@ pub(super) trait RowSource {
     /// Returns the element type of all columns, if they have one.
     fn uniform_type(&self) -> Option<ElementType>;
 
+    /// Returns the layout in which rows are read fastest.
+    fn data_layout(&self) -> DataLayout;
+
     /// Returns memory of these rows, one after another, in this type, if there is such memory to share.
     fn shared(&self, rows: &Range<usize>, element: ElementType) -> Result<Option<AnyArray>>;
 
@@ -72,6 +75,10 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
         self.0.uniform_type()
     }
 
+    fn data_layout(&self) -> DataLayout {
+        self.0.data_layout()
+    }
+
     fn shared(&self, rows: &Range<usize>, element: ElementType) -> Result<Option<AnyArray>> {
         let region = self.region(rows);
         self.0.array_of(&region, element)?.map(|(array, range)| array.slice(range)).transpose()
@@ -107,6 +114,10 @@ impl RowSource for FileSource<'_> {
 
     fn uniform_type(&self) -> Option<ElementType> {
         Some(self.reader.element_type())
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        self.reader.data_layout()
     }
 
     fn shared(&self, _rows: &Range<usize>, _element: ElementType) -> Result<Option<AnyArray>> {

@@ -6,9 +6,10 @@ use numeric_table::convert::convert_slice;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
 
+use numeric_table::table::Region;
 use test_support::bits::{bits, special_values};
 use test_support::for_each_element;
-use test_support::tables::{LAYOUTS, POLICIES};
+use test_support::tables::{LAYOUTS, POLICIES, assert_error};
 
 type Result<T> = std::result::Result<T, HandleError>;
 
@@ -98,6 +99,92 @@ pub(crate) fn tables_are_turned_and_columns_and_rows_chosen<D: Kernels>(device: 
             let to = output.prepare_for_output(some.len() * columns).unwrap();
             device.gather_rows(view(), shape, layout, some.clone(), to).unwrap();
             assert_eq!(output.read_portal().unwrap(), in_order(&all_rows[some], &all_columns), "{shape} {layout}");
+        }
+    }
+}
+
+pub(crate) fn regions_are_cut_turned_and_converted_at_once<D: Kernels>(device: &D) {
+    region::<i16, f32, D>(device, |i| i as i16);
+    region::<f32, f32, D>(device, |i| i as f32 * 0.5);
+    region::<f64, u8, D>(device, |i| if i.is_multiple_of(7) { -1.0 } else { (i % 300) as f64 });
+    region::<i64, i16, D>(device, |i| if i % 11 == 5 { i64::MAX } else { i as i64 });
+    region::<u8, f64, D>(device, |i| i as u8);
+    let input = ArrayHandle::from_container(device, vec![1_i32; 6]);
+    let mut output = ArrayHandle::<f32, D>::empty(device);
+    let mut call = |shape, region: Region, count| {
+        let from = (input.prepare_for_input().unwrap(), shape, DataLayout::RowMajor);
+        let to = (output.prepare_for_output(count).unwrap(), DataLayout::ColumnMajor);
+        device.convert_region(from, &region, to, Default::default())
+    };
+    let shape = Shape { rows: 2, columns: 3 };
+    for (region, count) in [
+        (Region { rows: 0..3, columns: 0..1 }, 3),
+        (Region { rows: 0..2, columns: 2..4 }, 4),
+        (Region { rows: 0..2, columns: 3..4 }, 2),
+        (Region { rows: 1..usize::MAX, columns: 0..1 }, 1),
+    ] {
+        assert!(matches!(call(shape, region, count), Err(HandleError::Library(_))));
+    }
+    let region = Region { rows: 0..2, columns: 1..2 };
+    assert_error!(call(shape, region.clone(), 3), HandleError::LengthMismatch { have: 3, want: 2 });
+    let wrong = Shape { rows: 2, columns: 2 };
+    assert_error!(call(wrong, region, 2), HandleError::LengthMismatch { have: 6, want: 4 });
+}
+
+/// Compares regions of tables in both layouts, under every policy, with the values one by one.
+fn region<S: Element, T: Element, D: Kernels>(device: &D, value: impl Fn(usize) -> S) {
+    for (rows, columns) in [(1, 1), (1, 9), (9, 1), (5, 3), (33, 70), (130, 40)] {
+        let shape = Shape { rows, columns };
+        let parts = [
+            Region { rows: 0..rows, columns: 0..columns },
+            Region { rows: rows / 3..rows, columns: 0..columns },
+            Region { rows: 0..rows, columns: columns / 2..columns },
+            Region { rows: rows / 2..rows / 2 + 1, columns: columns / 3..columns },
+            Region { rows: rows / 4..rows - rows / 4, columns: columns / 3..columns / 3 + 1 },
+            Region { rows: 0..0, columns: 0..columns },
+            Region { rows: 0..rows, columns: columns..columns },
+        ];
+        for (layout, order) in LAYOUTS.iter().flat_map(|&layout| LAYOUTS.map(|order| (layout, order))) {
+            let at = |row: usize, column: usize| match layout {
+                DataLayout::RowMajor => value(row * columns + column),
+                _ => value(column * rows + row),
+            };
+            let stored: Vec<S> = (0..rows * columns).map(&value).collect();
+            let input = ArrayHandle::from_container(device, &stored[..]);
+            for (part, policy) in parts.iter().flat_map(|part| POLICIES.map(|policy| (part, policy))) {
+                let mut places = Vec::new();
+                let mut refused = None;
+                for row in part.rows.clone() {
+                    for column in part.columns.clone() {
+                        let mut converted = [T::default()];
+                        match convert_slice(&[at(row, column)], &mut converted, policy) {
+                            Ok(()) => places.push((row, column, bits(converted[0]))),
+                            Err(error) if refused.is_none() => {
+                                let error = error
+                                    .to_string()
+                                    .replace("row 0, column 0", &format!("row {row}, column {column}"));
+                                refused = Some(error);
+                            }
+                            Err(_) => {}
+                        }
+                    }
+                }
+                if order == DataLayout::ColumnMajor {
+                    places.sort_by_key(|&(row, column, _)| (column, row));
+                }
+                let count = part.rows.len() * part.columns.len();
+                let mut output = ArrayHandle::<T, D>::empty(device);
+                let from = (input.prepare_for_input().unwrap(), shape, layout);
+                let to = (output.prepare_for_output(count).unwrap(), order);
+                match (device.convert_region(from, part, to, policy), refused) {
+                    (Ok(()), None) => {
+                        let found = output.read_portal().unwrap().iter().map(|&value| bits(value));
+                        assert!(found.eq(places.iter().map(|&(.., bits)| bits)), "{shape} {part:?} {layout} {order}");
+                    }
+                    (Err(error), Some(expected)) => assert_eq!(error.to_string(), expected, "{shape} {part:?}"),
+                    (found, expected) => panic!("{found:?}, not {expected:?}: {shape} {part:?} {layout} {order}"),
+                }
+            }
         }
     }
 }

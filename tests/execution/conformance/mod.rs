@@ -27,7 +27,7 @@ macro_rules! conformance {
                 no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
                 a_write_through_one_clone_is_not_seen_by_the_other an_array_on_one_side_copies_what_it_is_told
                 handles_can_be_sent_and_shared;
-            kernels: all_pairs_convert_as_slices_do tables_are_turned_and_columns_and_rows_chosen
+            kernels: all_pairs_convert_as_slices_do regions_are_cut_turned_and_converted_at_once tables_are_turned_and_columns_and_rows_chosen
                 large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
             statistics: statistics_of_every_type_are_those_of_the_program statistics_keep_their_digits
                 statistics_of_a_stream_are_those_of_its_blocks;

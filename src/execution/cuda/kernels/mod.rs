@@ -16,9 +16,11 @@ use crate::base::element::{Element, ElementType};
 use crate::convert::ConversionPolicy;
 use crate::convert::check_value;
 use crate::convert::kernel::Origin;
-use crate::execution::kernels::{check_columns, check_count, check_moments, check_rows, check_table};
-use crate::execution::{DeviceError, DeviceView, DeviceViewMut, HandleError, Kernels, Transport};
-use crate::table::{DataLayout, Shape};
+use crate::execution::kernels::{check_columns, check_count, check_moments, check_region, check_rows, check_table};
+use crate::execution::{
+    DeviceError, DeviceView, DeviceViewMut, ExecutionMemory, HandleError, Kernels, SeparateMemory, Transport,
+};
+use crate::table::{DataLayout, Region, Shape};
 use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory_entry, statistics_entry};
 
 /// Blocks of a kernel for each multiprocessor, at most: as many as can run at once. All kernels take any number.
@@ -39,11 +41,21 @@ impl Cuda {
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
     }
 
-    /// Returns how a kernel runs whose blocks each take so many items, and then end: so that those of a device which
-    /// are the last ones have little left to do.
-    fn once_over(items: usize, items_of_a_block: usize, most: usize) -> Geometry {
-        let most = most.min(i32::MAX as usize);
-        let blocks = u32::try_from(items.div_ceil(items_of_a_block).clamp(1, most)).unwrap_or(1);
+    /// Returns how a conversion of contiguous values runs: each thread takes two groups of 16 bytes of the wider type, and
+    /// ends. So those that run last have little left to do.
+    fn over_values<S, T>(count: usize) -> Geometry {
+        let values_of_a_block = THREADS as usize * 32 / size_of::<S>().max(size_of::<T>());
+        Self::once_over(count.div_ceil(values_of_a_block), i32::MAX as usize)
+    }
+
+    /// Returns how a transpose runs: with about as many blocks as there are tiles. A block without one costs little.
+    fn over_tiles<T>(&self, count: usize) -> Geometry {
+        let most = self.modules.multiprocessors() as usize * TILES_PER_MULTIPROCESSOR;
+        Self::once_over(count.div_ceil((32 << 10) / size_of::<T>()), most)
+    }
+
+    fn once_over(blocks: usize, most: usize) -> Geometry {
+        let blocks = u32::try_from(blocks.min(most)).unwrap_or(u32::MAX).clamp(1, i32::MAX as u32);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
     }
 
@@ -59,7 +71,7 @@ impl Cuda {
         geometry: Geometry,
         policy: ConversionPolicy,
         arguments: Vec<Argument<'_>>,
-    ) -> Result<Option<u64>, HandleError> {
+    ) -> Result<Option<usize>, HandleError> {
         let function = self.modules.function(self.streams(), unit, name)?;
         let mode = number(match policy {
             ConversionPolicy::Saturate => 0,
@@ -80,7 +92,7 @@ impl Cuda {
         let mut index = [0; size_of::<u64>()];
         transport.download(&refused, 0..size_of::<u64>(), &mut index)?;
         let index = u64::from_le_bytes(index);
-        Ok((index != NONE).then_some(index))
+        Ok((index != NONE).then(|| usize::try_from(index).unwrap_or(usize::MAX)))
     }
 
     /// Launches a kernel with two more arguments.
@@ -109,10 +121,7 @@ impl Cuda {
         output: &mut DeviceViewMut<'_, u64, CudaTransport>,
     ) -> Result<(), HandleError> {
         let Shape { rows, columns } = shape;
-        let (row_stride, column_stride) = match layout {
-            DataLayout::RowMajor => (columns, 1),
-            DataLayout::ColumnMajor => (1, rows),
-        };
+        let [row_stride, column_stride] = strides(layout, shape);
         let group = group_rows(rows, columns, row_stride == 1);
         let groups = rows.div_ceil(group);
         let bytes = groups.checked_mul(size_of::<u64>() * output.len()).ok_or(HandleError::LengthOverflow)?;
@@ -140,26 +149,34 @@ impl Cuda {
         Ok(unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?)
     }
 
-    /// Returns the error about a value that a kernel has refused.
+    /// Returns the error about a value that a kernel has refused: the one at a place of a view, which is at a position in
+    /// a table.
     fn refusal<S: Element, T: Element>(
         &self,
         input: &DeviceView<'_, S, CudaTransport>,
-        index: u64,
+        place: usize,
+        origin: Origin,
         policy: ConversionPolicy,
     ) -> HandleError {
         let mut value = [S::default()];
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
         let first = input.byte_range().start.saturating_add(place.saturating_mul(size_of::<S>()));
         let range = first..first.saturating_add(size_of::<S>());
         let bytes = bytemuck::cast_slice_mut(&mut value);
         if let Err(error) = self.space.transport().download(input.buffer(), range, bytes) {
             return error.into();
         }
-        let origin = Origin { row: place, ..Origin::default() };
         match check_value(value[0], T::TYPE, policy, origin) {
             Err(error) => error.into(),
             Ok(()) => DeviceError::Failed { code: 0, what: "a conversion that refused a value wrongly" }.into(),
         }
+    }
+}
+
+/// Returns the distances of rows and of columns, in values.
+fn strides(layout: DataLayout, shape: Shape) -> [usize; 2] {
+    match layout {
+        DataLayout::RowMajor => [shape.columns, 1],
+        DataLayout::ColumnMajor => [1, shape.rows],
     }
 }
 
@@ -209,12 +226,66 @@ impl Kernels for Cuda {
         let unit = Unit::Convert(S::TYPE, T::TYPE);
         let arguments = vec![read(&input), write(&mut output), number(count)];
         let name = convert_entry(Form::Contiguous, S::TYPE, T::TYPE);
-        // A thread has two groups of 16 bytes of the wider type.
-        let values = THREADS as usize * 32 / size_of::<S>().max(size_of::<T>());
-        let geometry = Self::once_over(count, values, usize::MAX);
+        let geometry = Self::over_values::<S, T>(count);
         // SAFETY: the parameters of `convert` are these and those of the refusal; it reads and writes `count` values.
         let refused = unsafe { self.run_conversion(unit, &name, geometry, policy, arguments) }?;
-        refused.map_or(Ok(()), |index| Err(self.refusal::<S, T>(&input, index, policy)))
+        refused.map_or(Ok(()), |place| {
+            Err(self.refusal::<S, T>(&input, place, Origin { row: place, ..Origin::default() }, policy))
+        })
+    }
+
+    fn convert_region<S: Element, T: Element>(
+        &self,
+        (input, shape, layout): (DeviceView<'_, S, CudaTransport>, Shape, DataLayout),
+        region: &Region,
+        (mut output, order): (DeviceViewMut<'_, T, CudaTransport>, DataLayout),
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError> {
+        input.check(&self.space)?;
+        output.check(&self.space)?;
+        check_region::<S, T, Self>(&input, shape, region, &output)?;
+        let Shape { rows, columns } = region.shape();
+        if output.is_empty() {
+            return Ok(());
+        }
+        let [row_stride, column_stride] = strides(layout, shape);
+        let first = region.rows.start * row_stride + region.columns.start * column_stride;
+        let count = (rows - 1) * row_stride + (columns - 1) * column_stride + 1;
+        let part = SeparateMemory::<CudaTransport>::part(input, first..first + count);
+
+        // A refused value is found by its place in row-major order. So values that lie column by column are taken as those
+        // of the turned table only if none can be refused.
+        let is_vector = rows == 1 || columns == 1;
+        let is_by_rows = layout == DataLayout::RowMajor || is_vector;
+        let is_plain = count == output.len() && (is_by_rows || policy == ConversionPolicy::Saturate);
+        let (form, sizes, geometry) = match is_plain {
+            true if S::TYPE == T::TYPE && (layout == order || is_vector) => {
+                return Ok(output.buffer().start_copy(part.buffer(), &part.byte_range())?);
+            }
+            true if layout == order || is_vector => (Form::Contiguous, vec![count], Self::over_values::<S, T>(count)),
+            true if is_by_rows => (Form::Transposed, vec![rows, columns], self.over_tiles::<T>(count)),
+            true => (Form::Transposed, vec![columns, rows], self.over_tiles::<T>(count)),
+            false => (Form::Strided, vec![rows, columns], self.over(output.len())),
+        };
+        let (mut arguments, [to_row, to_column]) = (vec![read(&part)], strides(order, region.shape()));
+        match form {
+            Form::Strided => {
+                arguments.extend([row_stride, column_stride].map(number));
+                arguments.push(write(&mut output));
+                arguments.extend([to_row, to_column].map(number));
+            }
+            _ => arguments.push(write(&mut output)),
+        }
+        arguments.extend(sizes.into_iter().map(number));
+        let (unit, name) = (Unit::Convert(S::TYPE, T::TYPE), convert_entry(form, S::TYPE, T::TYPE));
+        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads values of the part, and writes
+        // one for each place of the region.
+        let refused = unsafe { self.run_conversion(unit, &name, geometry, policy, arguments) }?;
+        refused.map_or(Ok(()), |index| {
+            let (row, column) = (index / columns, index % columns);
+            let origin = Origin { row: region.rows.start + row, column: region.columns.start + column };
+            Err(self.refusal::<S, T>(&part, row * row_stride + column * column_stride, origin, policy))
+        })
     }
 
     fn transpose<T: Element>(
@@ -234,9 +305,7 @@ impl Kernels for Cuda {
         let [rows, columns] = [shape.rows, shape.columns].map(number);
         let arguments = vec![read(&input), write(&mut output), rows, columns];
         let unit = Unit::Convert(T::TYPE, T::TYPE);
-        // About the size of a tile: a block without one costs little.
-        let most = self.modules.multiprocessors() as usize * TILES_PER_MULTIPROCESSOR;
-        let geometry = Self::once_over(count, (32 << 10) / size_of::<T>(), most);
+        let geometry = self.over_tiles::<T>(count);
         // SAFETY: the parameters of the kernel are these and those of the refusal; it reads and writes all values.
         unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }?;
         Ok(())

@@ -34,7 +34,6 @@ pub(crate) enum Form {
     Contiguous,
     /// A table with any strides: `(in, in_row_stride, in_column_stride, out, out_row_stride, out_column_stride, rows,
     /// columns, policy, refused)`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "proved by its tests; no call of the library needs it yet"))]
     Strided,
     /// From row-major to column-major order: `(in, out, rows, columns, policy, refused)`.
     Transposed,
