@@ -217,7 +217,8 @@ impl Event {
 /// assert_eq!(device.queue().times().unwrap().total.as_millis(), 500);
 /// ```
 pub trait Queue: Send + Sync {
-    /// Returns the event of the completion of all work that has been submitted to an engine.
+    /// Returns the event of the completion of all work that has been submitted to an engine. Called with no lock held: the
+    /// place to give back the memory of copies that are complete, which may be the last share of an array of the user's.
     fn record(&self, _engine: Engine) -> Event {
         Event::DONE
     }

@@ -103,7 +103,6 @@ impl Transport for CudaTransport {
     }
 
     fn upload_later(&self, source: Array<u8>, target: &mut CudaBuffer) -> Result<(), DeviceError> {
-        self.let_go();
         let Some(pin) = pin(&source) else { return self.up.send(&source, target, 0) };
         // SAFETY: a share of the source is held until the copy has ended; a write to it by another owner copies first.
         let mark = unsafe { target.start_upload(0, &source) }?;
@@ -176,6 +175,7 @@ fn lane_of(engine: Engine) -> Option<(Lane, usize)> {
 impl Queue for CudaTransport {
     fn record(&self, engine: Engine) -> Event {
         let Some((lane, place)) = lane_of(engine) else { return Event::DONE };
+        self.let_go();
         let Ok(mark) = self.streams.enter().and_then(|()| self.streams.mark(lane)) else { return Event::DONE };
         let events = &mut lock(&self.events)[place];
         while events.front().is_some_and(|(_, mark)| self.streams.has_ended(mark)) {

@@ -174,7 +174,6 @@ impl Transport for DetachedTransport {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
         target.check(&(0..source.len()))?;
-        self.copies.progress().let_go();
         self.times.upload_later(source.len());
         let started = match self.times.clock() {
             Some(_) => Err(source),
@@ -236,7 +235,10 @@ impl Queue for DetachedTransport {
     fn record(&self, engine: Engine) -> Event {
         match (self.times.clock(), engine) {
             (Some(_), _) => self.times.record(engine),
-            (None, Engine::Copy) => Event(self.copies.progress().asked()),
+            (None, Engine::Copy) => {
+                self.copies.progress().let_go();
+                Event(self.copies.progress().asked())
+            }
             (None, _) => Event::DONE,
         }
     }

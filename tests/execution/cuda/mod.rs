@@ -60,25 +60,47 @@ impl Fake {
     /// Returns the driver that is loaded, if it is the fake one.
     fn find() -> Option<Self> {
         static FOUND: OnceLock<Option<Fake>> = OnceLock::new();
-        let look = || {
-            // SAFETY: it is loaded already, if it is there: this finds it, and runs nothing of it.
-            let library = unsafe { libloading::Library::new("libcuda.so") }.ok()?;
-            // SAFETY: the types are those of the functions of these names.
-            let fake = unsafe {
-                Fake {
-                    control: *library.get(b"fake_cuda_control").ok()?,
-                    fail: *library.get(b"fake_cuda_fail").ok()?,
-                    release: *library.get(b"cuDevicePrimaryCtxRelease_v2").ok()?,
-                }
-            };
-            std::mem::forget(library); // stays loaded
-            Some(fake)
-        };
-        let found = *FOUND.get_or_init(look);
+        let found = *FOUND.get_or_init(Self::look);
         if found.is_none() {
             eprintln!("skipped: this needs the fake driver");
         }
         found
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn look() -> Option<Self> {
+        None
+    }
+
+    #[cfg(target_os = "linux")]
+    fn look() -> Option<Self> {
+        use std::ffi::{CStr, c_int, c_void};
+
+        // Of the C library, which the standard library links.
+        unsafe extern "C" {
+            fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+            fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+        }
+        const RTLD_LAZY: c_int = 1;
+        const RTLD_NOLOAD: c_int = 4;
+        // SAFETY: the name ends with a zero; this finds a library that is loaded already, and runs nothing of it.
+        let library = unsafe { dlopen(c"libcuda.so".as_ptr(), RTLD_LAZY | RTLD_NOLOAD) };
+        let find = |name: &CStr| {
+            // SAFETY: the library is never closed, and the name ends with a zero.
+            let function = if library.is_null() { library } else { unsafe { dlsym(library, name.as_ptr()) } };
+            if function.is_null() { None } else { Some(function) }
+        };
+        let [control, fail, release] = [c"fake_cuda_control", c"fake_cuda_fail", c"cuDevicePrimaryCtxRelease_v2"];
+        // SAFETY: the types are those of the functions of these names.
+        unsafe {
+            Some(Self {
+                control: std::mem::transmute::<*mut c_void, extern "C" fn(u32, i32, u64) -> u64>(find(control)?),
+                fail: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*const c_char, u64, u32) -> u64>(find(
+                    fail,
+                )?),
+                release: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(i32) -> u32>(find(release)?),
+            })
+        }
     }
 
     /// Makes a call of this thread fail: of one function, or of any; after so many good ones.
