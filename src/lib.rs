@@ -180,7 +180,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 // `unsafe` is confined to `window`, `array`, `convert`, `base::crew`, `table::aos`, `table::downcast`, `files::map`,
-// `format::map`, `shards::map`, `learning::avx2` and `interop::npy::map`; every other module forbids it.
+// `execution::cuda`, `format::map`, `shards::map`, `learning::avx2` and `interop::npy::map`; every other module forbids it.
 #[forbid(unsafe_code)]
 mod archive;
 mod array;

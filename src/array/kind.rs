@@ -30,8 +30,8 @@ pub enum MemoryKind {
 }
 
 impl<T> Array<T> {
-    /// Returns where the memory lies: [`Pinned`](MemoryKind::Pinned) if a device's adapter has made it so, and otherwise
-    /// [`Host`](MemoryKind::Host). O(1).
+    /// Returns where the memory lies: [`Pinned`](MemoryKind::Pinned) if a device's adapter has allocated it so, and otherwise
+    /// [`Host`](MemoryKind::Host), also while it is registered for a borrow. O(1).
     ///
     /// Source: `sycl::get_pointer_type`.
     ///

@@ -139,8 +139,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
         Ok(queue.record(Engine::Compute))
     }
 
-    /// Returns an array of zeros in the program's memory from which copies to the device are fastest. By default, any
-    /// memory.
+    /// Returns an array of zeros in the program's memory, from and to which copies are fastest. By default, any memory.
     ///
     /// # Errors
     /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`]; what the device reports.

@@ -293,9 +293,8 @@ impl ExecutionMemory for SharedMemory {
         control: &ControlSlot<Array<T>>,
         mut target: Array<u8>,
     ) -> Result<Arriving, HandleError> {
-        let values = control.get().ok_or(HandleError::NoValidData)?.reinterpret::<u8>()?;
-        let bytes = values.get(..target.len()).ok_or(HandleError::NoValidData)?;
-        target.mutable_data()?.copy_from_slice(bytes);
+        copy_from_control(control, 0, bytemuck::cast_slice_mut::<u8, T>(target.mutable_data()?))
+            .ok_or(HandleError::NoValidData)?;
         Ok(Arriving::new(|| Ok(target)))
     }
 

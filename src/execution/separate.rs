@@ -266,7 +266,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         _control: &ControlSlot<Array<T>>,
         target: Array<u8>,
     ) -> Result<Arriving, HandleError> {
-        self.forget_if_lost();
+        self.space.check_alive().inspect_err(|_| self.forget_if_lost())?;
         let own = lock(&self.own).clone();
         self.space.download_later(&*own.ok_or(HandleError::NoValidData)?, target)
     }

@@ -226,7 +226,8 @@ pub trait Queue: Send + Sync {
     /// Makes an engine start further work only after an event. [`Engine::Control`] is the caller: it waits.
     fn wait(&self, _engine: Engine, _event: Event) {}
 
-    /// Returns whether an event is complete. Does not wait.
+    /// Returns whether an event is complete. Does not wait. An event of another device counts as complete. On a virtual
+    /// clock, time passes only while somebody waits or works.
     fn is_complete(&self, _event: Event) -> bool {
         true
     }

@@ -309,3 +309,77 @@ fn everything_is_freed_in_the_end() {
     drop((handle, clones, table));
     assert_eq!(device.live_bytes(), 0);
 }
+
+/// Computes ones, twos and threes, and returns what arrives.
+fn stream_of_results(device: &Detached, fault: impl FnOnce(&Detached)) -> (Vec<i32>, Vec<HandleError>) {
+    let (mut taken, mut errors, mut fault) = (Vec::new(), Vec::new(), Some(fault));
+    let mut results = ResultStream::<i32, _, _>::new(device, 2, 2, |_, values| {
+        taken.extend_from_slice(values);
+        Ok(())
+    });
+    for block in 0..3 {
+        if block == 1
+            && let Some(fault) = fault.take()
+        {
+            fault(device);
+        }
+        let push = |results: &mut ResultStream<_, _, _>| {
+            results.push(block..block + 1, |output| device.fill(output, block as i32 + 1))
+        };
+        if let Err(error) = push(&mut results) {
+            errors.push(error);
+            errors.extend(push(&mut results).err());
+        }
+    }
+    for _ in 0..2 {
+        errors.extend(results.finish().err());
+    }
+    drop(results);
+    (taken, errors)
+}
+
+#[test]
+fn a_kernel_that_fails_in_a_stream_of_results_is_told_once() {
+    let (_, errors) = stream_of_results(&Detached::new(), |device| device.fail_kernel(0));
+    assert!(matches!(errors[..], [HandleError::EarlierFault(_)]), "{errors:?}");
+}
+
+#[test]
+fn results_whose_copy_fails_are_copied_again() {
+    for after in 0..2 {
+        let (taken, errors) = stream_of_results(&Detached::new(), |device| device.fail_download(after));
+        assert_eq!(taken, [1, 1, 2, 2, 3, 3]);
+        assert!(matches!(errors[..], [HandleError::Device(_)]), "{errors:?}");
+    }
+}
+
+#[test]
+fn results_of_a_lost_device_are_not_made_up() {
+    let (taken, errors) = stream_of_results(&Detached::new(), Detached::lose);
+    assert_eq!(taken, [1, 1]); // arrived before
+    assert!(!errors.is_empty() && errors.iter().all(|error| matches!(error, HandleError::DeviceLost)), "{errors:?}");
+}
+
+#[test]
+fn work_waits_for_the_events_that_it_names_and_for_no_others() {
+    // A byte takes a nanosecond to cross, and a kernel one for each byte.
+    let clock = Clock { control: u64::MAX, copy: 1_000_000_000, compute: 1_000_000_000 };
+    for (names_it, total) in [(true, 2000), (false, 1000)] {
+        let device = Detached::new().with_clock(clock);
+        let (array, mut other) = (Array::from(vec![0_u8; 1000]), ArrayHandle::<u8, _>::empty(&device));
+        let ahead = ArrayHandle::from_container(&device, array);
+        let copied = ahead.prefetch(&[]).unwrap();
+        let after = if names_it { &[copied][..] } else { &[] };
+        let filled = device.submit(after, |device| device.fill(other.prepare_for_output(1000)?, 7)).unwrap();
+        assert!(!device.queue().is_complete(filled));
+        assert_eq!(device.queue().times().unwrap().total.as_nanos(), total);
+        device.queue().wait(Engine::Control, filled);
+        assert!(device.queue().is_complete(filled));
+    }
+    // A copy that comes after a kernel.
+    let device = Detached::new().with_clock(clock);
+    let mut other = ArrayHandle::<u8, _>::empty(&device);
+    let filled = device.submit(&[], |device| device.fill(other.prepare_for_output(500)?, 7)).unwrap();
+    ArrayHandle::from_container(&device, Array::from(vec![0_u8; 1000])).prefetch(&[filled]).unwrap();
+    assert_eq!(device.queue().times().unwrap().total.as_nanos(), 1500);
+}

@@ -53,8 +53,13 @@ impl Now {
         done
     }
 
+    /// Returns the time when all engines will have finished.
+    fn last(&self) -> u64 {
+        self.control.max(self.copy).max(self.compute)
+    }
+
     fn wait_for_all(&mut self) {
-        self.control = self.control.max(self.copy).max(self.compute);
+        self.control = self.last();
     }
 }
 
@@ -124,12 +129,16 @@ impl Queue for Timeline {
 
     fn wait(&self, engine: Engine, event: Event) {
         let mut now = lock(&self.now);
+        if event.0 > now.last() {
+            return; // of another device
+        }
         let time = now.of(engine);
         *time = (*time).max(event.0);
     }
 
     fn is_complete(&self, event: Event) -> bool {
-        lock(&self.now).control >= event.0
+        let now = lock(&self.now);
+        now.control >= event.0 || event.0 > now.last()
     }
 
     fn packed(&self, bytes: usize) {
@@ -141,7 +150,6 @@ impl Queue for Timeline {
         self.clock?;
         let now = lock(&self.now);
         let [pack, copy, kernel] = now.worked.map(Duration::from_nanos);
-        let total = now.control.max(now.copy).max(now.compute);
-        Some(StageTimes { pack, copy, kernel, total: Duration::from_nanos(total) })
+        Some(StageTimes { pack, copy, kernel, total: Duration::from_nanos(now.last()) })
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, sleep};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::heap::Memory;
@@ -50,8 +50,8 @@ impl Shared {
             state = self.wait_while(state, |state| state.waiting.is_empty() && !state.is_closed);
             let Some(Copy { source, target }) = state.waiting.pop_front() else { return };
             let delay = state.delay;
-            drop(state);
-            sleep(delay);
+            let waited = self.changed.wait_timeout_while(state, delay, |state| !state.is_closed);
+            drop(waited);
             lock(&target).hide(0, &source);
             state = lock(&self.state);
             state.read.push(source);
@@ -71,15 +71,18 @@ impl Progress {
         lock(&self.0.state).asked
     }
 
-    /// Returns whether a copy, and those before it, were made.
+    /// Returns whether a copy, and those before it, were made. One that nobody has asked for counts as made.
     pub(super) fn has_made(&self, number: u64) -> bool {
-        lock(&self.0.state).made >= number
+        let state = lock(&self.0.state);
+        number > state.asked || state.made >= number
     }
 
     /// Waits until a copy that was asked for, and those before it, were made.
     pub(super) fn wait(&self, number: u64) {
         let state = lock(&self.0.state);
-        drop(self.0.wait_while(state, |state| state.made < number.min(state.asked)));
+        if number <= state.asked {
+            drop(self.0.wait_while(state, |state| state.made < number));
+        }
     }
 
     /// Gives back the memory of copies that were made.

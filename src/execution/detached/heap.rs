@@ -259,7 +259,8 @@ impl Queue for DetachedTransport {
                 progress.let_go();
             }
             (None, Engine::Copy) => {} // its copies are made in their order
-            (None, Engine::Compute) => _ = self.awaited.fetch_max(event.0, Relaxed),
+            (None, Engine::Compute) if event.0 <= progress.asked() => _ = self.awaited.fetch_max(event.0, Relaxed),
+            (None, Engine::Compute) => {} // of another device
         }
     }
 

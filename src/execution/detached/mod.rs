@@ -331,6 +331,18 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_in_place_waits_for_what_went_ahead() {
+        let device = slow();
+        let mut values = ArrayHandle::from_container(&device, Array::from(vec![7_u32; 100]));
+        values.prefetch(&[]).unwrap();
+        let add = |_: std::ops::Range<usize>, (): (), values: &mut [u32]| {
+            values.iter_mut().for_each(|value| *value = value.wrapping_add(1));
+        };
+        device.launch((), values.prepare_in_place().unwrap(), 100, add).unwrap();
+        assert_eq!(values.read_portal().unwrap(), [8; 100]);
+    }
+
+    #[test]
     fn the_program_waits_for_a_copy_by_itself() {
         let device = slow();
         let array = Array::from(vec![7_u32; 100]);

@@ -27,6 +27,7 @@ use ahead::Ahead;
 /// | call | E | H | D | B |
 /// | --- | --- | --- | --- | --- |
 /// | [`prepare_for_input`](Self::prepare_for_input) | `NoValidData` | **up**, B | D | B |
+/// | [`prefetch`](Self::prefetch) | `NoValidData` | **up**, in the background, B | D | B |
 /// | [`prepare_for_output`](Self::prepare_for_output) | D | D | D | D |
 /// | [`prepare_in_place`](Self::prepare_in_place) | `NoValidData` | **up**, D | D | D |
 /// | [`read_portal`](Self::read_portal) | `NoValidData` | H | **down**, B | B |
@@ -244,8 +245,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table::execution::HandleError>(())
     /// ```
     pub fn prepare_for_input(&self) -> Result<View<'_, T, D>, HandleError> {
+        let view = self.execution.load_for_input(&self.control, self.len)?;
         self.ahead.join(&self.device);
-        self.execution.load_for_input(&self.control, self.len)
+        Ok(view)
     }
 
     /// Makes room for `count` values that a kernel will write. They are valid from now on: there is no call to complete
@@ -275,7 +277,6 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if let Some(container) = self.control.container() {
             container.check(count)?;
         }
-        self.ahead.join(&self.device);
         let view = self.execution.allocate_for_output(&mut self.control, count)?;
         self.len = count;
         Ok(view)
@@ -304,8 +305,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if self.has_data() {
             self.control.check_writable()?;
         }
+        let view = self.execution.load_in_place(&mut self.control, self.len)?;
         self.ahead.join(&self.device);
-        self.execution.load_in_place(&mut self.control, self.len)
+        Ok(view)
     }
 
     /// Borrows the values in control memory; copies them there first if needed.
@@ -346,6 +348,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
             self.control.check_writable()?;
         }
         self.execution.retrieve(&self.control, self.len)?;
+        self.ahead.finish(&self.device);
         let container = self.control.container().ok_or(HandleError::NoValidData)?;
         let values = container.values_mut()?.get_mut(..self.len).ok_or(HandleError::NoValidData)?;
         self.execution.invalidate();
@@ -457,7 +460,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for 
             Some(container) => ControlSlot::valid(container.clone()),
             None => ControlSlot::invalid(C::default()),
         };
-        let ahead = self.ahead.clone();
+        let ahead = self.ahead.share(&self.device);
         Self {
             device: self.device.clone(),
             len: self.len,

@@ -42,6 +42,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table::execution::HandleError>(())
     /// ```
     pub fn release_execution(&mut self) -> Result<(), HandleError> {
+        self.ahead.finish(&self.device);
         self.execution.release(&self.control, self.len)?;
         Ok(())
     }
@@ -111,6 +112,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// ```
     pub fn into_container(self) -> Result<C, HandleError> {
         self.read_portal()?;
+        self.ahead.finish(&self.device);
         let mut container = self.control.into_container().ok_or(HandleError::NoValidData)?;
         container.truncate(self.len);
         Ok(container)
@@ -142,6 +144,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         C: Default,
     {
         self.read_portal()?;
+        self.ahead.finish(&self.device);
         self.execution.invalidate();
         let taken = std::mem::replace(&mut self.control, ControlSlot::invalid(C::default()));
         let mut container = taken.into_container().ok_or(HandleError::NoValidData)?;

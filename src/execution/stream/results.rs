@@ -8,18 +8,16 @@ use std::ops::Range;
 
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::execution::{
-    ArrayHandle, Arriving, Container, DeviceAdapter, ExecutionMemory, HandleError, StreamOptions, ViewMut,
-};
+use crate::execution::{ArrayHandle, Arriving, Container, DeviceAdapter, ExecutionMemory, HandleError, ViewMut};
 use crate::table::Shape;
 
 /// Rows of values of `U` that kernels compute block by block, and that go to a closure of the program's, each block while
 /// the next one is computed.
 ///
 /// [`push`](Self::push) launches kernels for a block and returns; the closure gets its rows during a later call, at the
-/// latest during [`finish`](Self::finish). At most as many blocks wait as there are
-/// [slots](crate::execution::StreamOptions::slots): of each, the device has a block of memory, and the program as much,
-/// which is [staging](DeviceAdapter::staging) memory. If memory is shared, nothing is copied, and one block waits.
+/// latest during [`finish`](Self::finish). At most as many blocks wait as there are slots: for each, the device has a block
+/// of memory, and the program as much, which is [staging](DeviceAdapter::staging) memory. If memory is shared, nothing is
+/// copied, and one block waits.
 ///
 /// # Examples
 /// A table of any size is scaled by a device, block by block:
@@ -30,7 +28,7 @@ use crate::table::Shape;
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let mut scaled = Vec::new();
 /// let options = StreamOptions { rows: 2, ..Default::default() };
-/// let mut results = ResultStream::<f32, _, _>::new(&device, 2, options, |rows, values| {
+/// let mut results = ResultStream::<f32, _, _>::new(&device, 2, 3, |rows, values| {
 ///     assert_eq!(scaled.len(), rows.start * 2);
 ///     scaled.extend_from_slice(values);
 ///     Ok(())
@@ -72,10 +70,14 @@ struct ResultSlot<U: Element, D: DeviceAdapter> {
 
 /// Where the results of a block are. Those that are not on the way to the program are still on the device.
 enum Progress {
-    Nowhere { room: Array<u8> },
+    Nowhere {
+        room: Array<u8>,
+    },
     Computed,
     Crossing(Arriving),
     Arrived(Array<u8>),
+    /// On the device, after an error that nobody has been told: it may be the only word of a kernel that failed.
+    Failed(HandleError),
 }
 
 impl<U: Element, D: DeviceAdapter, F> ResultStream<U, D, F>
@@ -83,17 +85,21 @@ where
     F: FnMut(Range<usize>, &[U]) -> Result<(), HandleError>,
 {
     /// Creates a stream of rows of so many columns to a closure, which gets the rows of each block and their values, row by
-    /// row. Of the options, only [`slots`](crate::execution::StreamOptions::slots) matters; 0 counts as 1.
+    /// row. With two slots or more, a block is computed while the ones before it cross; 0 counts as 1.
     ///
     /// # Examples
     /// See the type.
-    pub fn new(device: &D, columns: usize, options: StreamOptions, take: F) -> Self {
-        let most_slots = if D::Memory::IS_SHARED { 1 } else { options.slots.max(1) };
+    pub fn new(device: &D, columns: usize, slots: usize, take: F) -> Self {
+        let most_slots = if D::Memory::IS_SHARED { 1 } else { slots.max(1) };
         let device = device.clone();
         Self { device, columns, most_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, take }
     }
 
-    /// Calls `compute` with room for the values of these rows, which launches kernels that write all of them.
+    /// Calls `compute` with room for the values of these rows, which launches kernels that write all of them. The closure is
+    /// told the range; that of the next block need not follow it.
+    ///
+    /// # Shape
+    /// `rows.len()` x the stream's columns, row by row; an inverted range has no rows.
     ///
     /// # Errors
     /// That of `compute`: the rows are not taken then. Before it is called, what the closure returns about the rows of an
@@ -126,7 +132,9 @@ where
             Progress::Nowhere { room } => room,
             _ => Array::new(),
         };
-        let _ = slot.send(&self.device, room); // an error comes again when the rows are delivered
+        if let Err(error) = slot.send(&self.device, room) {
+            slot.progress = Progress::Failed(error); // the rows have been computed: who delivers them says it
+        }
         Ok(())
     }
 
@@ -158,7 +166,7 @@ where
             Progress::Arrived(room) => Progress::Nowhere { room },
             other => other,
         };
-        self.rows += slot.rows.len();
+        self.rows = self.rows.saturating_add(slot.rows.len());
         self.taken += 1;
         Ok(())
     }
@@ -184,8 +192,10 @@ impl<U: Element, D: DeviceAdapter> ResultSlot<U, D> {
 
     /// Waits for the results.
     fn arrive(&mut self, device: &D) -> Result<&Array<u8>, HandleError> {
-        if matches!(self.progress, Progress::Computed) {
-            self.send(device, Array::new())?;
+        match std::mem::replace(&mut self.progress, Progress::Computed) {
+            Progress::Failed(error) => return Err(error),
+            Progress::Computed => self.send(device, Array::new())?,
+            progress => self.progress = progress,
         }
         if matches!(self.progress, Progress::Crossing(_))
             && let Progress::Crossing(arriving) = std::mem::replace(&mut self.progress, Progress::Computed)

@@ -53,6 +53,37 @@ pub(crate) fn values_that_go_ahead_are_waited_for<D: Kernels>(device: &D) {
     assert_error!(ArrayHandle::<i32, D>::empty(device).prefetch(&[]), HandleError::NoValidData);
 }
 
+pub(crate) fn what_went_ahead_is_written_in_place<D: Kernels>(device: &D) {
+    let mut handle = ArrayHandle::from_container(device, values(5000, 0));
+    for round in 0..4 {
+        let address = handle.read_portal().unwrap().as_ptr();
+        handle.prefetch(&[]).unwrap();
+        assert_eq!(doubled(device, &handle)[7], f64::from(7 + round));
+        let values = handle.write_portal().unwrap();
+        assert_eq!(values.as_ptr(), address); // nobody reads it any more, so that it was not copied
+        values.iter_mut().for_each(|value| *value += 1);
+    }
+    // One thread sends it ahead, and another one, which has not been told, launches kernels.
+    for _ in 0..20 {
+        let handle = ArrayHandle::from_container(device, values(5000, 3));
+        let barrier = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                handle.prefetch(&[]).unwrap();
+            });
+            for is_clone in [false, true] {
+                let (handle, barrier) = (&handle, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    let found = if is_clone { doubled(device, &handle.clone()) } else { doubled(device, handle) };
+                    assert!((3..).zip(&found).all(|(i, &value)| value == f64::from(i)));
+                });
+            }
+        });
+    }
+}
+
 pub(crate) fn events_are_taken_and_returned<D: Kernels>(device: &D) {
     let count = 100_000;
     let handles: Vec<_> = (0..4).map(|i| ArrayHandle::from_container(device, values(count, i * 1000))).collect();
@@ -83,6 +114,7 @@ pub(crate) fn events_are_taken_and_returned<D: Kernels>(device: &D) {
     let refused = device.submit(&[], |_| Err(HandleError::NoValidData));
     assert_error!(refused, HandleError::NoValidData);
     // An event that no device has made is complete: nobody waits for ever.
+    assert!(device.queue().is_complete(Event(u64::MAX)));
     device.queue().wait(Engine::Control, Event(u64::MAX));
     device.submit(&[Event(u64::MAX), Event(u64::MAX - 1)], |_| Ok(())).unwrap();
     device.synchronize().unwrap();
@@ -90,6 +122,18 @@ pub(crate) fn events_are_taken_and_returned<D: Kernels>(device: &D) {
 
 pub(crate) fn results_come_back_once_and_in_order<D: Kernels>(device: &D) {
     const COLUMNS: usize = 3;
+    let mut none = ResultStream::<u8, _, _>::new(device, 0, 2, |_, values| {
+        assert!(values.is_empty());
+        Ok(())
+    });
+    for rows in [0..3, 3..3, 0..usize::MAX, 0..usize::MAX] {
+        none.push(rows, |_| Ok(())).unwrap();
+    }
+    assert_eq!(none.finish().unwrap(), usize::MAX);
+    let mut huge = ResultStream::<u64, _, _>::new(device, 9, 2, |_, _| Ok(()));
+    assert_error!(huge.push(0..usize::MAX, |_| Ok(())), HandleError::Library(_) | HandleError::LengthOverflow);
+    huge.push(0..0, |_| Ok(())).unwrap();
+    assert_eq!(huge.finish().unwrap(), 0);
     for total in [0, 1, 13, 30] {
         for (rows, slots) in [(1, 3), (5, 1), (4, 2), (7, 9), (999, 0)] {
             for layout in LAYOUTS {
@@ -97,7 +141,7 @@ pub(crate) fn results_come_back_once_and_in_order<D: Kernels>(device: &D) {
                 let options = StreamOptions { rows, slots, ..Default::default() };
                 let mut taken: Vec<f32> = Vec::new();
                 let mut next = 0;
-                let mut results = ResultStream::<f32, _, _>::new(device, COLUMNS, options, |rows, values| {
+                let mut results = ResultStream::<f32, _, _>::new(device, COLUMNS, slots, |rows, values| {
                     assert_eq!((rows.start, values.len()), (next, rows.len() * COLUMNS));
                     next = rows.end;
                     taken.extend_from_slice(values);
@@ -123,9 +167,8 @@ pub(crate) fn results_come_back_once_and_in_order<D: Kernels>(device: &D) {
 }
 
 pub(crate) fn results_that_are_not_taken_are_kept<D: Kernels>(device: &D) {
-    let options = StreamOptions { slots: 2, ..Default::default() };
     let (mut refusals, mut taken) = (3, Vec::new());
-    let mut results = ResultStream::<i32, _, _>::new(device, 1, options, |rows: Range<usize>, values: &[i32]| {
+    let mut results = ResultStream::<i32, _, _>::new(device, 1, 2, |rows: Range<usize>, values: &[i32]| {
         if rows.start == 2 && refusals > 0 {
             refusals -= 1;
             return Err(Error::other("full").into());

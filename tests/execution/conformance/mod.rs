@@ -20,8 +20,8 @@ macro_rules! conformance {
     };
     ($name:ident, $make:expr, $is_there:expr) => {
         conformance! { @ $name, $make, $is_there;
-            background: values_that_go_ahead_are_waited_for events_are_taken_and_returned
-                results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
+            background: values_that_go_ahead_are_waited_for what_went_ahead_is_written_in_place
+                events_are_taken_and_returned results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
             facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
                 intermediate_data_never_crosses every_kind_of_container_can_be_wrapped
                 no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
@@ -73,6 +73,7 @@ macro_rules! launches {
 conformance!(serial, Serial);
 conformance!(rayon, Rayon);
 conformance!(detached, Detached::new());
+conformance!(detached_slow, Detached::new().with_copy_delay(std::time::Duration::from_millis(1)));
 #[cfg(feature = "cuda")]
 conformance!(cuda, Cuda::new(0).unwrap(), crate::cuda::is_there());
 
