@@ -1,0 +1,124 @@
+//! Element types, as Python has them: NumPy's names, the buffer protocol's formats.
+
+use std::ffi::CStr;
+
+use numeric_table::ElementType;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// `with_type!(element_type, T => body)`: `body`, compiled for each element type, one of which is chosen at run time.
+macro_rules! with_type {
+    ($element_type:expr, $T:ident => $body:expr) => {
+        match $element_type {
+            ::numeric_table::ElementType::F32 => { type $T = f32; $body }
+            ::numeric_table::ElementType::F64 => { type $T = f64; $body }
+            ::numeric_table::ElementType::I8 => { type $T = i8; $body }
+            ::numeric_table::ElementType::I16 => { type $T = i16; $body }
+            ::numeric_table::ElementType::I32 => { type $T = i32; $body }
+            ::numeric_table::ElementType::I64 => { type $T = i64; $body }
+            ::numeric_table::ElementType::U8 => { type $T = u8; $body }
+            ::numeric_table::ElementType::U16 => { type $T = u16; $body }
+            ::numeric_table::ElementType::U32 => { type $T = u32; $body }
+            ::numeric_table::ElementType::U64 => { type $T = u64; $body }
+            ::numeric_table::ElementType::F16 => { type $T = ::half::f16; $body }
+            // The twelfth and last one: `ElementType` may grow, and this list with it (a test of the package counts them).
+            _ => { type $T = ::half::bf16; $body }
+        }
+    };
+}
+pub(crate) use with_type;
+
+/// The element types, their names in NumPy, and their formats in the buffer protocol, which has no bfloat16: it is lent as
+/// an unsigned integer.
+const NAMES: [(ElementType, &str, &CStr); 12] = [
+    (ElementType::F32, "float32", c"f"),
+    (ElementType::F64, "float64", c"d"),
+    (ElementType::I8, "int8", c"b"),
+    (ElementType::I16, "int16", c"h"),
+    (ElementType::I32, "int32", c"i"),
+    (ElementType::I64, "int64", c"q"),
+    (ElementType::U8, "uint8", c"B"),
+    (ElementType::U16, "uint16", c"H"),
+    (ElementType::U32, "uint32", c"I"),
+    (ElementType::U64, "uint64", c"Q"),
+    (ElementType::F16, "float16", c"e"),
+    (ElementType::Bf16, "bfloat16", c"H"),
+];
+
+fn of(element: ElementType) -> (&'static str, &'static CStr) {
+    let found = NAMES.iter().find(|&&(of, ..)| of == element);
+    found.map_or(("object", c"B"), |&(_, name, format)| (name, format))
+}
+
+/// Returns NumPy's name of a type.
+pub(crate) fn name(element: ElementType) -> &'static str {
+    of(element).0
+}
+
+/// Returns the format in which values are lent.
+pub(crate) fn format(element: ElementType) -> &'static CStr {
+    of(element).1
+}
+
+/// Returns the type of a buffer's items. Lengths of C's integers depend on the platform, so the size counts.
+pub(crate) fn of_format(format: &CStr, size: usize) -> Option<ElementType> {
+    let code = match format.to_bytes() {
+        [b'@' | b'=', code] => code,
+        [b'<', code] if cfg!(target_endian = "little") => code,
+        [b'>' | b'!', code] if cfg!(target_endian = "big") => code,
+        [code] => code,
+        _ => return None,
+    };
+    Some(match (code, size) {
+        (b'f', 4) => ElementType::F32,
+        (b'd', 8) => ElementType::F64,
+        (b'e', 2) => ElementType::F16,
+        (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', _) => match size {
+            1 => ElementType::I8,
+            2 => ElementType::I16,
+            4 => ElementType::I32,
+            8 => ElementType::I64,
+            _ => return None,
+        },
+        (b'B' | b'H' | b'I' | b'L' | b'Q' | b'N', _) => match size {
+            1 => ElementType::U8,
+            2 => ElementType::U16,
+            4 => ElementType::U32,
+            8 => ElementType::U64,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Returns the type that a caller names as in NumPy: `"float32"`, `"f4"`, `np.float32`, `np.dtype("float32")`, `float`;
+/// and `"bfloat16"`.
+pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
+    let by_name = |text: &str| NAMES.iter().find(|&&(_, name, _)| name == text).map(|&(element, ..)| element);
+    if let Ok(text) = dtype.cast::<PyString>() {
+        let text = text.to_string();
+        if let Some(element) = by_name(&text) {
+            return Ok(element);
+        }
+    }
+    let described = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;
+    let text: String = described.getattr("name")?.extract()?;
+    let is_native: bool = described.getattr("isnative")?.extract()?;
+    by_name(&text)
+        .filter(|_| is_native)
+        .ok_or_else(|| PyTypeError::new_err(format!("tables have no values of the type {described}")))
+}
+
+/// Returns NumPy's description of a type; that of bfloat16 is of the package `ml_dtypes`.
+pub(crate) fn dtype<'py>(py: Python<'py>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
+    if element == ElementType::Bf16 {
+        let scalar = py.import("ml_dtypes").and_then(|module| module.getattr("bfloat16")).map_err(|_| {
+            PyTypeError::new_err(
+                "NumPy has no bfloat16: install ml_dtypes, or ask for another type (dtype=\"float32\")",
+            )
+        })?;
+        return py.import("numpy")?.call_method1("dtype", (scalar,));
+    }
+    py.import("numpy")?.call_method1("dtype", (name(element),))
+}

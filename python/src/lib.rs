@@ -1,0 +1,66 @@
+//! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
+//!
+//! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `columns` statistics of its columns, `files` what loads and saves it; `source` makes tables of what Python has,
+//! `share` lends their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
+//! threads of Python's go on.
+
+#[forbid(unsafe_code)]
+mod blocks;
+#[forbid(unsafe_code)]
+mod choose;
+#[forbid(unsafe_code)]
+mod columns;
+mod element;
+#[forbid(unsafe_code)]
+mod error;
+mod files;
+#[forbid(unsafe_code)]
+mod html;
+#[forbid(unsafe_code)]
+mod reading;
+mod share;
+mod source;
+mod table;
+#[forbid(unsafe_code)]
+mod together;
+
+use pyo3::prelude::*;
+
+/// Returns the statistics of each column, computed on all threads in one pass.
+#[pyfunction]
+fn statistics(py: Python<'_>, table: &Bound<'_, table::Table>) -> PyResult<columns::Statistics> {
+    columns::Statistics::of(py, table.get())
+}
+
+/// Returns the rows of several tables of the same columns, one after another, in memory of their own.
+#[pyfunction]
+fn vstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
+    together::stack(py, &tables, true)
+}
+
+/// Returns the columns of several tables of the same rows, side by side, in memory of their own.
+#[pyfunction]
+fn hstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
+    together::stack(py, &tables, false)
+}
+
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use super::blocks::{BlockWriter, RowBlocks};
+    #[pymodule_export]
+    use super::columns::Statistics;
+    #[pymodule_export]
+    use super::error::{
+        CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
+        TableTypeError,
+    };
+    #[pymodule_export]
+    use super::files::{load, load_npy, map, read_csv, save, save_npy, verify, write_csv};
+    #[pymodule_export]
+    use super::share::Share;
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::{hstack, statistics, vstack};
+}

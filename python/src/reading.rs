@@ -1,0 +1,200 @@
+//! Reading a table while other threads of Python's go on: locks, regions, columns, rows.
+//!
+//! No thread waits for a lock while it is attached to the interpreter, and none asks for the lock of a table that it holds.
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+use numeric_table::table::{Region, Target};
+use numeric_table::{
+    AnySliceMut, Array, ConversionPolicy, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Shape,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::element::{self, with_type};
+use crate::error::{OrRaise, TableError, TableIndexError};
+use crate::share::Share;
+use crate::table::Table;
+
+pub(crate) type Reading<'t> = RwLockReadGuard<'t, Box<dyn NumericTable>>;
+
+impl Table {
+    pub(crate) fn new(table: Box<dyn NumericTable>) -> Self {
+        Self(RwLock::new(table))
+    }
+
+    /// Borrows the table for reading. Whoever waits lets other threads of Python's go on.
+    pub(crate) fn read(&self, py: Python<'_>) -> Reading<'_> {
+        loop {
+            match self.0.try_read() {
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => py.detach(|| drop(self.0.read())),
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, py: Python<'_>) -> RwLockWriteGuard<'_, Box<dyn NumericTable>> {
+        loop {
+            match self.0.try_write() {
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    py.detach(|| drop(self.0.write().unwrap_or_else(PoisonError::into_inner)))
+                }
+            }
+        }
+    }
+
+    /// Reads a region of rows and all columns: shares the memory if it is there so, else converts, while other threads of
+    /// Python's go on.
+    pub(crate) fn rows_of(
+        py: Python<'_>,
+        table: &dyn NumericTable,
+        rows: Range<usize>,
+        element: ElementType,
+        policy: ConversionPolicy,
+    ) -> PyResult<Share> {
+        let region = Region { rows, columns: 0..table.column_count() };
+        region.check(table.shape()).or_raise()?;
+        with_type!(element, T => read::<T>(py, table, &region, policy))
+    }
+
+    /// Returns a share of all values: in their own order if they are of this type, else row by row.
+    pub(crate) fn all(&self, py: Python<'_>, element: ElementType) -> PyResult<Share> {
+        let table = self.read(py);
+        with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
+            let array = table.array().or_raise()?;
+            let count = table.shape().element_count().or_raise()?;
+            return Ok(Share::table(array.slice(..count).or_raise()?, table.shape(), table.data_layout()));
+        });
+        Self::rows_of(py, &**table, 0..table.row_count(), element, ConversionPolicy::Saturate)
+    }
+
+    /// Returns whether all values are shared without a copy.
+    pub(crate) fn is_shared(&self, py: Python<'_>, element: ElementType) -> PyResult<bool> {
+        let table = self.read(py);
+        let is_homogeneous = with_type!(element, T => table.downcast_ref::<HomogenNumericTable<T>>().is_some());
+        let Shape { rows, columns } = table.shape();
+        let region = Region { rows: 0..rows, columns: 0..columns };
+        Ok(is_homogeneous || table.array_of(&region, element).or_raise()?.is_some())
+    }
+
+    /// The type of all values, or one that holds those of all columns.
+    pub(crate) fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
+        let table = self.read(py);
+        if let Some(element) = table.uniform_type() {
+            return Ok(element);
+        }
+        let numpy = py.import("numpy")?;
+        let types: Vec<_> = table
+            .dictionary()
+            .iter()
+            .map(|feature| element::dtype(py, feature.element_type))
+            .collect::<PyResult<_>>()?;
+        if types.is_empty() {
+            return Ok(ElementType::F64);
+        }
+        element::of_object(&numpy.call_method1("result_type", PyTuple::new(py, types)?)?)
+    }
+
+    pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
+        match dtype {
+            Some(dtype) if !dtype.is_none() => element::of_object(dtype),
+            _ => self.common_type(py),
+        }
+    }
+
+    /// Returns the index of a column that is named, or numbered from either end.
+    pub(crate) fn column_index(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let table = self.read(py);
+        match key.cast::<PyString>() {
+            Ok(name) => table.dictionary().find(&name.to_string()).or_raise(),
+            Err(_) => index(key.extract()?, table.column_count(), "column"),
+        }
+    }
+
+    pub(crate) fn len(&self, py: Python<'_>) -> usize {
+        self.read(py).row_count()
+    }
+
+    /// Returns a column as an array of NumPy's.
+    pub(crate) fn column_array<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: ConversionPolicy,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let column = self.column_index(py, key)?;
+        let table = self.read(py);
+        let element = match dtype {
+            Some(dtype) if !dtype.is_none() => element::of_object(dtype)?,
+            _ => table.column_type(column).or_raise()?,
+        };
+        let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
+        let share = with_type!(element, T => read::<T>(py, &**table, &region, policy)?);
+        drop(table);
+        share.into_numpy(py)?.call_method1("reshape", (-1,))
+    }
+
+    pub(crate) fn taken(&self, py: Python<'_>, rows: &[usize]) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.take_rows(rows)).or_raise().map(Self::new)
+    }
+
+    pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {
+        let table = self.read(py);
+        if let Some(element) = table.uniform_type() {
+            with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
+                return Ok(Self::new(Box::new(table.slice_rows(rows).or_raise()?)));
+            });
+        }
+        let table = &**table;
+        py.detach(|| table.select_rows(rows).and_then(|rows| rows.to_table())).or_raise().map(Self::new)
+    }
+}
+
+/// Reads a region row by row.
+pub(crate) fn read<T: Element>(
+    py: Python<'_>,
+    table: &dyn NumericTable,
+    region: &Region,
+    policy: ConversionPolicy,
+) -> PyResult<Share> {
+    let shape = region.shape();
+    if let Some((array, range)) = table.array_of(region, T::TYPE).or_raise()?
+        && let Some(array) = array.downcast::<T>()
+    {
+        return Ok(Share::table(array.slice(range).or_raise()?, shape, DataLayout::RowMajor));
+    }
+    let mut values = Array::<T>::zeros(shape.element_count().or_raise()?).or_raise()?;
+    if !shape.is_empty() {
+        let target = AnySliceMut::new(values.mutable_data().or_raise()?);
+        let target = Target::new(target, shape, policy).or_raise()?.over();
+        // A block of a few rows takes less time than letting go of the interpreter.
+        const LITTLE: usize = 4096;
+        let read = || table.read_region(region, target);
+        if shape.rows * shape.columns <= LITTLE { read() } else { py.detach(read) }.or_raise()?;
+    }
+    Ok(Share::table(values, shape, DataLayout::RowMajor))
+}
+
+/// Returns a policy by its name.
+pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
+    match name {
+        "saturate" => Ok(ConversionPolicy::Saturate),
+        "checked" => Ok(ConversionPolicy::Checked),
+        "exact" => Ok(ConversionPolicy::Exact),
+        _ => Err(TableError::new_err(format!("a policy is 'saturate', 'checked' or 'exact', not {name:?}"))),
+    }
+}
+
+/// Returns the place of an item that is counted from either end.
+pub(crate) fn index(place: isize, count: usize, what: &str) -> PyResult<usize> {
+    let from_start = if place < 0 { place.checked_add_unsigned(count) } else { Some(place) };
+    let found = from_start.and_then(|place| usize::try_from(place).ok()).filter(|&place| place < count);
+    found.ok_or_else(|| TableIndexError::new_err(format!("there is no {what} {place}: the table has {count}")))
+}

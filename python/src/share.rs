@@ -1,0 +1,117 @@
+//! What leaves for Python: values that nobody writes any more, lent through the buffer protocol.
+//!
+//! The exporter is not the table but a share of its memory. A write to the table copies what is shared first, so that an
+//! array of NumPy's keeps the values that it had.
+
+use std::ffi::{c_int, c_void};
+
+use numeric_table::{AnyArray, Array, DataLayout, Element, ElementType, Shape};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::element;
+
+/// Values that are shared with Python: read-only, of one or two dimensions.
+#[pyclass(frozen, module = "numeric_table._native")]
+pub(crate) struct Share {
+    _array: AnyArray,
+    element: ElementType,
+    address: usize,
+    dimensions: usize,
+    shape: [isize; 2],
+    /// In bytes.
+    strides: [isize; 2],
+}
+
+impl Share {
+    /// Shares a table of values in an order.
+    pub(crate) fn table<T: Element>(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
+        let size = size_of::<T>() as isize;
+        let (rows, columns) = (shape.rows as isize, shape.columns as isize);
+        let strides = match layout {
+            DataLayout::RowMajor => [columns * size, size],
+            DataLayout::ColumnMajor => [size, rows * size],
+        };
+        Self::new(array, 2, [rows, columns], strides)
+    }
+
+    /// Shares some values.
+    pub(crate) fn vector<T: Element>(array: Array<T>) -> Self {
+        let (count, size) = (array.len() as isize, size_of::<T>() as isize);
+        Self::new(array, 1, [count, 1], [size, size])
+    }
+
+    fn new<T: Element>(array: Array<T>, dimensions: usize, shape: [isize; 2], strides: [isize; 2]) -> Self {
+        let address = array.as_ptr() as usize;
+        Self { element: T::TYPE, address, dimensions, shape, strides, _array: AnyArray::new(array) }
+    }
+
+    /// Returns an array of NumPy's over the values.
+    pub(crate) fn into_numpy(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let element = self.element;
+        let array = py.import("numpy")?.call_method1("asarray", (Bound::new(py, self)?,))?;
+        match element {
+            ElementType::Bf16 => array.call_method1("view", (element::dtype(py, element)?,)),
+            _ => Ok(array),
+        }
+    }
+
+    fn is_c_contiguous(&self) -> bool {
+        let size = self.element.size_in_bytes() as isize;
+        let is_short = self.shape[0] <= 1 || self.shape[1] <= 1 || self.dimensions == 1;
+        is_short || (self.strides == [self.shape[1] * size, size])
+    }
+
+    fn is_fortran_contiguous(&self) -> bool {
+        let size = self.element.size_in_bytes() as isize;
+        let is_short = self.shape[0] <= 1 || self.shape[1] <= 1 || self.dimensions == 1;
+        is_short || (self.strides == [size, self.shape[0] * size])
+    }
+
+    /// Fills a request of the buffer protocol.
+    ///
+    /// # Safety
+    /// `view` is what the interpreter has passed to `__getbuffer__`.
+    pub(crate) unsafe fn fill(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let this = slf.get();
+        let wants = |flag: c_int| flags & flag == flag;
+        if wants(ffi::PyBUF_WRITABLE) {
+            return Err(PyBufferError::new_err("the values are shared with a table: they are read-only"));
+        }
+        let is_c = this.is_c_contiguous();
+        if wants(ffi::PyBUF_C_CONTIGUOUS) && !is_c || wants(ffi::PyBUF_F_CONTIGUOUS) && !this.is_fortran_contiguous() {
+            return Err(PyBufferError::new_err("the values do not lie in this order"));
+        }
+        if !wants(ffi::PyBUF_STRIDES) && !is_c {
+            return Err(PyBufferError::new_err("the values lie by columns: ask for strides"));
+        }
+        let null: *mut c_void = std::ptr::null_mut();
+        let item = this.element.size_in_bytes() as isize;
+        // SAFETY: the interpreter's request is valid for writes. What it points to afterwards lives as long as the share, a
+        // reference to which it holds: the numbers are fields of the frozen object, the values belong to its array.
+        unsafe {
+            (*view).buf = this.address as *mut c_void;
+            (*view).len = this.shape[0] * this.shape[1] * item;
+            (*view).readonly = 1;
+            (*view).itemsize = item;
+            (*view).format =
+                if wants(ffi::PyBUF_FORMAT) { element::format(this.element).as_ptr().cast_mut() } else { null.cast() };
+            (*view).ndim = if wants(ffi::PyBUF_ND) { this.dimensions as c_int } else { 1 };
+            (*view).shape = if wants(ffi::PyBUF_ND) { this.shape.as_ptr().cast_mut() } else { null.cast() };
+            (*view).strides = if wants(ffi::PyBUF_STRIDES) { this.strides.as_ptr().cast_mut() } else { null.cast() };
+            (*view).suboffsets = null.cast();
+            (*view).internal = null;
+            (*view).obj = slf.into_any().into_ptr();
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Share {
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        // SAFETY: the interpreter has passed `view`.
+        unsafe { Self::fill(slf, view, flags) }
+    }
+}

@@ -1,0 +1,426 @@
+//! `Table`: a table of any kind, shared by all threads of Python's.
+
+use std::ffi::c_int;
+use std::sync::{PoisonError, RwLock};
+
+use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::blocks::{BlockWriter, RowBlocks};
+use crate::choose;
+use crate::element::{self, with_type};
+use crate::error::{CopyRequiredError, OrRaise, TableError};
+use crate::reading::policy_of;
+use crate::share::Share;
+use crate::{source, together};
+
+/// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
+///
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, or rows of numbers.
+/// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
+/// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
+/// exists. ``copy=True`` always copies.
+///
+/// >>> import numpy as np, numeric_table as nt
+/// >>> table = nt.Table(np.array([[1, 2], [3, 4], [5, 6]], dtype="int16"), names=["a", "b"])
+/// >>> table.shape, table.dtype, table.names
+/// ((3, 2), dtype('int16'), ['a', 'b'])
+/// >>> np.asarray(table, dtype="float32")[2]
+/// array([5., 6.], dtype=float32)
+/// >>> table["b"]
+/// array([2, 4, 6], dtype=int16)
+#[pyclass(frozen, module = "numeric_table", name = "Table", weakref)]
+pub(crate) struct Table(pub(crate) RwLock<Box<dyn NumericTable>>);
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (data, *, dtype = None, names = None, copy = None, policy = "saturate"))]
+    fn from_python(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        names: Option<Vec<String>>,
+        copy: Option<bool>,
+        policy: &str,
+    ) -> PyResult<Self> {
+        let policy = policy_of(policy)?;
+        let mut table = match data.cast::<Self>() {
+            Ok(table) if copy != Some(true) => table
+                .get()
+                .sliced(py, 0..table.get().__len__(py))?
+                .0
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner),
+            Ok(table) => {
+                let table = table.get().read(py);
+                let table = &**table;
+                let rows: Vec<usize> = (0..table.row_count()).collect();
+                py.detach(|| table.take_rows(&rows)).or_raise()?
+            }
+            Err(_) => source::table(data, copy)?,
+        };
+        if let Some(dtype) = dtype {
+            let element = element::of_object(dtype)?;
+            if table.uniform_type() != Some(element) {
+                if copy == Some(false) {
+                    let reason = CopyReason::ElementType;
+                    return Err(CopyRequiredError::new_err(Error::CopyRequired { reason }.to_string()));
+                }
+                let whole = &*table;
+                table = with_type!(element, T => Box::new(py.detach(|| whole.convert_with::<T>(policy)).or_raise()?));
+            }
+        }
+        if let Some(names) = names {
+            let named = table.dictionary().with_names(names).or_raise()?;
+            table.set_dictionary(named).or_raise()?;
+        }
+        Ok(Self::new(table))
+    }
+
+    /// Creates a table of zeros. ``order`` is ``"C"``, row by row, or ``"F"``, column by column.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table.zeros(3, 2, dtype="uint8").nbytes
+    /// 6
+    #[staticmethod]
+    #[pyo3(signature = (rows, columns, *, dtype = None, order = "C"))]
+    fn zeros(rows: usize, columns: usize, dtype: Option<&Bound<'_, PyAny>>, order: &str) -> PyResult<Self> {
+        let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
+        let layout = match order {
+            "C" => DataLayout::RowMajor,
+            "F" => DataLayout::ColumnMajor,
+            _ => return Err(TableError::new_err(format!("an order is 'C' or 'F', not {order:?}"))),
+        };
+        let shape = Shape { rows, columns };
+        with_type!(element, T => {
+            Ok(Self::new(Box::new(HomogenNumericTable::full_in(shape, T::default(), layout).or_raise()?)))
+        })
+    }
+
+    /// The numbers of rows and columns.
+    #[getter]
+    fn shape(&self, py: Python<'_>) -> (usize, usize) {
+        let table = self.read(py);
+        (table.row_count(), table.column_count())
+    }
+
+    /// Two.
+    #[getter]
+    fn ndim(&self) -> usize {
+        2
+    }
+
+    /// The number of values.
+    #[getter]
+    fn size(&self, py: Python<'_>) -> usize {
+        let (rows, columns) = self.shape(py);
+        rows.saturating_mul(columns)
+    }
+
+    /// The number of bytes of all values.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> usize {
+        let table = self.read(py);
+        let bytes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes()).sum::<usize>();
+        bytes.saturating_mul(table.row_count())
+    }
+
+    /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        element::dtype(py, self.common_type(py)?)
+    }
+
+    /// The type of each column.
+    #[getter]
+    fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let table = self.read(py);
+        table.dictionary().iter().map(|feature| element::dtype(py, feature.element_type)).collect()
+    }
+
+    /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column.
+    #[getter]
+    fn order(&self, py: Python<'_>) -> &'static str {
+        if self.read(py).data_layout() == DataLayout::RowMajor { "C" } else { "F" }
+    }
+
+    /// The names of the columns, ``None`` where there is none.
+    #[getter]
+    fn names(&self, py: Python<'_>) -> Vec<Option<String>> {
+        self.read(py).dictionary().names().map(|name| name.map(str::to_owned)).collect()
+    }
+
+    #[setter]
+    fn set_names(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        let mut table = self.write(py);
+        let named = table.dictionary().with_names(names).or_raise()?;
+        table.set_dictionary(named).or_raise()
+    }
+
+    /// The kind of table: ``"homogeneous"``, ``"structure of arrays"`` and so on.
+    #[getter]
+    fn kind(&self, py: Python<'_>) -> String {
+        format!("{:?}", self.read(py).kind())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.read(py).row_count()
+    }
+
+    /// Returns rows as an array of NumPy's, of any type, read-only: the table's memory if it lies so, else a copy.
+    ///
+    /// ``policy`` says what becomes of values that the type does not have: ``"saturate"`` takes the nearest one (NaN is the
+    /// integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits are lost.
+    ///
+    /// >>> import numpy as np, numeric_table as nt
+    /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
+    /// >>> table.rows(0, 2, dtype="uint8")
+    /// array([[  1, 255],
+    ///        [  2,   0]], dtype=uint8)
+    #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = "saturate"))]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        stop: Option<usize>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (element, policy) = (self.type_or(py, dtype)?, policy_of(policy)?);
+        let table = self.read(py);
+        let stop = stop.unwrap_or(table.row_count());
+        let share = Self::rows_of(py, &**table, start..stop, element, policy)?;
+        drop(table);
+        share.into_numpy(py)
+    }
+
+    /// Returns a column, by its name or number, as an array of NumPy's.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2], [3, 4]]).column(1, dtype="float32")
+    /// array([2., 4.], dtype=float32)
+    #[pyo3(signature = (key, dtype = None, *, policy = "saturate"))]
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.column_array(py, key, dtype, policy_of(policy)?)
+    }
+
+    /// Goes through the rows in blocks of ``n``, each an array of NumPy's; the last may be shorter.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> [block.sum() for block in nt.Table([[1, 2], [3, 4], [5, 6]]).row_blocks(2, dtype="float64")]
+    /// [np.float64(10.0), np.float64(11.0)]
+    #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
+    fn row_blocks(
+        slf: Bound<'_, Self>,
+        n: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        policy: &str,
+    ) -> PyResult<RowBlocks> {
+        let element = slf.get().type_or(slf.py(), dtype)?;
+        RowBlocks::new(slf.unbind(), n, element, policy_of(policy)?)
+    }
+
+    /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns what it returned, in the order of the
+    /// blocks. Blocks are converted while other threads run Python; what ``f`` does in NumPy, it does at the same time.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2], [3, 4], [5, 6]]).par_map_blocks(lambda block: int(block.sum()), 2)
+    /// [10, 11]
+    #[pyo3(signature = (f, n, dtype = None, *, policy = "saturate"))]
+    fn par_map_blocks(
+        slf: Bound<'_, Self>,
+        f: Bound<'_, PyAny>,
+        n: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        policy: &str,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let element = slf.get().type_or(slf.py(), dtype)?;
+        crate::blocks::par_map(slf.py(), slf.get(), &f.unbind(), n, element, policy_of(policy)?)
+    }
+
+    /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown
+    /// away if it ends with an exception. Values that the table's type does not have raise
+    /// :class:`NotRepresentableError`, and nothing is written then; values that were not changed keep all digits.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.Table([[1, 2], [3, 4]])
+    /// >>> with table.write_rows(0, 2, dtype="float32") as block:
+    /// ...     block *= 10
+    /// >>> table.rows().tolist()
+    /// [[10, 20], [30, 40]]
+    #[pyo3(signature = (start = 0, stop = None, dtype = None))]
+    fn write_rows(
+        slf: Bound<'_, Self>,
+        start: usize,
+        stop: Option<usize>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<BlockWriter> {
+        let py = slf.py();
+        let element = slf.get().type_or(py, dtype)?;
+        let stop = stop.unwrap_or(slf.get().__len__(py));
+        Ok(BlockWriter::new(slf.unbind(), start..stop, element))
+    }
+
+    /// Says what a conversion to a type would lose, value by value, as a ``dict`` of counts.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1.5, 300.0]]).conversion_report("uint8")["above_range"]
+    /// 1
+    fn conversion_report<'py>(&self, py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let element = element::of_object(dtype)?;
+        let own = self.common_type(py)?;
+        let table = self.read(py);
+        let table = &**table;
+        let report = with_type!(own, S => {
+            let table = py.detach(|| table.convert::<S>()).or_raise()?;
+            with_type!(element, T => py.detach(|| table.conversion_report::<T>()).or_raise()?)
+        });
+        let found = PyDict::new(py);
+        found.set_item("values", report.values)?;
+        found.set_item("lost", report.lost())?;
+        found.set_item("nan_to_int", report.nan_to_int)?;
+        found.set_item("below_range", report.below_range)?;
+        found.set_item("above_range", report.above_range)?;
+        found.set_item("overflow_to_infinity", report.overflow_to_infinity)?;
+        found.set_item("inexact", report.inexact)?;
+        found.set_item("first", report.first)?;
+        Ok(found)
+    }
+
+    /// Returns a table of this type: itself if it has that type, else a copy.
+    #[pyo3(signature = (dtype, *, policy = "saturate"))]
+    fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
+        let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
+        let table = slf.get().read(py);
+        if table.uniform_type() == Some(element) {
+            drop(table);
+            return Ok(slf.unbind());
+        }
+        let whole = &**table;
+        let converted: Box<dyn NumericTable> =
+            with_type!(element, T => Box::new(py.detach(|| whole.convert_with::<T>(policy)).or_raise()?));
+        drop(table);
+        Py::new(py, Self::new(converted))
+    }
+
+    /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column, ``table[["a",
+    /// "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value.
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        choose::item(py, self, key)
+    }
+
+    /// Returns the first rows.
+    #[pyo3(signature = (n = 5))]
+    fn head(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+        self.sliced(py, 0..n.min(self.__len__(py)))
+    }
+
+    /// Returns the last rows.
+    #[pyo3(signature = (n = 5))]
+    fn tail(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+        let count = self.__len__(py);
+        self.sliced(py, count - n.min(count)..count)
+    }
+
+    /// Returns the rows in ascending order of a column. Rows of equal values keep their order.
+    fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = self.column_index(py, key)?;
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
+    }
+
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let py = slf.py();
+        let element = slf.get().read(py).uniform_type();
+        let element = element.filter(|&element| element != ElementType::Bf16);
+        let element =
+            element.ok_or_else(|| PyBufferError::new_err("the buffer protocol has no such type of values"))?;
+        let share = Bound::new(py, slf.get().all(py, element)?)?; // the table stays free to change
+        // SAFETY: the interpreter has passed `view`.
+        unsafe { Share::fill(share, view, flags) }
+    }
+
+    /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one that can
+    /// be written, ``copy=False`` raises :class:`ValueError` if a copy is needed.
+    #[pyo3(signature = (dtype = None, *, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let element = self.type_or(py, dtype)?;
+        if copy == Some(false) && !self.is_shared(py, element)? {
+            let reason = CopyReason::ElementType;
+            return Err(CopyRequiredError::new_err(Error::CopyRequired { reason }.to_string()));
+        }
+        let array = self.all(py, element)?.into_numpy(py)?;
+        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+    }
+
+    /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.
+    #[pyo3(signature = (dtype = None, *, copy = None))]
+    fn to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.__array__(py, dtype, copy)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
+        if std::ptr::eq(self, other.get()) {
+            return Ok(true.into_pyobject(py)?.to_owned().into_any().unbind());
+        }
+        let (one, two) = (self.read(py), other.get().read(py));
+        let (one, two) = (&**one, &**two);
+        let is_equal = one.shape() == two.shape()
+            && one.dictionary() == two.dictionary()
+            && py.detach(|| together::are_equal(one, two)).or_raise()?;
+        Ok(is_equal.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.sliced(py, 0..self.__len__(py))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py) // a write to either copies first
+    }
+
+    /// Pickles the table with its dictionary, checksummed.
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let table = slf.get().read(py);
+        let table = &**table;
+        let bytes = py.detach(|| table.to_bytes()).or_raise()?;
+        Ok((py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)))
+    }
+
+    #[staticmethod]
+    fn _from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| numeric_table::from_bytes_any(bytes)).or_raise().map(Self::new)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let table = self.read(py);
+        format!("{}", table.display())
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        crate::html::table(&**self.read(py)).or_raise()
+    }
+}

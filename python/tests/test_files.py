@@ -1,0 +1,97 @@
+"""Files, statistics, and tables of tables."""
+
+import numpy as np
+import pytest
+
+import numeric_table as nt
+
+
+def test_tables_are_saved_loaded_mapped_and_verified(tmp_path):
+    table = nt.Table(np.arange(12, dtype="f4").reshape(4, 3), names=["a", "b", "c"])
+    path = tmp_path / "table.ntb"
+    nt.save(table, path)
+    nt.save(table, str(path), durable=False)
+    assert nt.load(path) == table and nt.map(path) == table and nt.verify(path)
+    mapped = nt.map(path)
+    with mapped.write_rows() as block:
+        block[:] = 7
+    assert nt.load(path) == table  # the file stays as it was
+    damaged = bytearray(path.read_bytes())
+    damaged[-1] ^= 1
+    path.write_bytes(damaged)
+    for call in [nt.verify, nt.load]:
+        with pytest.raises(nt.FormatError, match="damaged"):
+            call(path)
+    with pytest.raises(OSError):
+        nt.load(path)
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path):
+    for call in [nt.load, nt.map, nt.verify, nt.load_npy, nt.read_csv]:
+        with pytest.raises(FileNotFoundError, match="none"):
+            call(tmp_path / "none.ntb")
+    (tmp_path / "text").write_text("no table")
+    with pytest.raises(nt.TableFileError):
+        nt.load(tmp_path / "text")
+
+
+def test_csv_is_read_into_one_type_or_into_columns_of_their_own(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,word\n1,2.5,x\n3,4.5,y\n")
+    table = nt.read_csv(path)
+    assert table.names == ["a", "b", "word"] and len(set(map(str, table.dtypes))) > 1
+    assert np.asarray(table[["a", "b"]], dtype="f8").tolist() == [[1.0, 2.5], [3.0, 4.5]]
+    path.write_text("a;b\n1;2\n3;4\n")
+    table = nt.read_csv(path, "f4", delimiter=";")
+    assert table.dtype == np.float32 and table.rows().tolist() == [[1, 2], [3, 4]]
+    again = tmp_path / "again.csv"
+    nt.write_csv(table, again)
+    assert nt.read_csv(again, "f4") == table
+    path.write_text("a,b\n1,2\n3,oops\n")
+    with pytest.raises(Exception, match="oops"):
+        nt.read_csv(path, "f4")
+
+
+def test_npy_goes_and_comes(tmp_path):
+    array = np.arange(12, dtype="i2").reshape(3, 4)
+    path = tmp_path / "array.npy"
+    np.save(path, array)
+    table = nt.load_npy(path)
+    assert np.array_equal(np.asarray(table), array)
+    nt.save_npy(table, path)
+    assert np.array_equal(np.load(path), array)
+
+
+def test_statistics_are_those_of_numpy():
+    array = np.random.default_rng(5).normal(3, 2, (5000, 4)).astype("f4")
+    found, wide = nt.statistics(nt.Table(array)), array.astype("f8")
+    assert found.row_count == 5000 and (found.count == 5000).all()
+    for ours, theirs in [
+        (found.mean, wide.mean(0)),
+        (found.variance, wide.var(0, ddof=1)),
+        (found.standard_deviation, wide.std(0, ddof=1)),
+        (found.sum, wide.sum(0)),
+    ]:
+        assert np.allclose(ours, theirs, rtol=1e-12)
+    assert np.array_equal(found.minimum, wide.min(0)) and np.array_equal(found.maximum, wide.max(0))
+    first, second = nt.statistics(nt.Table(array[:2000])), nt.statistics(nt.Table(array[2000:]))
+    first.merge(second)
+    assert np.allclose(first.variance, found.variance, rtol=1e-14)
+    special = nt.statistics(nt.Table([[np.nan], [np.inf], [1.0]]))
+    assert (special.nan_count[0], special.infinity_count[0], special.count[0]) == (1, 1, 2)
+    with pytest.raises(ValueError):
+        first.merge(special)
+
+
+def test_tables_are_put_together():
+    one, two = nt.Table([[1, 2], [3, 4]]), nt.Table([[5, 6]])
+    assert nt.vstack([one, two]).rows().tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert nt.hstack([one, one]).rows().tolist() == [[1, 2, 1, 2], [3, 4, 3, 4]]
+    mixed = nt.hstack([one, nt.Table([[0.5], [1.5]])])
+    assert mixed.dtype == np.float64 and np.asarray(mixed).tolist() == [[1, 2, 0.5], [3, 4, 1.5]]
+    assert [str(dtype) for dtype in mixed.dtypes] == ["int64", "int64", "float64"]
+    for call, tables in [(nt.vstack, []), (nt.hstack, [one, two]), (nt.vstack, [one, mixed])]:
+        with pytest.raises(ValueError):
+            call(tables)
+    assert np.asarray(one.sort_by(0)).tolist() == [[1, 2], [3, 4]]
+    assert one.head(1) == one[:1] and one.tail(9) == one

@@ -1,0 +1,272 @@
+"""Tables from Python's memory and back: types, shapes, orders, copies, and what can be written."""
+
+import copy
+import gc
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import numeric_table as nt
+
+TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"]
+SHAPES = [(0, 0), (0, 3), (3, 0), (1, 1), (1, 7), (7, 1), (5, 3), (300, 40)]
+
+
+def numbers(shape, dtype):
+    return (np.arange(shape[0] * shape[1]) % 100).reshape(shape).astype(dtype)
+
+
+def address(array):
+    return np.asarray(array).__array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_every_type_and_shape_go_and_come(dtype, shape, order):
+    array = np.array(numbers(shape, dtype), order=order)
+    table = nt.Table(array)
+    assert (table.shape, table.dtype, table.ndim, len(table)) == (shape, np.dtype(dtype), 2, shape[0])
+    assert (table.size, table.nbytes) == (array.size, array.nbytes)
+    back = np.asarray(table)
+    assert back.dtype == array.dtype and np.array_equal(back, array)
+    assert not back.flags.writeable
+    for other in TYPES:
+        found, expected = np.asarray(table, dtype=other), array.astype(other)
+        assert found.dtype == expected.dtype and np.array_equal(found, expected)
+
+
+def test_there_are_twelve_element_types():
+    with pytest.raises(nt.TableError) as error:
+        nt.Table.zeros(1, 1).rows(dtype="f4", policy="none")
+    assert "policy" in str(error.value)
+    for dtype in TYPES + ["bfloat16"]:
+        assert nt.Table.zeros(2, 2, dtype=dtype).nbytes == 4 * (2 if dtype == "bfloat16" else np.dtype(dtype).itemsize)
+
+
+def test_bfloat16_is_that_of_ml_dtypes_and_never_an_integer():
+    table = nt.Table([[1.5, -2.0]], dtype="bfloat16")
+    with pytest.raises(BufferError):
+        memoryview(table)
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    array = np.asarray(table)
+    assert array.dtype == np.dtype(ml_dtypes.bfloat16) and array.tolist() == [[1.5, -2.0]]
+    again = nt.Table(array)
+    assert again.dtype == array.dtype and np.asarray(again, dtype="f4").tolist() == [[1.5, -2.0]]
+
+
+def test_memory_that_nobody_can_write_is_shared_and_all_other_is_copied():
+    array = numbers((100, 4), "f4")
+    table = nt.Table(array)
+    array[0, 0] = 77
+    assert np.asarray(table)[0, 0] == 0
+    frozen = array.view()
+    frozen.flags.writeable = False  # the base can still be written
+    assert address(nt.Table(frozen)) != address(array)
+    owned = array.copy()
+    owned.flags.writeable = False  # can be made writable again
+    assert address(nt.Table(owned)) != address(owned)
+    for shared in [np.asarray(table), np.asarray(table)[10:20], np.frombuffer(bytes(16), dtype="f4")]:
+        assert address(nt.Table(shared)) == address(shared)
+        assert address(nt.Table(shared, copy=True)) != address(shared)
+    promised = nt.Table(array, copy=False)
+    assert address(promised) == address(array)
+
+
+def test_a_copy_that_is_refused_says_why():
+    array = numbers((100, 4), "f4")
+    with pytest.raises(nt.CopyRequiredError, match="contiguous"):
+        nt.Table(array[:, ::2], copy=False)
+    with pytest.raises(nt.CopyRequiredError, match="type"):
+        nt.Table(array, dtype="f8", copy=False)
+    with pytest.raises(ValueError):
+        np.asarray(nt.Table(array), dtype="f8", copy=False)
+    assert np.array_equal(np.asarray(nt.Table(array[::3, ::-1])), array[::3, ::-1])
+    assert np.array_equal(np.asarray(nt.Table(array.astype(">f4").astype("f4"))), array)
+    misaligned = np.frombuffer(b"x" + array.tobytes(), dtype="f4", offset=1).reshape(100, 4)
+    assert np.array_equal(np.asarray(nt.Table(misaligned)), array)
+    with pytest.raises(nt.CopyRequiredError, match="aligned"):
+        nt.Table(misaligned, copy=False)
+
+
+@pytest.mark.parametrize(
+    "data, error",
+    [
+        (np.zeros((2, 2, 2)), ValueError),
+        (np.float32(3), ValueError),
+        (np.array([[True, False]]), TypeError),
+        (np.zeros((2, 2), dtype=complex), TypeError),
+        (np.zeros((2, 2), dtype=">f8"), TypeError),
+        (np.array([["a", "b"]]), TypeError),
+        (np.array([[None, 1]]), TypeError),
+        ([[1, 2], [3]], ValueError),
+        (object(), TypeError),
+        (np.zeros(3, dtype=[("a", "f4"), ("b", "i4")]), TypeError),
+    ],
+)
+def test_what_is_no_table_is_refused(data, error):
+    with pytest.raises(error):
+        nt.Table(data)
+
+
+def test_a_view_keeps_its_values_when_the_table_is_written():
+    table = nt.Table(numbers((10, 3), "i4"))
+    before = np.asarray(table)
+    old = before.copy()
+    with table.write_rows(2, 5) as block:
+        block[:] = 9
+    assert np.array_equal(before, old)
+    assert (table.rows(2, 5) == 9).all() and np.array_equal(table.rows(5, 10), old[5:])
+    place = address(table)
+    del before
+    gc.collect()
+    with table.write_rows(0, 1) as block:
+        block[:] = 8
+    assert address(table) == place  # nobody looked, so that nothing was copied
+
+
+def test_a_block_is_thrown_away_with_an_exception_and_refused_as_a_whole():
+    table = nt.Table([[1, 2], [3, 4]], dtype="u1")
+    with pytest.raises(ZeroDivisionError):
+        with table.write_rows() as block:
+            block[:] = 9
+            1 / 0
+    with pytest.raises(nt.NotRepresentableError, match="300"):
+        with table.write_rows(dtype="f4") as block:
+            block[0, 0], block[1, 1] = 7, 300
+    assert table.rows().tolist() == [[1, 2], [3, 4]]
+    exact = nt.Table([[2**53 + 1, 5]], dtype="i8")
+    with exact.write_rows(dtype="f8") as block:
+        block[0, 1] = 6
+    assert exact.rows().tolist() == [[2**53 + 1, 6]]  # what was not changed keeps its digits
+
+
+def test_rows_and_columns_are_chosen_as_in_numpy():
+    array = numbers((20, 4), "f8")
+    table = nt.Table(array, names=["a", "b", "c", "d"])
+    assert np.array_equal(table[3], array[3]) and np.array_equal(table[-1], array[-1])
+    assert np.array_equal(table["b"], array[:, 1]) and table[3, "b"] == array[3, 1] and table[-2, -1] == array[-2, -1]
+    assert np.array_equal(table[2:5, "c"], array[2:5, 2])
+    for key in [slice(2, 7), slice(None), slice(-3, None), slice(15, 99), slice(9, 3), slice(None, None, 3), slice(9, 2, -2)]:
+        assert np.array_equal(np.asarray(table[key]), array[key]), key
+    assert address(table[2:7]) == address(table) + 2 * 4 * 8
+    for key in [[1, 5, 1, -1], np.array([], dtype=int), array[:, 0] > 40, [True, False] * 10]:
+        assert np.array_equal(np.asarray(table[key]), array[key]), key
+    assert np.array_equal(np.asarray(table[["d", "a"]]), array[:, [3, 0]]) and table[["d", "a"]].names == ["d", "a"]
+    for key, error in [(20, IndexError), (-21, IndexError), ("e", ValueError), ((1, 9), IndexError), ([20], IndexError)]:
+        with pytest.raises(error):
+            table[key]
+    with pytest.raises((ValueError, IndexError)):
+        table[[True, False]]
+    with pytest.raises(TypeError):
+        table[[1.5]]
+
+
+def test_blocks_are_of_the_type_that_is_asked_for():
+    array = numbers((23, 3), "i2")
+    table = nt.Table(array)
+    blocks = list(table.row_blocks(5, dtype="f4"))
+    assert [len(block) for block in blocks] == [5, 5, 5, 5, 3]
+    assert np.array_equal(np.concatenate(blocks), array) and blocks[0].dtype == np.float32
+    assert address(next(table.row_blocks(5))) == address(table)
+    with pytest.raises(ValueError):
+        table.row_blocks(0)
+    with pytest.raises(nt.TableIndexError, match="23"):
+        table.rows(5, 24)
+    with pytest.raises(IndexError):
+        table.rows(5, 2)
+    with pytest.raises(nt.NotRepresentableError, match="row 1, column 0"):
+        nt.Table([[1.0], [300.0]]).rows(dtype="u1", policy="checked")
+    with pytest.raises(nt.NotRepresentableError):
+        nt.Table([[1.5]]).rows(dtype="i4", policy="exact")
+    report = nt.Table([[1.5, np.nan, 300.0]]).conversion_report("u1")
+    assert (report["values"], report["lost"], report["nan_to_int"], report["first"]) == (3, 3, 1, (0, 0))
+
+
+def test_blocks_on_all_threads_come_back_in_order_and_errors_too():
+    array = numbers((10_000, 4), "f4")
+    table = nt.Table(array)
+    assert table.par_map_blocks(lambda block: float(block.sum()), 97) == [
+        float(array[first : first + 97].sum()) for first in range(0, 10_000, 97)
+    ]
+    with pytest.raises(ZeroDivisionError):
+        table.par_map_blocks(lambda block: 1 / 0, 100)
+    assert nt.Table.zeros(0, 3).par_map_blocks(len, 5) == []
+
+    def writes(block):  # the table is not locked meanwhile
+        with table.write_rows(0, 1) as first:
+            first += 1
+        return len(table.rows(0, 10))
+
+    assert set(table.par_map_blocks(writes, 1000)) == {10}
+    assert nt.vstack([table, table]).shape == (20_000, 4)
+
+
+def test_threads_read_and_write_one_table():
+    table = nt.Table(np.zeros((2000, 4)))
+    errors = []
+
+    def work(number):
+        try:
+            for i in range(50):
+                if number % 2:
+                    with table.write_rows(0, 1000) as block:
+                        block[:] = i
+                else:
+                    rows = table.rows(0, 1000)
+                    assert (rows == rows[0, 0]).all()
+                    nt.statistics(table)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not errors and not any(thread.is_alive() for thread in threads)
+
+
+def test_tables_are_compared_copied_and_pickled_with_their_names():
+    table = nt.Table([[1.0, np.nan], [3.0, 4.0]], names=["a", "b"])
+    for twin in [copy.copy(table), copy.deepcopy(table), pickle.loads(pickle.dumps(table)), nt.Table(table)]:
+        assert twin == table and twin.names == ["a", "b"]
+        with twin.write_rows() as block:
+            block[0, 0] = 5
+        assert twin != table and table[0, 0] == 1
+    assert table != nt.Table([[1.0, np.nan], [3.0, 4.0]]) and table != 3
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(table, protocol)) == table
+    damaged = bytearray(pickle.dumps(table))
+    damaged[len(damaged) // 2] ^= 1
+    with pytest.raises(Exception):
+        pickle.loads(bytes(damaged))
+
+
+def test_it_is_shown():
+    table = nt.Table(numbers((100, 30), "f4"), names=[f"<{i}>" for i in range(30)])
+    assert "100 x 30" in repr(table)
+    html = table._repr_html_()
+    assert html.count("<tr>") == 12 and "&lt;0&gt;" in html and "<0>" not in html and "100 rows" in html
+    assert "0 rows" in nt.Table.zeros(0, 3)._repr_html_()
+
+
+def test_nothing_leaks():
+    import resource
+
+    array = numbers((1000, 16), "f4")
+    table = nt.Table(array)
+
+    def rounds(count):
+        for _ in range(count):
+            np.asarray(table)
+            table.rows(3, 9)
+            nt.Table(array[:4], copy=False).rows(0, 2, "f8")
+            table["2"] if False else table.column(2)
+
+    rounds(2000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rounds(50_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096  # KiB

@@ -1,0 +1,39 @@
+"""The stubs say what the package has, and type checkers agree."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import numeric_table as nt
+
+STUB = pathlib.Path(nt.__file__).with_name("__init__.pyi")
+
+
+def members(body):
+    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def test_the_stubs_name_what_there_is():
+    tree = ast.parse(STUB.read_text())
+    assert members(tree.body) == set(nt.__all__)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name in ("Table", "Statistics"):
+            described = {name for name in members(node.body) if not name.startswith("__")}
+            there = {name for name in vars(getattr(nt, node.name)) if not name.startswith("__")} - {"_from_bytes"}
+            assert described == there, node.name
+
+
+def test_type_checkers_take_a_program(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np\nimport numeric_table as nt\n"
+        "table = nt.Table(np.zeros((3, 2)), names=['a', 'b'])\n"
+        "rows: int = len(table)\nwith table.write_rows(dtype='f4') as block:\n    block *= 2\n"
+        "part: nt.Table = table[1:]\ncolumn = table['a'] + 1\nmeans = nt.statistics(table).mean + column[:2]\n"
+    )
+    run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
