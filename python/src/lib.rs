@@ -1,7 +1,7 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `columns` statistics of its columns, `files` what loads and saves it; `source` makes tables of what Python has,
-//! `share` lends their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
+//! `share` and `dlpack` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
 //! threads of Python's go on.
 
 #[forbid(unsafe_code)]
@@ -10,6 +10,7 @@ mod blocks;
 mod choose;
 #[forbid(unsafe_code)]
 mod columns;
+mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
 mod error;

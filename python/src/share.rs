@@ -47,6 +47,19 @@ impl Share {
         Self { element: T::TYPE, address, dimensions, shape, strides, _array: AnyArray::new(array) }
     }
 
+    pub(crate) fn element(&self) -> ElementType {
+        self.element
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Returns the shape, and the strides in bytes.
+    pub(crate) fn geometry(&self) -> ([isize; 2], [isize; 2]) {
+        (self.shape, self.strides)
+    }
+
     /// Returns an array of NumPy's over the values.
     pub(crate) fn into_numpy(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let element = self.element;

@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
 use crate::share::Share;
+use crate::table::Table;
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
@@ -21,7 +22,9 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
     let numpy = py.import("numpy")?;
     let is_array = data.is_instance(&numpy.getattr("ndarray")?)?;
     if !is_array && !is_buffer(data) {
-        let array = numpy.call_method1("asarray", (data,))?;
+        // Of what has nothing but DLPack; all else is an array by its own means.
+        let is_dlpack = data.hasattr("__dlpack__")? && !data.hasattr("__array__")?;
+        let array = numpy.call_method1(if is_dlpack { "from_dlpack" } else { "asarray" }, (data,))?;
         return table(&array, copy);
     }
     if is_array {
@@ -93,6 +96,46 @@ fn of_buffer(
     with_type!(element, T => homogeneous::<T>(buffer, shape, layout, shares))
 }
 
+/// Makes a table of bytes: shares them if nobody can write them.
+pub(crate) fn of_bytes(
+    values: &Bound<'_, PyAny>,
+    element: ElementType,
+    shape: Shape,
+    layout: DataLayout,
+) -> PyResult<Box<dyn NumericTable>> {
+    let buffer = PyUntypedBuffer::get(values)?;
+    let expected = shape.element_count_of(element).or_raise()?.checked_mul(element.size_in_bytes());
+    let is_in_order = match layout {
+        DataLayout::RowMajor => buffer.is_c_contiguous(),
+        DataLayout::ColumnMajor => buffer.is_fortran_contiguous(),
+    };
+    if Some(buffer.len_bytes()) != expected || !is_in_order {
+        let found = buffer.len_bytes();
+        return Err(TableError::new_err(format!("{found} bytes are not the {shape} values of a table")));
+    }
+    let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(element.size_in_bytes());
+    let shares = is_aligned && is_immutable(values)?;
+    with_type!(element, T => {
+        let array = if shares {
+            // SAFETY: as in `homogeneous`: so many bytes, aligned, which nobody can write.
+            let count = shape.element_count().or_raise()?;
+            let address = buffer.buf_ptr() as *const T;
+            unsafe { Array::from_raw_parts(address, count, move |_, _| drop(buffer)) }
+        } else {
+            let mut array = Array::<T>::zeros(shape.element_count().or_raise()?).or_raise()?;
+            let target = array.mutable_data().or_raise()?;
+            // SAFETY: the exporter keeps so many bytes at this address while the buffer is held; the target is as long, and
+            // not the same memory, since it is new. Any bit pattern is a value.
+            unsafe {
+                let source = buffer.buf_ptr() as *const u8;
+                std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().cast(), size_of_val(target));
+            }
+            array
+        };
+        Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
+    })
+}
+
 fn homogeneous<T: Element>(
     buffer: PyUntypedBuffer,
     shape: Shape,
@@ -117,14 +160,17 @@ fn is_immutable(owner: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = owner.py();
     let array_type = py.import("numpy")?.getattr("ndarray")?;
     let view_type = py.import("builtins")?.getattr("memoryview")?;
+    let pickle_type = py.import("pickle")?.getattr("PickleBuffer")?;
     let mut object = owner.clone();
     loop {
-        if object.is_instance_of::<PyBytes>() || object.is_instance_of::<Share>() {
+        if object.is_instance_of::<PyBytes>() || object.is_instance_of::<Share>() || object.is_instance_of::<Table>() {
             return Ok(true);
         }
         let next = if object.is_instance(&array_type)? {
             let is_writable: bool = object.getattr("flags")?.getattr("writeable")?.extract()?;
             if is_writable { None } else { Some(object.getattr("base")?) }
+        } else if object.is_instance(&pickle_type)? {
+            Some(view_type.call1((&object,))?)
         } else if object.is_instance(&view_type)? {
             let is_read_only: bool = object.getattr("readonly")?.extract()?;
             if is_read_only { Some(object.getattr("obj")?) } else { None }

@@ -7,10 +7,11 @@ use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTa
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::blocks::{BlockWriter, RowBlocks};
 use crate::choose;
+use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
 use crate::reading::policy_of;
@@ -369,6 +370,38 @@ impl Table {
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
     }
 
+    /// The kind and the number of the device: the CPU.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        dlpack::DEVICE
+    }
+
+    /// Lends the values, read-only, to libraries of arrays that take DLPack 1.0: ``np.from_dlpack(table)``.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if stream.is_some_and(|stream| !stream.is_none()) {
+            return Err(PyBufferError::new_err("the CPU has no streams"));
+        }
+        dlpack::check(max_version, dl_device)?;
+        let element = self.common_type(py)?;
+        let is_shared = self.is_shared(py, element)?;
+        if copy == Some(false) && !is_shared {
+            let reason = CopyReason::ElementType;
+            return Err(PyBufferError::new_err(Error::CopyRequired { reason }.to_string()));
+        }
+        if copy == Some(true) && is_shared {
+            let copied = self.taken(py, &(0..self.len(py)).collect::<Vec<_>>())?;
+            return dlpack::capsule(py, copied.all(py, element)?, true);
+        }
+        dlpack::capsule(py, self.all(py, element)?, false)
+    }
+
     /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn to_numpy<'py>(
@@ -401,13 +434,44 @@ impl Table {
         self.__copy__(py) // a write to either copies first
     }
 
-    /// Pickles the table with its dictionary, checksummed.
-    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let py = slf.py();
-        let table = slf.get().read(py);
+    /// Pickles the table with its dictionary. From protocol 5 on, values travel out of band if the pickler wants that.
+    fn __reduce_ex__<'py>(slf: Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, this) = (slf.py(), slf.get());
+        let element = this.read(py).uniform_type();
+        if protocol >= 5
+            && let Some(element) = element
+            && this.is_shared(py, element)?
+        {
+            let order = this.order(py);
+            let (rows, columns) = this.shape(py);
+            let description = this.sliced(py, 0..0)?;
+            let description = description.read(py).to_bytes().or_raise()?;
+            let share = Bound::new(py, this.all(py, element)?)?;
+            let buffer = py.import("pickle")?.call_method1("PickleBuffer", (share,))?;
+            let arguments = (buffer, rows, columns, order, PyBytes::new(py, &description));
+            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
+        }
+        let table = this.read(py);
         let table = &**table;
         let bytes = py.detach(|| table.to_bytes()).or_raise()?;
-        Ok((py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)))
+        (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
+    }
+
+    /// Makes a table of the values and the description of another one.
+    #[staticmethod]
+    fn _rebuild(
+        values: &Bound<'_, PyAny>,
+        rows: usize,
+        columns: usize,
+        order: &str,
+        description: &[u8],
+    ) -> PyResult<Self> {
+        let described = numeric_table::from_bytes_any(description).or_raise()?;
+        let element = described.uniform_type().ok_or_else(|| TableError::new_err("columns of several types"))?;
+        let layout = if order == "F" { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
+        let mut table = source::of_bytes(values, element, Shape { rows, columns }, layout)?;
+        table.set_dictionary(described.dictionary().clone()).or_raise()?;
+        Ok(Self::new(table))
     }
 
     #[staticmethod]

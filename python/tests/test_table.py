@@ -245,6 +245,58 @@ def test_tables_are_compared_copied_and_pickled_with_their_names():
         pickle.loads(bytes(damaged))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", TYPES + ["bfloat16"])
+def test_values_are_pickled_out_of_band_without_a_copy(dtype, order):
+    array = np.array(numbers((50, 3), "f4"), order=order)
+    table = nt.Table(nt.Table.zeros(50, 3, dtype=dtype, order=order), names=["a", "b", "c"])
+    with table.write_rows(dtype="f4") as block:
+        block[:] = array
+    buffers = []
+    pickled = pickle.dumps(table, protocol=5, buffer_callback=buffers.append)
+    assert len(buffers) == 1 and len(pickled) < 1000
+    again = pickle.loads(pickled, buffers=buffers)
+    assert again == table and again.names == table.names and again.order == order
+    if dtype != "bfloat16":
+        assert address(again) == address(table)
+    flat = bytes(buffers[0].raw())
+    for other in [flat, bytearray(flat), memoryview(bytearray(flat)), np.frombuffer(flat, "u1")]:
+        assert pickle.loads(pickled, buffers=[other]) == table
+    writable = bytearray(flat)
+    again = pickle.loads(pickled, buffers=[writable])
+    writable[:] = bytes(len(writable))
+    assert again == table
+    with pytest.raises(nt.TableError, match="bytes"):
+        pickle.loads(pickled, buffers=[bytes(7)])
+
+
+def test_dlpack_lends_values_that_nobody_can_write():
+    for order in ["C", "F"]:
+        array = np.array(numbers((20, 3), "f4"), order=order)
+        table = nt.Table(array)
+        lent = np.from_dlpack(table)
+        assert np.array_equal(lent, array) and not lent.flags.writeable and address(lent) == address(table)
+        with table.write_rows() as block:
+            block[:] = 1
+        assert np.array_equal(lent, array)
+        copied = np.from_dlpack(table, copy=True)
+        assert address(copied) != address(table) and (copied == 1).all()
+    assert table.__dlpack_device__() == (1, 0)
+    table.__dlpack__(max_version=(1, 0))  # a capsule that nobody takes
+    for wrong in [{}, {"max_version": (0, 8)}, {"max_version": (1, 0), "dl_device": (2, 0)}, {"max_version": (1, 0), "stream": 1}]:
+        with pytest.raises(BufferError):
+            table.__dlpack__(**wrong)
+
+    class OnlyDlpack:
+        def __dlpack__(self, **options):
+            return table.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return table.__dlpack_device__()
+
+    assert nt.Table(OnlyDlpack()) == nt.Table(np.asarray(table))
+
+
 def test_it_is_shown():
     table = nt.Table(numbers((100, 30), "f4"), names=[f"<{i}>" for i in range(30)])
     assert "100 x 30" in repr(table)
