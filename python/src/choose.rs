@@ -4,7 +4,7 @@ use numeric_table::table::Region;
 use numeric_table::{ConversionPolicy, NumericTable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyString, PyTuple};
+use pyo3::types::{PyList, PySlice, PyString, PyTuple};
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableIndexError};
@@ -18,22 +18,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         if pair.len() != 2 {
             return Err(TableIndexError::new_err(format!("a table has two dimensions, not {}", pair.len())));
         }
-        let (row, column) = (pair.get_item(0)?, whole.column_index(py, &pair.get_item(1)?)?);
-        if let Ok(place) = row.extract::<isize>() {
-            let row = index(place, count, "row")?;
-            let table = whole.read(py);
-            let region = Region { rows: row..row + 1, columns: column..column + 1 };
-            let element = table.column_type(column).or_raise()?;
-            let value = with_type!(element, T => read::<T>(py, &**table, &region, ConversionPolicy::Saturate)?);
-            return value.into_numpy(py)?.get_item((0, 0));
-        }
-        let rows = item(py, whole, &row)?;
-        return rows.cast::<Table>()?.get().column_array(
-            py,
-            column.into_pyobject(py)?.as_any(),
-            None,
-            ConversionPolicy::Saturate,
-        );
+        return part(py, whole, &pair.get_item(0)?, &pair.get_item(1)?);
     }
     if key.is_instance_of::<PyString>() {
         return whole.column_array(py, key, None, ConversionPolicy::Saturate);
@@ -73,7 +58,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             whole.taken(py, &rows)?
         }
         "U" => {
-            let columns = key.try_iter()?.map(|name| whole.column_index(py, &name?)).collect::<PyResult<Vec<_>>>()?;
+            let columns = some_columns(py, whole, key)?;
             let table = whole.read(py);
             let table = &**table;
             Table::new(py.detach(|| table.select_columns(&columns[..])?.as_dyn().to_table()).or_raise()?)
@@ -82,4 +67,77 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         _ => return Err(PyTypeError::new_err("rows are chosen by numbers or truth values, columns by names")),
     };
     Ok(Bound::new(py, table)?.into_any())
+}
+
+fn is_number(key: &Bound<'_, PyAny>) -> bool {
+    !key.is_instance_of::<PySlice>() && !key.is_instance_of::<PyList>() && key.extract::<isize>().is_ok()
+}
+
+/// Returns what a key of rows and a key of columns choose together: a value, a column, a row, or a table.
+fn part<'py>(
+    py: Python<'py>,
+    whole: &Table,
+    rows: &Bound<'py, PyAny>,
+    columns: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let is_name = columns.is_instance_of::<PyString>();
+    if is_name || is_number(columns) {
+        let column = whole.column_index(py, columns)?;
+        if is_number(rows) {
+            let row = index(rows.extract()?, whole.len(py), "row")?;
+            let table = whole.read(py);
+            let region = Region { rows: row..row + 1, columns: column..column + 1 };
+            let element = table.column_type(column).or_raise()?;
+            let value = with_type!(element, T => read::<T>(py, &**table, &region, ConversionPolicy::Saturate)?);
+            drop(table);
+            return value.into_numpy(py)?.get_item((0, 0));
+        }
+        let chosen = some_rows(py, whole, rows)?;
+        return chosen.get().column_array(py, column.into_pyobject(py)?.as_any(), None, ConversionPolicy::Saturate);
+    }
+    if is_number(rows) {
+        let row = item(py, whole, rows)?;
+        return row.get_item(some_columns(py, whole, columns)?);
+    }
+    let chosen = some_rows(py, whole, rows)?;
+    if columns.is(py.Ellipsis()) {
+        return Ok(chosen.into_any());
+    }
+    let columns = some_columns(py, whole, columns)?;
+    let table = chosen.get().read(py);
+    let table = &**table;
+    let selected = py.detach(|| table.select_columns(&columns[..])?.as_dyn().to_table()).or_raise()?;
+    Ok(Bound::new(py, Table::new(selected))?.into_any())
+}
+
+/// Returns a table of the rows that a key chooses, which is no number.
+fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
+    if rows.is(py.Ellipsis()) {
+        return Bound::new(py, whole.sliced(py, 0..whole.len(py))?);
+    }
+    if rows.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("rows have no names"));
+    }
+    Ok(item(py, whole, rows)?.cast_into::<Table>()?)
+}
+
+/// Returns the numbers of the columns that a key chooses: a slice, names, numbers, truth values.
+fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let count = whole.column_count(py);
+    if columns.is(py.Ellipsis()) {
+        return Ok((0..count).collect());
+    }
+    let numpy = py.import("numpy")?;
+    if !columns.is_instance_of::<PySlice>() {
+        let array = numpy.call_method1("asarray", (columns,))?;
+        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        if kind == "U" {
+            return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
+        }
+        if !matches!(&*kind, "i" | "u" | "b") && array.getattr("size")?.extract::<usize>()? > 0 {
+            return Err(PyTypeError::new_err("columns are chosen by names, numbers or truth values"));
+        }
+    }
+    // NumPy's rules for numbers, truth values and slices, and its errors.
+    numpy.call_method1("arange", (count,))?.get_item(columns)?.extract()
 }

@@ -83,20 +83,18 @@ impl Table {
 
     /// The type of all values, or one that holds those of all columns.
     pub(crate) fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
-        let table = self.read(py);
-        if let Some(element) = table.uniform_type() {
-            return Ok(element);
-        }
-        let numpy = py.import("numpy")?;
-        let types: Vec<_> = table
-            .dictionary()
-            .iter()
-            .map(|feature| element::dtype(py, feature.element_type))
-            .collect::<PyResult<_>>()?;
+        let types: Vec<ElementType> = {
+            let table = self.read(py);
+            if let Some(element) = table.uniform_type() {
+                return Ok(element);
+            }
+            table.dictionary().iter().map(|feature| feature.element_type).collect()
+        };
         if types.is_empty() {
             return Ok(ElementType::F64);
         }
-        element::of_object(&numpy.call_method1("result_type", PyTuple::new(py, types)?)?)
+        let types = types.into_iter().map(|element| element::dtype(py, element)).collect::<PyResult<Vec<_>>>()?;
+        element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
     }
 
     pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
@@ -108,11 +106,18 @@ impl Table {
 
     /// Returns the index of a column that is named, or numbered from either end.
     pub(crate) fn column_index(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let table = self.read(py);
         match key.cast::<PyString>() {
-            Ok(name) => table.dictionary().find(&name.to_string()).or_raise(),
-            Err(_) => index(key.extract()?, table.column_count(), "column"),
+            Ok(name) => {
+                let name = name.to_string();
+                self.read(py).dictionary().find(&name).or_raise()
+            }
+            // With no lock held: a number may be an object of the caller's.
+            Err(_) => index(key.extract()?, self.column_count(py), "column"),
         }
+    }
+
+    pub(crate) fn column_count(&self, py: Python<'_>) -> usize {
+        self.read(py).column_count()
     }
 
     pub(crate) fn len(&self, py: Python<'_>) -> usize {
@@ -128,10 +133,11 @@ impl Table {
         policy: ConversionPolicy,
     ) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column_index(py, key)?;
+        let wanted = dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()?;
         let table = self.read(py);
-        let element = match dtype {
-            Some(dtype) if !dtype.is_none() => element::of_object(dtype)?,
-            _ => table.column_type(column).or_raise()?,
+        let element = match wanted {
+            Some(element) => element,
+            None => table.column_type(column).or_raise()?,
         };
         let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
         let share = with_type!(element, T => read::<T>(py, &**table, &region, policy)?);

@@ -155,6 +155,19 @@ def test_rows_and_columns_are_chosen_as_in_numpy():
     for key in [[1, 5, 1, -1], np.array([], dtype=int), array[:, 0] > 40, [True, False] * 10]:
         assert np.array_equal(np.asarray(table[key]), array[key]), key
     assert np.array_equal(np.asarray(table[["d", "a"]]), array[:, [3, 0]]) and table[["d", "a"]].names == ["d", "a"]
+    for key in [
+        (slice(2, 5), slice(1, 3)),
+        (slice(None), [2, 0]),
+        (Ellipsis, [True, False, False, True]),
+        (slice(None, None, 2), Ellipsis),
+        (3, slice(1, None)),
+    ]:
+        assert np.array_equal(np.asarray(table[key]), array[key]), key
+    assert np.array_equal(np.asarray(table[[4, 2], ["d", "a"]]), array[[4, 2]][:, [3, 0]])
+    assert np.array_equal(np.asarray(table[array[:, 0] > 40, ...]), array[array[:, 0] > 40])
+    for key in [(0, 1, 2), (slice(None), [9]), ("a", 0), (slice(None), [1.5]), (slice(None), [True])]:
+        with pytest.raises((IndexError, TypeError)):
+            table[key]
     for key, error in [(20, IndexError), (-21, IndexError), ("e", ValueError), ((1, 9), IndexError), ([20], IndexError)]:
         with pytest.raises(error):
             table[key]
