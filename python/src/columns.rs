@@ -93,6 +93,12 @@ impl Statistics {
         self.each(py, ColumnStatistics::variance)
     }
 
+    /// The variance, with n in the denominator: NumPy's ``var()``.
+    #[getter]
+    fn population_variance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.each(py, ColumnStatistics::population_variance)
+    }
+
     /// The square root of the variance.
     #[getter]
     fn standard_deviation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -37,3 +37,5 @@ def test_type_checkers_take_a_program(tmp_path):
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
+    run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(STUB)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout

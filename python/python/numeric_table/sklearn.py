@@ -1,0 +1,128 @@
+"""For scikit-learn, which takes tables as they are; this adds an estimator that works on them block by block.
+
+With ``array_api_dispatch=True``, scikit-learn takes only arrays that have a namespace of the array API, which a table is not:
+pass ``np.asarray(table)``, which copies nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import FLOAT_DTYPES, check_array, check_is_fitted, validate_data
+
+from . import Table, statistics
+
+__all__ = ["TableScaler"]
+
+
+class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardizes columns: each gets the mean 0 and the deviation 1, as with :class:`sklearn.preprocessing.StandardScaler`.
+
+    Statistics are compensated, and of all threads. Tables are standardized in blocks of ``block_rows`` rows: of a table comes
+    a table, of an array an array. With ``copy=False``, a table of ``float32`` or ``float64`` is changed in place.
+
+    >>> import numpy as np, numeric_table as nt
+    >>> from numeric_table.sklearn import TableScaler
+    >>> table = nt.Table(np.array([[1.0, 10.0], [3.0, 30.0]]), names=["a", "b"])
+    >>> scaler = TableScaler().fit(table)
+    >>> scaler.transform(table).rows().tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    >>> scaler.get_feature_names_out().tolist()
+    ['a', 'b']
+    """
+
+    def __init__(self, *, with_mean: bool = True, with_std: bool = True, copy: bool = True, block_rows: int = 8192) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.copy = copy
+        self.block_rows = block_rows
+
+    def fit(self, X: Any, y: Any = None) -> TableScaler:
+        """Computes the means and the deviations."""
+        for name in ("_found", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any = None) -> TableScaler:
+        """Adds further rows to those that were seen."""
+        is_first = not hasattr(self, "_found")
+        found = statistics(self._checked(X, is_first))
+        if is_first:
+            self._found = found
+        else:
+            self._found.merge(found)
+        self.n_samples_seen_ = int(self._found.row_count)
+        self.mean_ = self._found.mean.copy()
+        self.var_ = self._found.population_variance.copy()
+        scale = np.sqrt(self.var_)
+        # A deviation that rounding has made is none.
+        scale[self.var_ <= self.n_samples_seen_ * np.finfo(float).eps * self.var_ + (self.mean_ * np.finfo(float).eps) ** 2] = 1
+        self.scale_ = scale
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Standardizes rows."""
+        check_is_fitted(self)
+        return self._scaled(X, lambda block: self._standardize(block))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Undoes :meth:`transform`."""
+        check_is_fitted(self)
+        return self._scaled(X, lambda block: self._restore(block))
+
+    def _standardize(self, block: np.ndarray) -> None:
+        if self.with_mean:
+            block -= self.mean_
+        if self.with_std:
+            block /= self.scale_
+
+    def _restore(self, block: np.ndarray) -> None:
+        if self.with_std:
+            block *= self.scale_
+        if self.with_mean:
+            block += self.mean_
+
+    def _checked(self, X: Any, is_first: bool) -> Table:
+        if isinstance(X, Table):
+            array = self._check_table(X, is_first)
+        else:
+            array = validate_data(self, X, reset=is_first, dtype=FLOAT_DTYPES)
+        return Table(array, copy=False)  # for the time of the call
+
+    def _check_table(self, table: Table, is_first: bool) -> np.ndarray:
+        array = check_array(table, dtype=FLOAT_DTYPES)
+        if is_first:
+            self.n_features_in_ = table.shape[1]
+        elif table.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {table.shape[1]} features, but TableScaler is expecting {self.n_features_in_} features")
+        self._check_names(table, is_first)
+        return array
+
+    def _check_names(self, table: Table, is_first: bool) -> None:
+        names = table.names
+        if any(name is None for name in names):
+            return
+        if is_first:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif list(getattr(self, "feature_names_in_", names)) != names:
+            raise ValueError(f"the columns are {names}, and were {list(self.feature_names_in_)}")
+
+    def _scaled(self, X: Any, change: Any) -> Any:
+        if not isinstance(X, Table):
+            array = validate_data(self, X, reset=False, dtype=FLOAT_DTYPES, copy=self.copy, force_writeable=True)
+            change(array)
+            return array
+        self._check_table(X, False)
+        is_float = {str(dtype) for dtype in X.dtypes} in ({"float32"}, {"float64"})
+        table = X if is_float and not self.copy else Table(X, copy=True) if is_float else Table(X, dtype="float64")
+        for first in range(0, len(table), self.block_rows):
+            with table.write_rows(first, min(first + self.block_rows, len(table)), dtype="float64") as block:
+                change(block)
+        return table
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_found"}
