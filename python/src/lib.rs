@@ -1,9 +1,10 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `columns` statistics of its columns, `files` what loads and saves it; `source` makes tables of what Python has,
-//! `share` and `dlpack` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
+//! `share`, `dlpack` and `arrow` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
 //! threads of Python's go on.
 
+mod arrow;
 #[forbid(unsafe_code)]
 mod blocks;
 #[forbid(unsafe_code)]

@@ -7,8 +7,9 @@ use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTa
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 
+use crate::arrow;
 use crate::blocks::{BlockWriter, RowBlocks};
 use crate::choose;
 use crate::dlpack;
@@ -368,6 +369,29 @@ impl Table {
         }
         let array = self.all(py, element)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+    }
+
+    /// Lends the columns to libraries that take Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // a wish: whoever asks casts
+        arrow::array(py, self)
+    }
+
+    /// Lends the columns to libraries that take streams of Arrow's: ``polars.DataFrame(table)``, ``pyarrow.table(table)``.
+    /// Columns that lie by themselves are not copied; names and words of categories travel along.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        arrow::stream(py, self)
     }
 
     /// The kind and the number of the device: the CPU.

@@ -1,0 +1,77 @@
+"""pyarrow, polars and pandas: columns, names and categories, in both directions."""
+
+import numpy as np
+import pytest
+
+import numeric_table as nt
+
+pa = pytest.importorskip("pyarrow")
+
+COLUMNS = {"a": np.arange(6, dtype="i2"), "b": np.linspace(0, 1, 6), "c": np.arange(6, dtype="u1")}
+
+
+def check(table):
+    assert table.names == ["a", "b", "c"] and [str(dtype) for dtype in table.dtypes] == ["int16", "float64", "uint8"]
+    for name, values in COLUMNS.items():
+        assert np.array_equal(table[name], values)
+
+
+def test_arrow_tables_come_without_a_copy_and_go():
+    arrow = pa.table(COLUMNS)
+    table = nt.Table(arrow)
+    check(table)
+    buffer = arrow.column("b").chunk(0).buffers()[1]
+    assert table["b"].__array_interface__["data"][0] == buffer.address
+    back = pa.table(table)
+    assert back.to_pydict() == arrow.to_pydict()
+    assert back.column("b").chunk(0).buffers()[1].address == buffer.address
+    assert pa.record_batch(table).num_rows == 6
+    with table.write_rows() as block:
+        block[:] = 0
+    assert arrow.column("b").to_pylist() == COLUMNS["b"].tolist()  # the table copied first
+    chunks = pa.concat_tables([arrow, arrow.slice(2, 3)])
+    assert nt.Table(chunks).shape == (9, 3)
+    assert nt.Table(arrow.slice(0, 0)).shape == (0, 3)
+    homogeneous = nt.Table(np.array([[1.0, 2.0], [3.0, 4.0]]), names=["x", "y"])
+    assert pa.table(homogeneous).to_pydict() == {"x": [1.0, 3.0], "y": [2.0, 4.0]}
+    for order in ["C", "F"]:
+        assert pa.table(nt.Table.zeros(3, 2, dtype="f4", order=order)).num_columns == 2
+
+
+def test_nulls_are_nan_or_an_error():
+    table = nt.Table(pa.table({"x": pa.array([1.0, None])}))
+    assert np.isnan(table["x"][1])
+    with pytest.raises(ValueError, match="null"):
+        nt.Table(pa.table({"x": pa.array([1, None])}))
+
+
+def test_words_are_categories():
+    table = nt.Table(pa.table({"word": pa.array(["x", "y", "x"]).dictionary_encode()}))
+    assert table["word"].tolist() == [0, 1, 0]
+    assert pa.table(table).column("word").to_pylist() == ["x", "y", "x"]
+    assert "<td" in table._repr_html_() and ">y<" in table._repr_html_()
+
+
+def test_polars_takes_tables_and_gives_frames():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(COLUMNS)
+    table = nt.Table(frame)
+    check(table)
+    assert pl.DataFrame(table).equals(frame)
+
+
+def test_pandas_takes_tables_and_gives_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(COLUMNS)
+    table = nt.Table(frame)
+    check(table)
+    assert pa.table(table).to_pandas().equals(frame)
+    categories = pd.DataFrame({"k": pd.Categorical(["u", "v", "u"])})
+    assert nt.Table(categories)["k"].tolist() == [0, 1, 0]
+
+
+def test_a_stream_of_one_column_is_a_column():
+    pl = pytest.importorskip("polars")
+    assert nt.Table(pl.Series([1.0, 2.0])).rows().tolist() == [[1.0], [2.0]]
+    assert nt.Table(pa.array([1, 2, 3])).shape == (3, 1)
+    assert nt.Table(pa.chunked_array([[1.5], [2.5]])).rows().tolist() == [[1.5], [2.5]]
