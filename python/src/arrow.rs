@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use arrow_array::ffi::to_ffi;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use numeric_table::{ArrowOptions, NumericTable, SoaNumericTable};
+use numeric_table::{ArrowOptions, CopyPolicy, NumericTable, SoaNumericTable};
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -39,7 +39,10 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
 }
 
 /// Returns a table of what lends a stream of batches; `None` if it lends none, or one of something else than columns.
-pub(crate) fn table(data: &Bound<'_, PyAny>) -> PyResult<Option<Box<dyn NumericTable>>> {
+///
+/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but frames of pandas' lend memory
+/// that they write, and pyarrow lends that of NumPy's arrays.
+pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();
     if !data.hasattr("__arrow_c_stream__")? {
         return Ok(None);
@@ -57,6 +60,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>) -> PyResult<Option<Box<dyn NumericT
     let batches: Vec<RecordBatch> =
         py.detach(|| reader.collect::<Result<_, _>>()).map_err(|error| TableError::new_err(error.to_string()))?;
     let batches = if batches.is_empty() { vec![RecordBatch::new_empty(schema)] } else { batches };
-    let options = ArrowOptions::new().nulls_to_nan(true);
+    let policy = if copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
+    let options = ArrowOptions::new().copy(policy).nulls_to_nan(true);
     Ok(Some(Box::new(py.detach(|| SoaNumericTable::from_record_batches(batches, options)).or_raise()?)))
 }

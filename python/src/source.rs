@@ -22,12 +22,8 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
     let py = data.py();
     let numpy = py.import("numpy")?;
     let is_array = data.is_instance(&numpy.getattr("ndarray")?)?;
-    if !is_array && let Some(table) = arrow::table(data)? {
-        if copy == Some(true) {
-            let rows: Vec<usize> = (0..table.row_count()).collect();
-            return py.detach(|| table.take_rows(&rows)).or_raise();
-        }
-        return Ok(table); // Arrow's memory is never written
+    if !is_array && let Some(table) = arrow::table(data, copy)? {
+        return Ok(table);
     }
     if !is_array && !is_buffer(data) {
         // Of what has nothing but DLPack; all else is an array by its own means.

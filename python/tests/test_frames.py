@@ -18,7 +18,8 @@ def check(table):
 
 def test_arrow_tables_come_without_a_copy_and_go():
     arrow = pa.table(COLUMNS)
-    table = nt.Table(arrow)
+    check(nt.Table(arrow))
+    table = nt.Table(arrow, copy=False)
     check(table)
     buffer = arrow.column("b").chunk(0).buffers()[1]
     assert table["b"].__array_interface__["data"][0] == buffer.address
@@ -31,6 +32,8 @@ def test_arrow_tables_come_without_a_copy_and_go():
     assert arrow.column("b").to_pylist() == COLUMNS["b"].tolist()  # the table copied first
     chunks = pa.concat_tables([arrow, arrow.slice(2, 3)])
     assert nt.Table(chunks).shape == (9, 3)
+    with pytest.raises(nt.CopyRequiredError):
+        nt.Table(chunks, copy=False)
     assert nt.Table(arrow.slice(0, 0)).shape == (0, 3)
     homogeneous = nt.Table(np.array([[1.0, 2.0], [3.0, 4.0]]), names=["x", "y"])
     assert pa.table(homogeneous).to_pydict() == {"x": [1.0, 3.0], "y": [2.0, 4.0]}
@@ -65,6 +68,9 @@ def test_pandas_takes_tables_and_gives_frames():
     frame = pd.DataFrame(COLUMNS)
     table = nt.Table(frame)
     check(table)
+    frame.loc[0, "b"] = 77.0  # pandas lends memory that it writes
+    check(table)
+    frame.loc[0, "b"] = 0.0
     assert pa.table(table).to_pandas().equals(frame)
     categories = pd.DataFrame({"k": pd.Categorical(["u", "v", "u"])})
     assert nt.Table(categories)["k"].tolist() == [0, 1, 0]
