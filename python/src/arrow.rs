@@ -8,7 +8,7 @@ use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, RecordBatchReade
 use numeric_table::{ArrowOptions, CopyPolicy, NumericTable, SoaNumericTable};
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
 
 use crate::error::{OrRaise, TableError};
 use crate::table::Table;
@@ -47,6 +47,19 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     if !data.hasattr("__arrow_c_stream__")? {
         return Ok(None);
     }
+    // A frame of pandas' lends its index as one more column.
+    let data =
+        match data.get_type().module()?.to_string().split('.').next() == Some("pandas") && data.hasattr("columns")? {
+            true => match py.import("pyarrow") {
+                Ok(pyarrow) => {
+                    let options = PyDict::new(py);
+                    options.set_item("preserve_index", false)?;
+                    pyarrow.getattr("Table")?.call_method("from_pandas", (data,), Some(&options))?
+                }
+                Err(_) => return Ok(None),
+            },
+            false => data.clone(),
+        };
     let capsule = match data.call_method0("__arrow_c_stream__") {
         Err(error) if error.is_instance_of::<PyImportError>(py) => return Ok(None), // pandas without pyarrow
         capsule => capsule?,

@@ -70,12 +70,14 @@ pub(crate) fn par_map(
     let call = |block: usize| {
         let first = block * rows;
         let range = first..all.min(first.saturating_add(rows));
-        Python::attach(|py| {
+        // Not while the interpreter shuts down.
+        let called = Python::try_attach(|py| {
             // The table is not locked while `f` runs, which may read and write it.
             let share = Table::rows_of(py, &**table.read(py), range, element, policy)?;
             let block = share.into_numpy(py)?;
             f.call1(py, (block,))
-        })
+        });
+        called.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")))
     };
     // Threads of their own: one of a pool, which waits for its part of a conversion, may begin another block meanwhile.
     let (count, next, has_failed) = (all.div_ceil(rows), AtomicUsize::new(0), AtomicBool::new(false));
@@ -150,10 +152,12 @@ impl BlockWriter {
         let numpy = py.import("numpy")?;
         let array = numpy.call_method1("ascontiguousarray", (array, element::dtype(py, self.element)?))?;
         let edited = source::table(&array, Some(true))?;
-        let mut table = self.table.get().write(py);
-        let (table, rows, edited) = (&mut **table, self.rows.clone(), &*edited);
-        with_type!(self.element, T => py
-            .detach(|| {
+        let (rows, edited) = (self.rows.clone(), &*edited);
+        // The old values may be Python's: letting go of them runs code of the user's, which needs the lock.
+        let written = source::later(|| {
+            let mut table = self.table.get().write(py);
+            let table = &mut **table;
+            with_type!(self.element, T => py.detach(|| {
                 table.update_rows::<T, _>(rows, |block| {
                     let values = edited.rows::<T>(..)?;
                     let (expected, found) = (block.len(), values.len());
@@ -163,8 +167,9 @@ impl BlockWriter {
                     block.copy_from_slice(&values);
                     Ok(())
                 })
-            })
-            .or_raise()?);
+            }))
+        });
+        written.or_raise()?;
         Ok(false)
     }
 }

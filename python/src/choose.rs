@@ -4,11 +4,11 @@ use numeric_table::table::Region;
 use numeric_table::{ConversionPolicy, NumericTable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableIndexError};
-use crate::reading::{index, read};
+use crate::reading::{index, places, read};
 use crate::table::Table;
 
 /// Returns what a key chooses.
@@ -20,6 +20,12 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         }
         return part(py, whole, &pair.get_item(0)?, &pair.get_item(1)?);
     }
+    if key.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("a truth value chooses no row: give one for each row"));
+    }
+    if key.is(py.Ellipsis()) {
+        return Ok(some_rows(py, whole, key)?.into_any());
+    }
     if key.is_instance_of::<PyString>() {
         return whole.column_array(py, key, None, ConversionPolicy::Saturate);
     }
@@ -29,8 +35,8 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             let start = usize::try_from(found.start).unwrap_or(0);
             whole.sliced(py, start..start + found.slicelength)?
         } else {
-            let places = (0..found.slicelength as isize).map(|i| (found.start + i * found.step) as usize);
-            whole.taken(py, &places.collect::<Vec<_>>())?
+            let place = |i: usize| (found.start + i as isize * found.step) as usize;
+            whole.taken(py, &places((0..found.slicelength).map(place))?)?
         };
         return Ok(Bound::new(py, table)?.into_any());
     }
@@ -57,7 +63,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             let rows = places.into_iter().map(|place| index(place, count, "row")).collect::<PyResult<Vec<_>>>()?;
             whole.taken(py, &rows)?
         }
-        "U" => {
+        "U" | "T" | "O" if &*kind != "O" || are_words(key)? => {
             let columns = some_columns(py, whole, key)?;
             let table = whole.read(py);
             let table = &**table;
@@ -70,7 +76,10 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
 }
 
 fn is_number(key: &Bound<'_, PyAny>) -> bool {
-    !key.is_instance_of::<PySlice>() && !key.is_instance_of::<PyList>() && key.extract::<isize>().is_ok()
+    !key.is_instance_of::<PyBool>()
+        && !key.is_instance_of::<PySlice>()
+        && !key.is_instance_of::<PyList>()
+        && key.extract::<isize>().is_ok()
 }
 
 /// Returns what a key of rows and a key of columns choose together: a value, a column, a row, or a table.
@@ -131,7 +140,7 @@ fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> Py
     if !columns.is_instance_of::<PySlice>() {
         let array = numpy.call_method1("asarray", (columns,))?;
         let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-        if kind == "U" {
+        if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
             return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
         }
         if !matches!(&*kind, "i" | "u" | "b") && array.getattr("size")?.extract::<usize>()? > 0 {
@@ -140,4 +149,10 @@ fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> Py
     }
     // NumPy's rules for numbers, truth values and slices, and its errors.
     numpy.call_method1("arange", (count,))?.get_item(columns)?.extract()
+}
+
+/// Returns whether all items are words, and there are some.
+fn are_words(items: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let words = items.try_iter()?.map(|item| Ok(item?.is_instance_of::<PyString>())).collect::<PyResult<Vec<_>>>()?;
+    Ok(!words.is_empty() && words.into_iter().all(|is_word| is_word))
 }

@@ -1,7 +1,8 @@
 //! Statistics of the columns of a table.
 
-use numeric_table::{BasicStatistics, ColumnStatistics};
+use numeric_table::{BasicStatistics, ColumnStatistics, Partial};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error::OrRaise;
 use crate::share::Share;
@@ -108,6 +109,17 @@ impl Statistics {
     /// Adds the statistics of other rows.
     fn merge(&mut self, other: &Self) -> PyResult<()> {
         self.0.merge(&other.0).or_raise()
+    }
+
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let bytes = slf.borrow().0.to_bytes().or_raise()?;
+        Ok((py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)))
+    }
+
+    #[staticmethod]
+    fn _from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        BasicStatistics::from_bytes(bytes).or_raise().map(Self)
     }
 
     fn __repr__(&self) -> String {

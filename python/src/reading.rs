@@ -1,6 +1,7 @@
 //! Reading a table while other threads of Python's go on: locks, regions, columns, rows.
 //!
-//! No thread waits for a lock while it is attached to the interpreter, and none asks for the lock of a table that it holds.
+//! No thread waits for a lock while it is attached to the interpreter, none asks for a lock while it holds one, and no code of
+//! the user's runs while one is held.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -9,6 +10,7 @@ use numeric_table::table::{Region, Target};
 use numeric_table::{
     AnySliceMut, Array, ConversionPolicy, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Shape,
 };
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -151,6 +153,36 @@ impl Table {
         py.detach(|| table.take_rows(rows)).or_raise().map(Self::new)
     }
 
+    /// Returns a table in memory of its own.
+    pub(crate) fn duplicate(&self, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
+        let table = self.snapshot(py)?;
+        if let Some(element) = table.uniform_type() {
+            with_type!(element, T => if let Some(whole) = table.downcast_ref::<HomogenNumericTable<T>>() {
+                let copy = || {
+                    let count = whole.shape().element_count()?;
+                    let array = Array::copy_of(&whole.array()?[..count])?;
+                    HomogenNumericTable::from_array_in(array, whole.shape(), whole.data_layout())?
+                        .described_by(whole.dictionary().clone())
+                };
+                return Ok(Box::new(py.detach(copy).or_raise()?));
+            });
+        }
+        let rows = places(0..table.row_count())?;
+        py.detach(|| table.take_rows(&rows)).or_raise()
+    }
+
+    /// Returns the table as it is now, which no lock holds: shares its memory, O(columns).
+    pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
+        let table = self.read(py);
+        if let Some(element) = table.uniform_type() {
+            with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
+                return Ok(Box::new(table.slice_rows(..).or_raise()?));
+            });
+        }
+        let table = &**table;
+        py.detach(|| table.to_table()).or_raise()
+    }
+
     pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {
         let table = self.read(py);
         if let Some(element) = table.uniform_type() {
@@ -188,6 +220,15 @@ pub(crate) fn read<T: Element>(
     Ok(Share::table(values, shape, DataLayout::RowMajor))
 }
 
+/// Checks numbers of rows and columns, which are larger than Python's only where there are no values.
+pub(crate) fn check_shape(shape: Shape) -> PyResult<()> {
+    let is_small = |count: usize| isize::try_from(count).is_ok();
+    if is_small(shape.rows) && is_small(shape.columns) {
+        return Ok(());
+    }
+    Err(TableError::new_err(format!("{shape} is more than Python counts")))
+}
+
 /// Returns a policy by its name.
 pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
     match name {
@@ -196,6 +237,14 @@ pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
         "exact" => Ok(ConversionPolicy::Exact),
         _ => Err(TableError::new_err(format!("a policy is 'saturate', 'checked' or 'exact', not {name:?}"))),
     }
+}
+
+/// Collects the numbers of rows.
+pub(crate) fn places(rows: impl ExactSizeIterator<Item = usize>) -> PyResult<Vec<usize>> {
+    let mut places = Vec::new();
+    places.try_reserve_exact(rows.len()).map_err(|_| PyMemoryError::new_err("too many rows to choose"))?;
+    places.extend(rows);
+    Ok(places)
 }
 
 /// Returns the place of an item that is counted from either end.

@@ -28,10 +28,11 @@ impl Share {
     /// Shares a table of values in an order.
     pub(crate) fn table<T: Element>(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
         let size = size_of::<T>() as isize;
-        let (rows, columns) = (shape.rows as isize, shape.columns as isize);
+        // Where there are values, all of this is less than `isize::MAX`.
+        let [rows, columns] = [shape.rows, shape.columns].map(|count| isize::try_from(count).unwrap_or(isize::MAX));
         let strides = match layout {
-            DataLayout::RowMajor => [columns * size, size],
-            DataLayout::ColumnMajor => [size, rows * size],
+            DataLayout::RowMajor => [columns.wrapping_mul(size), size],
+            DataLayout::ColumnMajor => [size, rows.wrapping_mul(size)],
         };
         Self::new(array, 2, [rows, columns], strides)
     }
@@ -73,13 +74,13 @@ impl Share {
     fn is_c_contiguous(&self) -> bool {
         let size = self.element.size_in_bytes() as isize;
         let is_short = self.shape[0] <= 1 || self.shape[1] <= 1 || self.dimensions == 1;
-        is_short || (self.strides == [self.shape[1] * size, size])
+        is_short || (self.strides == [self.shape[1].wrapping_mul(size), size])
     }
 
     fn is_fortran_contiguous(&self) -> bool {
         let size = self.element.size_in_bytes() as isize;
         let is_short = self.shape[0] <= 1 || self.shape[1] <= 1 || self.dimensions == 1;
-        is_short || (self.strides == [size, self.shape[0] * size])
+        is_short || (self.strides == [size, self.shape[0].wrapping_mul(size)])
     }
 
     /// Fills a request of the buffer protocol.
@@ -105,7 +106,7 @@ impl Share {
         // reference to which it holds: the numbers are fields of the frozen object, the values belong to its array.
         unsafe {
             (*view).buf = this.address as *mut c_void;
-            (*view).len = this.shape[0] * this.shape[1] * item;
+            (*view).len = this.shape[0].wrapping_mul(this.shape[1]).wrapping_mul(item);
             (*view).readonly = 1;
             (*view).itemsize = item;
             (*view).format =

@@ -1,18 +1,19 @@
 //! Tables of what Python has: arrays of NumPy's, buffers, sequences.
 
+use std::cell::RefCell;
+
 use numeric_table::{
     Array, CopyReason, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
 };
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrow;
 use crate::element::{self, with_type};
-use crate::error::{CopyRequiredError, OrRaise, TableError};
+use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError};
 use crate::share::Share;
-use crate::table::Table;
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
@@ -21,25 +22,48 @@ use crate::table::Table;
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
     let py = data.py();
     let numpy = py.import("numpy")?;
-    let is_array = data.is_instance(&numpy.getattr("ndarray")?)?;
+    let array_type = numpy.getattr("ndarray")?;
+    let is_array = data.is_instance(&array_type)?;
+    if is_array && !data.get_type().is(&array_type) {
+        // A subclass: its attributes are its own. What NumPy makes of it has NumPy's.
+        let masked = numpy.getattr("ma")?.getattr("MaskedArray")?;
+        if data.is_instance(&masked)? && numpy.getattr("ma")?.call_method1("is_masked", (data,))?.extract::<bool>()? {
+            return Err(TableError::new_err("tables have no masks: fill the masked values first"));
+        }
+        let plain = numpy.call_method1("asarray", (data,))?;
+        if !plain.get_type().is(&array_type) {
+            return Err(TableTypeError::new_err("NumPy makes no array of this object"));
+        }
+        return table(&plain, copy);
+    }
     if !is_array && let Some(table) = arrow::table(data, copy)? {
         return Ok(table);
     }
     if !is_array && !is_buffer(data) {
         // Of what has nothing but DLPack; all else is an array by its own means.
         let is_dlpack = data.hasattr("__dlpack__")? && !data.hasattr("__array__")?;
-        let array = numpy.call_method1(if is_dlpack { "from_dlpack" } else { "asarray" }, (data,))?;
+        let options = PyDict::new(py);
+        if copy == Some(false) {
+            options.set_item("copy", false)?;
+        }
+        let array = numpy.call_method(if is_dlpack { "from_dlpack" } else { "asarray" }, (data,), Some(&options));
+        let array = array.map_err(|error| match copy == Some(false) && error.is_instance_of::<PyValueError>(py) {
+            true => CopyRequiredError::new_err(format!("a copy is required: {}", error.value(py))),
+            false => error,
+        })?;
+        if !array.is_instance(&array_type)? {
+            return Err(TableTypeError::new_err("NumPy makes no array of this object"));
+        }
         return table(&array, copy);
     }
     if is_array {
-        let dtype = data.getattr("dtype")?;
-        let element = element::of_object(&dtype)?;
+        let element = element::of_object(&data.getattr("dtype")?)?;
         if element == ElementType::Bf16 {
-            return of_buffer(&data.call_method1("view", ("uint16",))?, data, copy, Some(element));
+            return of_buffer(&data.call_method1("view", ("uint16",))?, copy, Some(element));
         }
     }
     refuse_single_values(data)?;
-    of_buffer(data, data, copy, None)
+    of_buffer(data, copy, None)
 }
 
 /// A value without dimensions has a buffer without a shape.
@@ -55,10 +79,9 @@ fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
     unsafe { pyo3::ffi::PyObject_CheckBuffer(data.as_ptr()) == 1 }
 }
 
-/// `owner` is the object that the caller has, of which `data` may be a view with another type.
+/// `element` is that of the values, if the buffer cannot say it.
 fn of_buffer(
     data: &Bound<'_, PyAny>,
-    owner: &Bound<'_, PyAny>,
     copy: Option<bool>,
     element: Option<ElementType>,
 ) -> PyResult<Box<dyn NumericTable>> {
@@ -69,6 +92,9 @@ fn of_buffer(
         let text = buffer.format().to_string_lossy().into_owned();
         PyTypeError::new_err(format!("tables have no values of the format {text:?}; astype to a type of numbers first"))
     })?;
+    if buffer.item_size() != element.size_in_bytes() {
+        return Err(TableTypeError::new_err("values that are of another size than their type"));
+    }
     let shape = match *buffer.shape() {
         [rows] => Shape { rows, columns: 1 },
         [rows, columns] => Shape { rows, columns },
@@ -91,13 +117,13 @@ fn of_buffer(
         // A private copy: nobody else can write it.
         let packed = py.import("numpy")?.call_method1("array", (data,))?;
         let packed = py.import("numpy")?.call_method1("ascontiguousarray", (packed,))?;
-        return of_buffer(&packed, &packed, Some(false), Some(element));
+        return of_buffer(&packed, Some(false), Some(element).filter(|&element| element == ElementType::Bf16));
     };
     let shares = match copy {
         Some(copies) => !copies,
-        None => is_immutable(owner)?,
+        None => is_immutable(py, &buffer)?,
     };
-    with_type!(element, T => homogeneous::<T>(buffer, shape, layout, shares))
+    with_type!(element, T => homogeneous::<T>(py, buffer, shape, layout, shares))
 }
 
 /// Makes a table of bytes: shares them if nobody can write them.
@@ -118,64 +144,108 @@ pub(crate) fn of_bytes(
         return Err(TableError::new_err(format!("{found} bytes are not the {shape} values of a table")));
     }
     let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(element.size_in_bytes());
-    let shares = is_aligned && is_immutable(values)?;
+    let shares = is_aligned && is_immutable(values.py(), &buffer)?;
     with_type!(element, T => {
-        let array = if shares {
-            // SAFETY: as in `homogeneous`: so many bytes, aligned, which nobody can write.
-            let count = shape.element_count().or_raise()?;
-            let address = buffer.buf_ptr() as *const T;
-            unsafe { Array::from_raw_parts(address, count, move |_, _| drop(buffer)) }
+        let (address, count) = (buffer.buf_ptr() as usize, shape.element_count().or_raise()?);
+        let array = if shares && count > 0 {
+            // SAFETY: as in `homogeneous`: so many values, aligned, which nobody can write.
+            unsafe { Array::from_raw_parts(address as *const T, count, move |_, _| release(buffer)) }
         } else {
-            let mut array = Array::<T>::zeros(shape.element_count().or_raise()?).or_raise()?;
-            let target = array.mutable_data().or_raise()?;
-            // SAFETY: the exporter keeps so many bytes at this address while the buffer is held; the target is as long, and
-            // not the same memory, since it is new. Any bit pattern is a value.
-            unsafe {
-                let source = buffer.buf_ptr() as *const u8;
-                std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().cast(), size_of_val(target));
-            }
-            array
+            copied::<T>(values.py(), address, count)?
         };
         Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
     })
 }
 
 fn homogeneous<T: Element>(
+    py: Python<'_>,
     buffer: PyUntypedBuffer,
     shape: Shape,
     layout: DataLayout,
     shares: bool,
 ) -> PyResult<Box<dyn NumericTable>> {
-    let (address, count) = (buffer.buf_ptr() as *const T, buffer.item_count());
+    let (address, count) = (buffer.buf_ptr() as usize, buffer.item_count());
     let array = match (count, shares) {
         (0, _) => Array::new(),
         // SAFETY: the exporter keeps `count` values at this aligned address while the buffer is held, which the deleter
         // releases. Any bit pattern is a value. Nobody writes them: they are immutable, or the caller has promised it.
-        (_, true) => unsafe { Array::from_raw_parts(address, count, move |_, _| drop(buffer)) },
-        // SAFETY: as above; the interpreter is attached, so that no other thread of Python's runs meanwhile.
-        (_, false) => Array::copy_of(unsafe { std::slice::from_raw_parts(address, count) }).or_raise()?,
+        (_, true) => unsafe { Array::from_raw_parts(address as *const T, count, move |_, _| release(buffer)) },
+        (_, false) => copied(py, address, count)?,
     };
     Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
 }
 
-/// Returns whether nobody can write the values of an object: those of a table, or of `bytes`, seen through any number of
-/// read-only views. A read-only array that owns its values can be made writable again, and so does not count.
-fn is_immutable(owner: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = owner.py();
+/// Copies values of a buffer that is held. If somebody writes them meanwhile, which the page asks not to do, they are any
+/// values.
+fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<Array<T>> {
+    let mut array = Array::<T>::zeros(count).or_raise()?;
+    let target = array.mutable_data().or_raise()?;
+    let mut copy = || {
+        // SAFETY: the exporter keeps so many bytes at this address while the buffer is held; the target is as long, and not
+        // the same memory, since it is new. Bytes are copied, of which any pattern is a value.
+        unsafe { std::ptr::copy_nonoverlapping(address as *const u8, target.as_mut_ptr().cast(), size_of_val(target)) }
+    };
+    if count < 4096 {
+        copy()
+    } else {
+        py.detach(copy)
+    }
+    Ok(array)
+}
+
+thread_local! {
+    /// Buffers of Python's that this thread has let go of while it held the lock of a table.
+    static RELEASED: RefCell<Option<Vec<PyUntypedBuffer>>> = const { RefCell::new(None) };
+}
+
+/// Lets go of a buffer: at once, or when [`later`] ends.
+fn release(buffer: PyUntypedBuffer) {
+    let at_once = RELEASED.with_borrow_mut(|released| match released {
+        Some(released) => {
+            released.push(buffer);
+            None
+        }
+        None => Some(buffer),
+    });
+    drop(at_once); // may run code of the user's
+}
+
+/// Does something with a lock held, which `work` gives back at its end: no code of the user's runs before.
+pub(crate) fn later<R>(work: impl FnOnce() -> R) -> R {
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            drop(RELEASED.take());
+        }
+    }
+    RELEASED.set(Some(Vec::new()));
+    let _end = End;
+    work()
+}
+
+/// Returns whether nobody can write the values of a buffer: those of a table, or of `bytes`, seen through any number of
+/// read-only views. A read-only array that owns its values can be made writable again, and so does not count; nor do
+/// subclasses, whose attributes are their own.
+fn is_immutable(py: Python<'_>, buffer: &PyUntypedBuffer) -> PyResult<bool> {
+    if !buffer.readonly() {
+        return Ok(false);
+    }
     let array_type = py.import("numpy")?.getattr("ndarray")?;
     let view_type = py.import("builtins")?.getattr("memoryview")?;
     let pickle_type = py.import("pickle")?.getattr("PickleBuffer")?;
-    let mut object = owner.clone();
+    let bytes_type = py.get_type::<PyBytes>();
+    let Some(mut object) = buffer.obj(py).cloned() else { return Ok(false) };
     loop {
-        if object.is_instance_of::<PyBytes>() || object.is_instance_of::<Share>() || object.is_instance_of::<Table>() {
+        let of = object.get_type();
+        if of.is(&bytes_type) || of.is(py.get_type::<Share>()) {
             return Ok(true);
         }
-        let next = if object.is_instance(&array_type)? {
+        let next = if of.is(&array_type) {
             let is_writable: bool = object.getattr("flags")?.getattr("writeable")?.extract()?;
             if is_writable { None } else { Some(object.getattr("base")?) }
-        } else if object.is_instance(&pickle_type)? {
+        } else if of.is(&pickle_type) {
             Some(view_type.call1((&object,))?)
-        } else if object.is_instance(&view_type)? {
+        } else if of.is(&view_type) {
             let is_read_only: bool = object.getattr("readonly")?.extract()?;
             if is_read_only { Some(object.getattr("obj")?) } else { None }
         } else {

@@ -1,11 +1,9 @@
 //! `Table`: a table of any kind, shared by all threads of Python's.
 
-use std::ffi::c_int;
 use std::sync::{PoisonError, RwLock};
 
 use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape};
 use pyo3::exceptions::PyBufferError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 
@@ -15,8 +13,7 @@ use crate::choose;
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
-use crate::reading::policy_of;
-use crate::share::Share;
+use crate::reading::{check_shape, policy_of};
 use crate::{source, together};
 
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
@@ -57,12 +54,7 @@ impl Table {
                 .0
                 .into_inner()
                 .unwrap_or_else(PoisonError::into_inner),
-            Ok(table) => {
-                let table = table.get().read(py);
-                let table = &**table;
-                let rows: Vec<usize> = (0..table.row_count()).collect();
-                py.detach(|| table.take_rows(&rows)).or_raise()?
-            }
+            Ok(table) => table.get().duplicate(py)?,
             Err(_) => source::table(data, copy)?,
         };
         if let Some(dtype) = dtype {
@@ -98,6 +90,7 @@ impl Table {
             _ => return Err(TableError::new_err(format!("an order is 'C' or 'F', not {order:?}"))),
         };
         let shape = Shape { rows, columns };
+        check_shape(shape)?;
         with_type!(element, T => {
             Ok(Self::new(Box::new(HomogenNumericTable::full_in(shape, T::default(), layout).or_raise()?)))
         })
@@ -140,8 +133,8 @@ impl Table {
     /// The type of each column.
     #[getter]
     fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let table = self.read(py);
-        table.dictionary().iter().map(|feature| element::dtype(py, feature.element_type)).collect()
+        let types: Vec<_> = self.read(py).dictionary().iter().map(|feature| feature.element_type).collect();
+        types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
     /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column.
@@ -163,10 +156,10 @@ impl Table {
         table.set_dictionary(named).or_raise()
     }
 
-    /// The kind of table: ``"homogeneous"``, ``"structure of arrays"`` and so on.
+    /// The kind of table: ``"homogeneous"``, ``"structure-of-arrays"`` and so on.
     #[getter]
     fn kind(&self, py: Python<'_>) -> String {
-        format!("{:?}", self.read(py).kind())
+        self.read(py).kind().to_string()
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -251,8 +244,9 @@ impl Table {
     }
 
     /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown
-    /// away if it ends with an exception. Values that the table's type does not have raise
-    /// :class:`NotRepresentableError`, and nothing is written then; values that were not changed keep all digits.
+    /// away if it ends with an exception. Values out of the range of the table's type raise
+    /// :class:`NotRepresentableError`, and nothing is written then; fractions are cut off in whole numbers; values that were
+    /// not changed keep all digits.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2], [3, 4]])
@@ -280,13 +274,8 @@ impl Table {
     /// 1
     fn conversion_report<'py>(&self, py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let element = element::of_object(dtype)?;
-        let own = self.common_type(py)?;
-        let table = self.read(py);
-        let table = &**table;
-        let report = with_type!(own, S => {
-            let table = py.detach(|| table.convert::<S>()).or_raise()?;
-            with_type!(element, T => py.detach(|| table.conversion_report::<T>()).or_raise()?)
-        });
+        let table = self.snapshot(py)?;
+        let report = py.detach(|| together::report(&*table, element)).or_raise()?;
         let found = PyDict::new(py);
         found.set_item("values", report.values)?;
         found.set_item("lost", report.lost())?;
@@ -316,7 +305,7 @@ impl Table {
     }
 
     /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column, ``table[["a",
-    /// "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value.
+    /// "b"]]`` a table of columns, ``table[rows, columns]`` all of these columns of these rows, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         choose::item(py, self, key)
     }
@@ -340,17 +329,6 @@ impl Table {
         let table = self.read(py);
         let table = &**table;
         py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
-    }
-
-    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let py = slf.py();
-        let element = slf.get().read(py).uniform_type();
-        let element = element.filter(|&element| element != ElementType::Bf16);
-        let element =
-            element.ok_or_else(|| PyBufferError::new_err("the buffer protocol has no such type of values"))?;
-        let share = Bound::new(py, slf.get().all(py, element)?)?; // the table stays free to change
-        // SAFETY: the interpreter has passed `view`.
-        unsafe { Share::fill(share, view, flags) }
     }
 
     /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one that can
@@ -420,10 +398,10 @@ impl Table {
             return Err(PyBufferError::new_err(Error::CopyRequired { reason }.to_string()));
         }
         if copy == Some(true) && is_shared {
-            let copied = self.taken(py, &(0..self.len(py)).collect::<Vec<_>>())?;
+            let copied = Self::new(self.duplicate(py)?);
             return dlpack::capsule(py, copied.all(py, element)?, true);
         }
-        dlpack::capsule(py, self.all(py, element)?, false)
+        dlpack::capsule(py, self.all(py, element)?, copy == Some(true))
     }
 
     /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.
@@ -442,8 +420,8 @@ impl Table {
         if std::ptr::eq(self, other.get()) {
             return Ok(true.into_pyobject(py)?.to_owned().into_any().unbind());
         }
-        let (one, two) = (self.read(py), other.get().read(py));
-        let (one, two) = (&**one, &**two);
+        let (one, two) = (self.snapshot(py)?, other.get().snapshot(py)?);
+        let (one, two) = (&*one, &*two);
         let is_equal = one.shape() == two.shape()
             && one.dictionary() == two.dictionary()
             && py.detach(|| together::are_equal(one, two)).or_raise()?;
@@ -492,6 +470,7 @@ impl Table {
     ) -> PyResult<Self> {
         let described = numeric_table::from_bytes_any(description).or_raise()?;
         let element = described.uniform_type().ok_or_else(|| TableError::new_err("columns of several types"))?;
+        check_shape(Shape { rows, columns })?;
         let layout = if order == "F" { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
         let mut table = source::of_bytes(values, element, Shape { rows, columns }, layout)?;
         table.set_dictionary(described.dictionary().clone()).or_raise()?;

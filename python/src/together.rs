@@ -1,26 +1,17 @@
 //! Several tables: put together, and compared.
 
 use numeric_table::table::{Region, Target};
-use numeric_table::{AnySliceMut, ConversionPolicy, Element, NumericTable, Shape};
+use numeric_table::{AnySliceMut, ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape};
 use pyo3::prelude::*;
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
-use crate::reading::Reading;
 use crate::table::Table;
 
 /// Puts tables one below the other, or side by side.
 pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bool) -> PyResult<Table> {
-    // Each table is locked once, although it may come several times.
-    let mut locked: Vec<(&Table, Reading<'_>)> = Vec::new();
-    for table in tables.iter().map(Bound::get) {
-        if !locked.iter().any(|&(other, _)| std::ptr::eq(other, table)) {
-            locked.push((table, table.read(py)));
-        }
-    }
-    let place = |table: &Table| locked.iter().find(|&&(other, _)| std::ptr::eq(other, table));
-    let tables: Vec<&dyn NumericTable> =
-        tables.iter().filter_map(|table| place(table.get())).map(|(_, table)| &***table).collect();
+    let tables = tables.iter().map(|table| table.get().snapshot(py)).collect::<PyResult<Vec<_>>>()?;
+    let tables: Vec<&dyn NumericTable> = tables.iter().map(|table| &**table).collect();
     let Some((first, others)) = tables.split_first() else {
         return Err(TableError::new_err("there are no tables"));
     };
@@ -61,4 +52,36 @@ fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_t
     let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate)?;
     table.read_region(region, target.over())?;
     Ok(values)
+}
+
+/// Says what a conversion of all columns would lose, each from its own type.
+pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_table::Result<ConversionReport> {
+    if let Some(own) = table.uniform_type() {
+        return with_type!(own, S => {
+            let table = table.convert::<S>()?;
+            with_type!(element, T => table.conversion_report::<T>())
+        });
+    }
+    let mut all: Option<ConversionReport> = None;
+    for column in 0..table.column_count() {
+        let one = table.select_columns(column..column + 1)?;
+        let mut found = report(one.as_dyn(), element)?;
+        found.first = found.first.map(|(row, _)| (row, column));
+        match &mut all {
+            None => all = Some(found),
+            Some(all) => {
+                all.values += found.values;
+                all.nan_to_int += found.nan_to_int;
+                all.below_range += found.below_range;
+                all.above_range += found.above_range;
+                all.overflow_to_infinity += found.overflow_to_infinity;
+                all.inexact += found.inexact;
+                all.first = [all.first, found.first].into_iter().flatten().min();
+            }
+        }
+    }
+    match all {
+        Some(report) => Ok(report),
+        None => numeric_table::HomogenNumericTable::<f64>::zeros(table.shape())?.conversion_report::<f64>(),
+    }
 }

@@ -72,6 +72,7 @@ def test_pandas_takes_tables_and_gives_frames():
     check(table)
     frame.loc[0, "b"] = 0.0
     assert pa.table(table).to_pandas().equals(frame)
+    assert nt.Table(frame.sample(3)).names == ["a", "b", "c"]  # an index is no column
     categories = pd.DataFrame({"k": pd.Categorical(["u", "v", "u"])})
     assert nt.Table(categories)["k"].tolist() == [0, 1, 0]
 

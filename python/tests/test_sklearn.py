@@ -83,6 +83,7 @@ def test_our_scaler_is_the_standard_one_block_by_block():
         assert np.allclose(np.asarray(scaler.inverse_transform(scaled), "f8"), ARRAY, atol=5e-3)
         again = pickle.loads(pickle.dumps(scaler))
         assert again.transform(table) == scaled
+        assert again.partial_fit(table).n_samples_seen_ == 1000
     table = nt.Table(ARRAY)
     in_place = TableScaler(copy=False, block_rows=100).fit(table)
     assert in_place.transform(table) is table and np.allclose(np.asarray(table), expected.transform(ARRAY))

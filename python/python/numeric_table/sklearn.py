@@ -122,7 +122,3 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             with table.write_rows(first, min(first + self.block_rows, len(table)), dtype="float64") as block:
                 change(block)
         return table
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_found"}
