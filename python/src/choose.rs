@@ -122,7 +122,7 @@ fn part<'py>(
 /// Returns a table of the rows that a key chooses, which is no number.
 fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     if rows.is(py.Ellipsis()) {
-        return Bound::new(py, whole.sliced(py, 0..whole.len(py))?);
+        return Bound::new(py, Table::new(whole.snapshot(py)?));
     }
     if rows.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("rows have no names"));

@@ -82,12 +82,11 @@ impl Share {
         let is_short = self.shape[0] <= 1 || self.shape[1] <= 1 || self.dimensions == 1;
         is_short || (self.strides == [size, self.shape[0].wrapping_mul(size)])
     }
+}
 
-    /// Fills a request of the buffer protocol.
-    ///
-    /// # Safety
-    /// `view` is what the interpreter has passed to `__getbuffer__`.
-    pub(crate) unsafe fn fill(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+#[pymethods]
+impl Share {
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();
         let wants = |flag: c_int| flags & flag == flag;
         if wants(ffi::PyBUF_WRITABLE) {
@@ -119,13 +118,5 @@ impl Share {
             (*view).obj = slf.into_any().into_ptr();
         }
         Ok(())
-    }
-}
-
-#[pymethods]
-impl Share {
-    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        // SAFETY: the interpreter has passed `view`.
-        unsafe { Self::fill(slf, view, flags) }
     }
 }

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrow;
 use crate::element::{self, with_type};
-use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError};
+use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::share::Share;
 
 /// Makes a table of an array, a buffer or a sequence of rows.
@@ -111,12 +111,13 @@ fn of_buffer(
     let Some(layout) = layout.filter(|_| is_aligned) else {
         if copy == Some(false) {
             let reason = if is_aligned { CopyReason::Layout } else { CopyReason::Alignment };
-            return Err(CopyRequiredError::new_err(Error::CopyRequired { reason }.to_string()));
+            return Err(exception(Error::CopyRequired { reason }));
         }
         drop(buffer);
         // A private copy: nobody else can write it.
-        let packed = py.import("numpy")?.call_method1("array", (data,))?;
-        let packed = py.import("numpy")?.call_method1("ascontiguousarray", (packed,))?;
+        let options = PyDict::new(py);
+        options.set_item("order", "C")?;
+        let packed = py.import("numpy")?.call_method("array", (data,), Some(&options))?;
         return of_buffer(&packed, Some(false), Some(element).filter(|&element| element == ElementType::Bf16));
     };
     let shares = match copy {
@@ -145,18 +146,10 @@ pub(crate) fn of_bytes(
     }
     let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(element.size_in_bytes());
     let shares = is_aligned && is_immutable(values.py(), &buffer)?;
-    with_type!(element, T => {
-        let (address, count) = (buffer.buf_ptr() as usize, shape.element_count().or_raise()?);
-        let array = if shares && count > 0 {
-            // SAFETY: as in `homogeneous`: so many values, aligned, which nobody can write.
-            unsafe { Array::from_raw_parts(address as *const T, count, move |_, _| release(buffer)) }
-        } else {
-            copied::<T>(values.py(), address, count)?
-        };
-        Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
-    })
+    with_type!(element, T => homogeneous::<T>(values.py(), buffer, shape, layout, shares))
 }
 
+/// Makes a table of the values of a buffer, which are as many as the shape has, aligned, and in the order of the layout.
 fn homogeneous<T: Element>(
     py: Python<'_>,
     buffer: PyUntypedBuffer,
@@ -164,7 +157,7 @@ fn homogeneous<T: Element>(
     layout: DataLayout,
     shares: bool,
 ) -> PyResult<Box<dyn NumericTable>> {
-    let (address, count) = (buffer.buf_ptr() as usize, buffer.item_count());
+    let (address, count) = (buffer.buf_ptr() as usize, shape.element_count().or_raise()?);
     let array = match (count, shares) {
         (0, _) => Array::new(),
         // SAFETY: the exporter keeps `count` values at this aligned address while the buffer is held, which the deleter

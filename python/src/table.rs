@@ -1,6 +1,6 @@
 //! `Table`: a table of any kind, shared by all threads of Python's.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape};
 use pyo3::exceptions::PyBufferError;
@@ -12,7 +12,7 @@ use crate::blocks::{BlockWriter, RowBlocks};
 use crate::choose;
 use crate::dlpack;
 use crate::element::{self, with_type};
-use crate::error::{CopyRequiredError, OrRaise, TableError};
+use crate::error::{OrRaise, TableError, exception};
 use crate::reading::{check_shape, policy_of};
 use crate::{source, together};
 
@@ -48,12 +48,7 @@ impl Table {
     ) -> PyResult<Self> {
         let policy = policy_of(policy)?;
         let mut table = match data.cast::<Self>() {
-            Ok(table) if copy != Some(true) => table
-                .get()
-                .sliced(py, 0..table.get().__len__(py))?
-                .0
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner),
+            Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
             Ok(table) => table.get().duplicate(py)?,
             Err(_) => source::table(data, copy)?,
         };
@@ -61,8 +56,7 @@ impl Table {
             let element = element::of_object(dtype)?;
             if table.uniform_type() != Some(element) {
                 if copy == Some(false) {
-                    let reason = CopyReason::ElementType;
-                    return Err(CopyRequiredError::new_err(Error::CopyRequired { reason }.to_string()));
+                    return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
                 }
                 let whole = &*table;
                 table = with_type!(element, T => Box::new(py.detach(|| whole.convert_with::<T>(policy)).or_raise()?));
@@ -163,7 +157,7 @@ impl Table {
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.read(py).row_count()
+        self.len(py)
     }
 
     /// Returns rows as an array of NumPy's, of any type, read-only: the table's memory if it lies so, else a copy.
@@ -263,7 +257,7 @@ impl Table {
     ) -> PyResult<BlockWriter> {
         let py = slf.py();
         let element = slf.get().type_or(py, dtype)?;
-        let stop = stop.unwrap_or(slf.get().__len__(py));
+        let stop = stop.unwrap_or(slf.get().len(py));
         Ok(BlockWriter::new(slf.unbind(), start..stop, element))
     }
 
@@ -305,7 +299,8 @@ impl Table {
     }
 
     /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column, ``table[["a",
-    /// "b"]]`` a table of columns, ``table[rows, columns]`` all of these columns of these rows, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value.
+    /// "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value, and
+    /// ``table[rows, columns]`` all of these columns of these rows.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         choose::item(py, self, key)
     }
@@ -313,13 +308,13 @@ impl Table {
     /// Returns the first rows.
     #[pyo3(signature = (n = 5))]
     fn head(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
-        self.sliced(py, 0..n.min(self.__len__(py)))
+        self.sliced(py, 0..n.min(self.len(py)))
     }
 
     /// Returns the last rows.
     #[pyo3(signature = (n = 5))]
     fn tail(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
-        let count = self.__len__(py);
+        let count = self.len(py);
         self.sliced(py, count - n.min(count)..count)
     }
 
@@ -342,8 +337,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let element = self.type_or(py, dtype)?;
         if copy == Some(false) && !self.is_shared(py, element)? {
-            let reason = CopyReason::ElementType;
-            return Err(CopyRequiredError::new_err(Error::CopyRequired { reason }.to_string()));
+            return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
         }
         let array = self.all(py, element)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
@@ -429,7 +423,7 @@ impl Table {
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        self.sliced(py, 0..self.__len__(py))
+        self.snapshot(py).map(Self::new)
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {

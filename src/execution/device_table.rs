@@ -370,8 +370,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         policy: ConversionPolicy,
     ) -> Result<DeviceTable<U, D>, HandleError> {
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
-        let Shape { rows, columns } = self.shape;
-        let values = self.convert_region(&Region { rows: 0..rows, columns: 0..columns }, layout, policy)?;
+        let values = self.convert_region(&Region::whole(self.shape), layout, policy)?;
         Ok(DeviceTable { values, shape: self.shape, layout, dictionary })
     }
 

@@ -114,7 +114,10 @@ pub trait Kernels: DeviceAdapter {
         input: View<'_, T, Self>,
         shape: Shape,
         output: ViewMut<'_, T, Self>,
-    ) -> Result<(), HandleError>;
+    ) -> Result<(), HandleError> {
+        let (from, to) = ((input, shape, DataLayout::RowMajor), (output, DataLayout::ColumnMajor));
+        self.convert_region(from, &Region::whole(shape), to, ConversionPolicy::Saturate)
+    }
 
     /// Copies columns of a table into a table of those columns, in the same layout. A column may be selected more than
     /// once.
@@ -251,20 +254,6 @@ impl<D: Launch> Kernels for D {
             }
             converted => converted,
         }
-    }
-
-    fn transpose<T: Element>(
-        &self,
-        input: View<'_, T, D>,
-        shape: Shape,
-        output: ViewMut<'_, T, D>,
-    ) -> Result<(), HandleError> {
-        let count = check_table::<T, D>(&input, shape)?;
-        check_count::<T, D>(&output, count)?;
-        self.launch([input], output, shape.columns, |columns, [input], values| {
-            let view = TableView::new(input, shape, DataLayout::RowMajor)?.columns(columns)?;
-            view.transposed().read_over(AnySliceMut::new(values), ConversionPolicy::Saturate, Origin::default())
-        })
     }
 
     fn gather_columns<T: Element>(

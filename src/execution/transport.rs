@@ -118,10 +118,14 @@ pub trait Transport: Send + Sync + 'static {
         range: Range<usize>,
         mut target: Array<u8>,
     ) -> Result<Arriving, DeviceError> {
-        let shared = |_| DeviceError::Failed { code: 0, what: "a copy into a shared array" };
-        self.download(source, range, target.mutable_data().map_err(shared)?)?;
+        self.download(source, range, writable(&mut target)?)?;
         Ok(Arriving::new(|| Ok(target)))
     }
+}
+
+/// Borrows the array that a copy from a device is for.
+pub(super) fn writable(target: &mut Array<u8>) -> Result<&mut [u8], DeviceError> {
+    target.mutable_data().map_err(|_| DeviceError::Failed { code: 0, what: "a copy into a shared array" })
 }
 
 /// Bytes that are being copied from a device. Dropping it waits until the copy has ended, as [`wait`](Self::wait) does.

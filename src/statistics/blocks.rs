@@ -102,7 +102,7 @@ impl<'t> Work<'t> {
     /// # Errors
     /// Those of reading the table; [`Error::OutOfMemory`].
     pub(super) fn read_all<'v>(&'v self, buffer: &'v mut Vec<f64>) -> Result<&'v [f64]> {
-        let region = Region { rows: 0..self.shape.rows, columns: 0..self.shape.columns };
+        let region = Region::whole(self.shape);
         *buffer = filled(self.shape.element_count()?, 0.0)?;
         self.source.read(&region, buffer)
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::memory::CudaBuffer;
 use super::pinned::Pinned;
-use super::streams::{Mark, Streams};
+use super::streams::{Busy, Streams};
 use crate::base::parallel;
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
@@ -21,30 +21,7 @@ const LEAST: usize = 64 << 10;
 const SLOTS: usize = 4;
 
 /// A block of registered memory, and the copy that is using it.
-struct Slot {
-    memory: Pinned<u8>,
-    busy: Option<Arc<Mark>>,
-    streams: Arc<Streams>,
-}
-
-impl Slot {
-    fn new(streams: &Arc<Streams>, bytes: usize) -> Result<Self, DeviceError> {
-        let refused = |_| DeviceError::Failed { code: 0, what: "allocating memory for copies" };
-        let memory = Pinned::zeros(streams, bytes).map_err(refused)?;
-        Ok(Self { memory, busy: None, streams: streams.clone() })
-    }
-
-    /// Waits until nothing uses the memory.
-    fn finish(&mut self) -> Result<(), DeviceError> {
-        self.busy.take().map_or(Ok(()), |mark| self.streams.finish(&mark))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let _ = self.finish(); // an error means that the device does nothing any more
-    }
-}
+type Slot = Busy<Pinned<u8>>;
 
 /// The blocks of one direction.
 pub(super) struct Ring {
@@ -68,7 +45,9 @@ impl Ring {
                 return Ok(slot);
             }
         }
-        Slot::new(&self.streams, bytes.next_power_of_two().clamp(LEAST, PIECE))
+        let refused = |_| DeviceError::Failed { code: 0, what: "allocating memory for copies" };
+        let bytes = bytes.next_power_of_two().clamp(LEAST, PIECE);
+        Ok(Slot::new(Pinned::zeros(&self.streams, bytes).map_err(refused)?, None, &self.streams))
     }
 
     /// Copies bytes to a block of the device. On return, the source has been read; the copy may be going on.
@@ -79,7 +58,7 @@ impl Ring {
             let staged = &mut slot.memory.as_mut()[..piece.len()];
             copy(piece, staged);
             // SAFETY: the block belongs to the slot, which neither changes nor frees it before `finish`.
-            slot.busy = Some(unsafe { target.start_upload(at + index * PIECE, staged) }?);
+            slot.copy = Some(unsafe { target.start_upload(at + index * PIECE, staged) }?);
             slots.push_back(slot);
         }
         Ok(())
@@ -95,7 +74,7 @@ impl Ring {
             if let Some(piece) = piece {
                 let mut slot = self.take(&mut slots, arriving.len(), piece.len())?;
                 // SAFETY: the block belongs to the slot, which neither reads, changes nor frees it before `finish`.
-                slot.busy = Some(unsafe { source.start_download(first, &mut slot.memory.as_mut()[..piece.len()]) }?);
+                slot.copy = Some(unsafe { source.start_download(first, &mut slot.memory.as_mut()[..piece.len()]) }?);
                 first += piece.len();
                 arriving.push_back((slot, piece));
             } else if let Some((mut slot, piece)) = arriving.pop_front() {

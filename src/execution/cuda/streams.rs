@@ -87,6 +87,39 @@ impl Uses {
     }
 }
 
+/// Memory of the program, and a copy that may be using it: nothing else does, and it is not freed, before that has ended.
+pub(super) struct Busy<M> {
+    pub(super) memory: M,
+    pub(super) copy: Option<Arc<Mark>>,
+    streams: Arc<Streams>,
+}
+
+impl<M> Busy<M> {
+    pub(super) fn new(memory: M, copy: Option<Arc<Mark>>, streams: &Arc<Streams>) -> Self {
+        Self { memory, copy, streams: streams.clone() }
+    }
+
+    /// Waits for the copy. It has ended when this returns, with an error too.
+    pub(super) fn finish(&mut self) -> Result<(), DeviceError> {
+        self.copy.take().map_or(Ok(()), |copy| self.streams.finish(&copy))
+    }
+
+    /// Waits for the copy, and returns the memory.
+    pub(super) fn into_memory(mut self) -> Result<M, DeviceError>
+    where
+        M: Default,
+    {
+        self.finish()?;
+        Ok(std::mem::take(&mut self.memory))
+    }
+}
+
+impl<M> Drop for Busy<M> {
+    fn drop(&mut self) {
+        let _ = self.finish(); // an error is that of memory that nobody asks for
+    }
+}
+
 impl Streams {
     pub(super) fn new(context: Arc<CudaContext>) -> Result<Self, DeviceError> {
         let mut streams = Vec::with_capacity(LANES.len());

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use super::memory::{CudaBuffer, OUTSIDE};
 use super::pinned::pin;
 use super::staging::Ring;
-use super::streams::{Lane, Mark, Streams};
+use super::streams::{Busy, Lane, Mark, Streams};
 use crate::array::Array;
 use crate::execution::control::lock;
+use crate::execution::transport::writable;
 use crate::execution::{Arriving, DeviceError, Engine, Event, Queue, Transport};
 
 /// The numbers of events, and the ends of work that they are.
@@ -51,31 +52,6 @@ impl CudaTransport {
     fn let_go(&self) {
         let ended: Vec<_> = lock(&self.held).extract_if(.., |(mark, _)| self.streams.has_ended(mark)).collect();
         drop(ended); // with no lock held: the last share of memory may be that of a user, with a deleter
-    }
-}
-
-/// An array that is being written by the device.
-struct InFlight {
-    mark: Option<Arc<Mark>>,
-    target: Array<u8>,
-    streams: Arc<Streams>,
-}
-
-impl InFlight {
-    fn finish(mut self) -> Result<Array<u8>, DeviceError> {
-        self.end()?;
-        Ok(std::mem::take(&mut self.target))
-    }
-
-    /// Waits for the copy; with an error too, it has ended.
-    fn end(&mut self) -> Result<(), DeviceError> {
-        self.mark.take().map_or(Ok(()), |mark| self.streams.finish(&mark))
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        let _ = self.end(); // an error is that of an array that nobody asks for
     }
 }
 
@@ -128,8 +104,7 @@ impl Transport for CudaTransport {
         range: Range<usize>,
         mut target: Array<u8>,
     ) -> Result<Arriving, DeviceError> {
-        let shared = |_| DeviceError::Failed { code: 0, what: "a copy into a shared array" };
-        let bytes = target.mutable_data().map_err(shared)?;
+        let bytes = writable(&mut target)?;
         if range.len() != bytes.len() {
             return Err(OUTSIDE);
         }
@@ -140,8 +115,8 @@ impl Transport for CudaTransport {
         // SAFETY: the target is nobody else's: it is kept, and not used, until the copy has ended.
         let mark = unsafe { source.start_download(range.start, bytes) }?;
         drop(pin);
-        let arriving = InFlight { mark: Some(mark), target, streams: self.streams.clone() };
-        Ok(Arriving::new(|| arriving.finish()))
+        let arriving = Busy::new(target, Some(mark), &self.streams);
+        Ok(Arriving::new(|| arriving.into_memory()))
     }
 
     fn duplicate(&self, source: &CudaBuffer, bytes: usize) -> Result<CudaBuffer, DeviceError> {

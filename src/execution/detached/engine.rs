@@ -28,12 +28,12 @@ struct State {
     made: u64,
     /// What was copied. It is dropped by the program: it may be the last share, with a deleter of the user's.
     read: Vec<Array<u8>>,
-    delay: Duration,
     is_closed: bool,
 }
 
 #[derive(Default)]
 struct Shared {
+    delay: Duration,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -49,8 +49,7 @@ impl Shared {
         loop {
             state = self.wait_while(state, |state| state.waiting.is_empty() && !state.is_closed);
             let Some(Copy { source, target }) = state.waiting.pop_front() else { return };
-            let delay = state.delay;
-            let waited = self.changed.wait_timeout_while(state, delay, |state| !state.is_closed);
+            let waited = self.changed.wait_timeout_while(state, self.delay, |state| !state.is_closed);
             drop(waited);
             lock(&target).hide(0, &source);
             state = lock(&self.state);
@@ -101,13 +100,12 @@ pub(super) struct CopyEngine {
 
 impl CopyEngine {
     pub(super) fn with_delay(delay: Duration) -> Self {
-        let engine = Self::default();
-        lock(&engine.progress.0.state).delay = delay;
-        engine
+        let shared = Shared { delay, ..Shared::default() };
+        Self { progress: Progress(Arc::new(shared)), thread: Mutex::default() }
     }
 
     pub(super) fn delay(&self) -> Duration {
-        lock(&self.progress.0.state).delay
+        self.progress.0.delay
     }
 
     pub(super) fn progress(&self) -> &Progress {

@@ -344,9 +344,8 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         let input = D::Memory::cast::<u8, S>(crossing.prepare_for_input()?).ok_or(HandleError::NoValidData)?;
         let converted = watch.kernel(|| match turns {
             true => {
-                let all = Region { rows: 0..shape.rows, columns: 0..shape.columns };
                 let from = (input, shape, DataLayout::RowMajor);
-                device.convert_region(from, &all, (output, options.layout), options.policy)
+                device.convert_region(from, &Region::whole(shape), (output, options.layout), options.policy)
             }
             false => device.convert(input, output, options.policy),
         });

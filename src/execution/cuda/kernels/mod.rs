@@ -16,7 +16,7 @@ use crate::base::element::{Element, ElementType};
 use crate::convert::ConversionPolicy;
 use crate::convert::check_value;
 use crate::convert::kernel::Origin;
-use crate::execution::kernels::{check_columns, check_count, check_moments, check_region, check_rows, check_table};
+use crate::execution::kernels::{check_columns, check_count, check_moments, check_region, check_rows};
 use crate::execution::{
     DeviceError, DeviceView, DeviceViewMut, ExecutionMemory, HandleError, Kernels, SeparateMemory, Transport,
 };
@@ -28,7 +28,7 @@ const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
 /// Blocks of a transpose for each multiprocessor, at most: many more than can run at once, so that none waits long for
 /// the last ones, and so few that they often have several tiles, and share what a block computes once.
-const TILES_PER_MULTIPROCESSOR: usize = 128;
+const TILES_PER_MULTIPROCESSOR: u32 = 128;
 
 /// What `refused` holds while no value has been refused.
 const NONE: u64 = u64::MAX;
@@ -36,26 +36,25 @@ const NONE: u64 = u64::MAX;
 impl Cuda {
     /// Returns how a kernel runs whose threads take one item after another.
     pub(super) fn over(&self, items: usize) -> Geometry {
-        let most = self.modules.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
-        let blocks = u32::try_from(items.div_ceil(THREADS as usize)).unwrap_or(most).clamp(1, most);
-        Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
+        self.on_blocks(items.div_ceil(THREADS as usize), BLOCKS_PER_MULTIPROCESSOR)
     }
 
     /// Returns how a conversion of contiguous values runs: each thread takes two groups of 16 bytes of the wider type, and
     /// ends. So those that run last have little left to do.
-    fn over_values<S, T>(count: usize) -> Geometry {
+    fn over_values<S, T>(&self, count: usize) -> Geometry {
         let values_of_a_block = THREADS as usize * 32 / size_of::<S>().max(size_of::<T>());
-        Self::once_over(count.div_ceil(values_of_a_block), i32::MAX as usize)
+        self.on_blocks(count.div_ceil(values_of_a_block), u32::MAX)
     }
 
     /// Returns how a transpose runs: with about as many blocks as there are tiles. A block without one costs little.
     fn over_tiles<T>(&self, count: usize) -> Geometry {
-        let most = self.modules.multiprocessors() as usize * TILES_PER_MULTIPROCESSOR;
-        Self::once_over(count.div_ceil((32 << 10) / size_of::<T>()), most)
+        self.on_blocks(count.div_ceil((32 << 10) / size_of::<T>()), TILES_PER_MULTIPROCESSOR)
     }
 
-    fn once_over(blocks: usize, most: usize) -> Geometry {
-        let blocks = u32::try_from(blocks.min(most)).unwrap_or(u32::MAX).clamp(1, i32::MAX as u32);
+    /// Returns how a kernel runs on so many blocks, or on as many as each multiprocessor and the driver take.
+    fn on_blocks(&self, blocks: usize, most_per_multiprocessor: u32) -> Geometry {
+        let most = self.modules.multiprocessors().saturating_mul(most_per_multiprocessor).min(i32::MAX as u32);
+        let blocks = u32::try_from(blocks).unwrap_or(most).clamp(1, most);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
     }
 
@@ -226,7 +225,7 @@ impl Kernels for Cuda {
         let unit = Unit::Convert(S::TYPE, T::TYPE);
         let arguments = vec![read(&input), write(&mut output), number(count)];
         let name = convert_entry(Form::Contiguous, S::TYPE, T::TYPE);
-        let geometry = Self::over_values::<S, T>(count);
+        let geometry = self.over_values::<S, T>(count);
         // SAFETY: the parameters of `convert` are these and those of the refusal; it reads and writes `count` values.
         let refused = unsafe { self.run_conversion(unit, &name, geometry, policy, arguments) }?;
         refused.map_or(Ok(()), |place| {
@@ -262,7 +261,7 @@ impl Kernels for Cuda {
             true if S::TYPE == T::TYPE && (layout == order || is_vector) => {
                 return Ok(output.buffer().start_copy(part.buffer(), &part.byte_range())?);
             }
-            true if layout == order || is_vector => (Form::Contiguous, vec![count], Self::over_values::<S, T>(count)),
+            true if layout == order || is_vector => (Form::Contiguous, vec![count], self.over_values::<S, T>(count)),
             true if is_by_rows => (Form::Transposed, vec![rows, columns], self.over_tiles::<T>(count)),
             true => (Form::Transposed, vec![columns, rows], self.over_tiles::<T>(count)),
             false => (Form::Strided, vec![rows, columns], self.over(output.len())),
@@ -286,29 +285,6 @@ impl Kernels for Cuda {
             let origin = Origin { row: region.rows.start + row, column: region.columns.start + column };
             Err(self.refusal::<S, T>(&part, row * row_stride + column * column_stride, origin, policy))
         })
-    }
-
-    fn transpose<T: Element>(
-        &self,
-        input: DeviceView<'_, T, CudaTransport>,
-        shape: Shape,
-        mut output: DeviceViewMut<'_, T, CudaTransport>,
-    ) -> Result<(), HandleError> {
-        input.check(&self.space)?;
-        output.check(&self.space)?;
-        let count = check_table::<T, Self>(&input, shape)?;
-        check_count::<T, Self>(&output, count)?;
-        if count == 0 {
-            return Ok(());
-        }
-        let name = convert_entry(Form::Transposed, T::TYPE, T::TYPE);
-        let [rows, columns] = [shape.rows, shape.columns].map(number);
-        let arguments = vec![read(&input), write(&mut output), rows, columns];
-        let unit = Unit::Convert(T::TYPE, T::TYPE);
-        let geometry = self.over_tiles::<T>(count);
-        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads and writes all values.
-        unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }?;
-        Ok(())
     }
 
     fn gather_columns<T: Element>(
