@@ -11,11 +11,13 @@ use numeric_table::execution::{
     ArrayHandle, Cuda, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels, StreamOptions, StreamRows,
 };
 use numeric_table::prelude::*;
-use numeric_table::{ConversionPolicy, Element};
+use numeric_table::{ConversionPolicy, Element, RowMergedNumericTable};
 
 /// 1 GiB of `f32`.
 const COUNT: usize = 1 << 28;
 const COLUMNS: usize = 16;
+/// Times that a long table repeats another.
+const LONG: usize = 18;
 
 fn main() -> Result<(), HandleError> {
     let small = std::env::args().any(|argument| argument == "--test");
@@ -165,15 +167,29 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
         while stream.next()?.is_some() {}
         stream.finish().map(drop)
     })?;
-    measure(device, "statistics/streamed_16_GiB", bytes, || {
+    let statistics_of = |table: &dyn NumericTable| {
         let mut statistics = DeviceStatistics::new(device, COLUMNS);
         let mut stream = table.stream_rows::<f32, _>(device, options)?;
         while let Some(block) = stream.next()? {
             statistics.update_block(&block)?;
         }
         stream.finish()?;
-        statistics.finish().map(drop)
-    })
+        statistics.finish()
+    };
+    measure(device, "statistics/streamed_16_GiB", bytes, || statistics_of(&table).map(drop))?;
+
+    // More than the memory of the program and that of the device together: the table again and again.
+    let once = statistics_of(&table)?;
+    let tables = (0..LONG).map(|_| Box::new(table.clone()) as Box<dyn NumericTable>);
+    let long = RowMergedNumericTable::new(tables)?;
+    let start = Instant::now();
+    let found = statistics_of(&long)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (expected, found) = (once.columns()[0].mean(), found.columns()[0].mean());
+    assert!((expected - found).abs() <= 1e-12 * expected.abs(), "{found}, not {expected}");
+    let (rows, bytes) = (long.shape().rows, bytes * LONG);
+    println!("statistics/streamed_{rows}_rows {:.3} ms {:.1} GB/s", seconds * 1e3, bytes as f64 / seconds / 1e9);
+    Ok(())
 }
 
 /// The cost of a call that moves nothing.
