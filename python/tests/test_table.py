@@ -3,8 +3,6 @@
 import copy
 import gc
 import pickle
-import subprocess
-import sys
 import threading
 import types
 import weakref
@@ -410,40 +408,3 @@ def test_it_is_shown():
     html = table._repr_html_()
     assert html.count("<tr>") == 12 and "&lt;0&gt;" in html and "<0>" not in html and "100 rows" in html
     assert "0 rows" in nt.Table.zeros(0, 3)._repr_html_()
-
-
-LEAKS = """
-import gc, pickle, resource
-import numpy as np
-import numeric_table as nt
-
-array = np.arange(1600, dtype="f4").reshape(100, 16)
-table = nt.Table(array)
-
-def rounds(count):
-    for _ in range(count):
-        np.asarray(table)
-        table.rows(3, 9)
-        nt.Table(array[:4], copy=False).rows(0, 2, "f8")
-        table.column(2)
-        np.from_dlpack(table)
-        table[5:9, [1, 2]]
-        table.__arrow_c_stream__()
-        with table.write_rows(0, 1) as block:
-            block += 1
-        try:
-            table.rows(9, 3)
-        except IndexError:
-            pass
-
-rounds(500)
-gc.collect()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rounds(10_000)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-
-
-def test_nothing_leaks():
-    run = subprocess.run([sys.executable, "-c", LEAKS], capture_output=True, text=True, check=True)
-    assert int(run.stdout) < 2048  # KiB, of 90,000 calls: 32 bytes of each would be 2,800
