@@ -9,6 +9,7 @@ use numeric_table::{AnyArray, Array, DataLayout, Element, ElementType, Shape};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 use crate::element;
 
@@ -63,8 +64,9 @@ impl Share {
 
     /// Returns an array of NumPy's over the values.
     pub(crate) fn into_numpy(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let element = self.element;
-        let array = py.import("numpy")?.call_method1("asarray", (Bound::new(py, self)?,))?;
+        let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((Bound::new(py, self)?,))?;
         match element {
             ElementType::Bf16 => array.call_method1("view", (element::dtype(py, element)?,)),
             _ => Ok(array),
