@@ -20,13 +20,15 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::RowsOutOfRange { .. }
         | Error::ColumnOutOfRange { .. }
         | Error::ColumnsOutOfRange { .. }
-        | Error::ElementsOutOfRange { .. } => TableIndexError::new_err(text),
+        | Error::ElementsOutOfRange { .. }
+        | Error::CategoryOutOfRange { .. }
+        | Error::ShardOutOfRange { .. } => TableIndexError::new_err(text),
         Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
         Error::ValueNotRepresentable { .. } => NotRepresentableError::new_err(text),
         Error::CopyRequired { .. } => CopyRequiredError::new_err(text),
         Error::UnknownColumn { .. } => TableError::new_err(text),
         Error::ReadOnlyTable | Error::MixedElementTypes { .. } => TableTypeError::new_err(text),
-        Error::Format { .. } => FormatError::new_err(text),
+        Error::Format { .. } | Error::ShardChanged { .. } => FormatError::new_err(text),
         Error::Io { source, .. } => match source.raw_os_error() {
             // `OSError(number, text)` makes a `FileNotFoundError` and its like; ours says which file.
             Some(number) if source.kind() == std::io::ErrorKind::NotFound => {

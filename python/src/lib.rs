@@ -1,25 +1,42 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
-//! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `columns` statistics of its columns, `files` what loads and saves it; `source` makes tables of what Python has,
-//! `share`, `dlpack` and `arrow` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
+//! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `files`
+//! what loads and saves it; `partial` is the class of results that merge, `columns`, `products`, `counts`, `groups`,
+//! `learning` and `bayes` are its kinds; `shards` is the class of tables of many files, `reduce` computes results of them;
+//! `source` makes tables of what Python has, `share`, `dlpack` and `arrow` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
 //! threads of Python's go on.
 
 mod arrow;
+#[forbid(unsafe_code)]
+mod bayes;
 #[forbid(unsafe_code)]
 mod blocks;
 #[forbid(unsafe_code)]
 mod choose;
 #[forbid(unsafe_code)]
 mod columns;
+#[forbid(unsafe_code)]
+mod counts;
 mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
 mod error;
 mod files;
 #[forbid(unsafe_code)]
+mod groups;
+#[forbid(unsafe_code)]
 mod html;
 #[forbid(unsafe_code)]
+mod learning;
+#[forbid(unsafe_code)]
+mod partial;
+#[forbid(unsafe_code)]
+mod products;
+#[forbid(unsafe_code)]
 mod reading;
+#[forbid(unsafe_code)]
+mod reduce;
+mod shards;
 mod share;
 mod source;
 mod table;
@@ -30,8 +47,8 @@ use pyo3::prelude::*;
 
 /// Returns the statistics of each column, computed on all threads in one pass.
 #[pyfunction]
-fn statistics(py: Python<'_>, table: &Bound<'_, table::Table>) -> PyResult<columns::Statistics> {
-    columns::Statistics::of(py, table.get())
+fn statistics(table: &Bound<'_, table::Table>) -> PyResult<Py<columns::Statistics>> {
+    columns::of(table)
 }
 
 /// Returns the rows of several tables of the same columns, one after another, in memory of their own.
@@ -49,9 +66,13 @@ fn hstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<tabl
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use super::bayes::{GaussianNaiveBayes, GaussianNaiveBayesModel, NaiveBayes, NaiveBayesModel};
+    #[pymodule_export]
     use super::blocks::{BlockWriter, RowBlocks};
     #[pymodule_export]
     use super::columns::Statistics;
+    #[pymodule_export]
+    use super::counts::{Histogram, QuantileSketch};
     #[pymodule_export]
     use super::error::{
         CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
@@ -59,6 +80,16 @@ mod _native {
     };
     #[pymodule_export]
     use super::files::{load, load_npy, map, read_csv, save, save_npy, verify, write_csv};
+    #[pymodule_export]
+    use super::groups::GroupStatistics;
+    #[pymodule_export]
+    use super::learning::{KMeansStep, LinearRegression, RegressionModel};
+    #[pymodule_export]
+    use super::partial::Partial;
+    #[pymodule_export]
+    use super::products::{Covariance, GramMatrix};
+    #[pymodule_export]
+    use super::shards::{ShardBlocks, Shards};
     #[pymodule_export]
     use super::share::Share;
     #[pymodule_export]

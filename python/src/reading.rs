@@ -8,7 +8,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 
 use numeric_table::table::{Region, Target};
 use numeric_table::{
-    AnySliceMut, Array, ConversionPolicy, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Shape,
+    AnySliceMut, Array, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
+    NumericTable, Shape,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -67,9 +68,7 @@ impl Table {
     pub(crate) fn all(&self, py: Python<'_>, element: ElementType) -> PyResult<Share> {
         let table = self.read(py);
         with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
-            let array = table.array().or_raise()?;
-            let count = table.shape().element_count().or_raise()?;
-            return Ok(Share::table(array.slice(..count).or_raise()?, table.shape(), table.data_layout()));
+            return share_of(table);
         });
         Self::rows_of(py, &**table, 0..table.row_count(), element, ConversionPolicy::Saturate)
     }
@@ -85,18 +84,14 @@ impl Table {
 
     /// The type of all values, or one that holds those of all columns.
     pub(crate) fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
-        let types: Vec<ElementType> = {
+        let dictionary = {
             let table = self.read(py);
             if let Some(element) = table.uniform_type() {
                 return Ok(element);
             }
-            table.dictionary().iter().map(|feature| feature.element_type).collect()
+            table.dictionary().clone()
         };
-        if types.is_empty() {
-            return Ok(ElementType::F64);
-        }
-        let types = types.into_iter().map(|element| element::dtype(py, element)).collect::<PyResult<Vec<_>>>()?;
-        element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
+        common_type(py, &dictionary)
     }
 
     pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
@@ -174,13 +169,11 @@ impl Table {
     /// Returns the table as it is now, which no lock holds: shares its memory, O(columns).
     pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
         let table = self.read(py);
-        if let Some(element) = table.uniform_type() {
-            with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
-                return Ok(Box::new(table.slice_rows(..).or_raise()?));
-            });
-        }
         let table = &**table;
-        py.detach(|| table.to_table()).or_raise()
+        if table.uniform_type().is_some() {
+            return snapshot_of(table).or_raise();
+        }
+        py.detach(|| snapshot_of(table)).or_raise()
     }
 
     pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {
@@ -193,6 +186,36 @@ impl Table {
         let table = &**table;
         py.detach(|| table.select_rows(rows).and_then(|rows| rows.to_table())).or_raise().map(Self::new)
     }
+}
+
+/// Returns a table of its own with the same values: shares the memory of a homogeneous one.
+pub(crate) fn snapshot_of(table: &dyn NumericTable) -> numeric_table::Result<Box<dyn NumericTable>> {
+    if let Some(element) = table.uniform_type() {
+        with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
+            return Ok(Box::new(table.slice_rows(..)?));
+        });
+    }
+    table.to_table()
+}
+
+/// Returns a share of all values, in their own order.
+pub(crate) fn share_of<T: Element>(table: &HomogenNumericTable<T>) -> PyResult<Share> {
+    let array = table.array().or_raise()?;
+    let count = table.shape().element_count().or_raise()?;
+    Ok(Share::table(array.slice(..count).or_raise()?, table.shape(), table.data_layout()))
+}
+
+/// Returns the type of all columns, or one that holds their values.
+pub(crate) fn common_type(py: Python<'_>, dictionary: &DataDictionary) -> PyResult<ElementType> {
+    if let Some(element) = dictionary.uniform_type() {
+        return Ok(element);
+    }
+    let types = dictionary.iter().map(|feature| element::dtype(py, feature.element_type));
+    let types = types.collect::<PyResult<Vec<_>>>()?;
+    if types.is_empty() {
+        return Ok(ElementType::F64);
+    }
+    element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
 }
 
 /// Reads a region row by row.

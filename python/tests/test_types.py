@@ -18,11 +18,11 @@ def members(body):
 
 def test_the_stubs_name_what_there_is():
     tree = ast.parse(STUB.read_text())
-    assert members(tree.body) == set(nt.__all__)
+    assert {name for name in members(tree.body) if not name.startswith("_")} == set(nt.__all__)
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name in ("Table", "Statistics"):
+        if isinstance(node, ast.ClassDef) and node.name in nt.__all__ and not node.name.endswith("Error"):
             described = {name for name in members(node.body) if not name.startswith("__")}
-            there = {name for name in vars(getattr(nt, node.name)) if not name.startswith("__")} - {"_from_bytes", "_rebuild"}
+            there = {name for name in vars(getattr(nt, node.name)) if not name.startswith("__")} - {"_from_bytes", "_open", "_rebuild"}
             assert described == there, node.name
 
 
@@ -33,6 +33,11 @@ def test_type_checkers_take_a_program(tmp_path):
         "import numpy as np\nimport numeric_table as nt\n"
         "table = nt.Table(np.zeros((3, 2)), names=['a', 'b'])\n"
         "rows: int = len(table)\nwith table.write_rows(dtype='f4') as block:\n    block *= 2\n"
+        "shards = nt.Shards(['a.ntb'])\nstep: nt.KMeansStep = shards.reduce(nt.KMeansStep([[1.0, 2.0]]))\n"
+        "class Rows:\n    count = 0\n    def empty(self) -> 'Rows':\n        return Rows()\n"
+        "    def update(self, table: nt.Table) -> None:\n        self.count += len(table)\n"
+        "    def merge(self, other: 'Rows') -> None:\n        self.count += other.count\n"
+        "own: Rows = shards.reduce_shards(0, 1, Rows())\n"
         "part: nt.Table = table[1:]\ncolumn = table['a'] + 1\nmeans = nt.statistics(table).mean + column[:2]\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)

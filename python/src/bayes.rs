@@ -1,0 +1,208 @@
+//! Naive Bayes: of counts, and of any numbers.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::error::OrRaise;
+use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
+
+type Counts = numeric_table::NaiveBayes;
+type Gaussian = numeric_table::GaussianNaiveBayes;
+
+/// What naive Bayes learns from counts, as those of words: the sums of each feature in each class. scikit-learn's
+/// ``MultinomialNB``.
+///
+/// ``NaiveBayes(columns, by, classes)``: of tables of so many columns, of which that with the number ``by`` tells the
+/// class, a whole number from 0 to below ``classes``.
+///
+/// >>> import numeric_table as nt
+/// >>> counts = nt.NaiveBayes(3, 2, 2)
+/// >>> counts.update([[2, 1, 0], [3, 0, 0], [0, 1, 1]])
+/// >>> counts.model().predict([[0.5, 0.0], [0.0, 4.0]])
+/// array([0, 1], dtype=int32)
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "NaiveBayes")]
+pub(crate) struct NaiveBayes;
+
+#[pymethods]
+impl NaiveBayes {
+    #[new]
+    fn new(columns: usize, by: usize, classes: usize) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(Counts::new(columns, by, classes).or_raise()?).of_class(Self))
+    }
+
+    /// The number of features: of columns but that which tells the class.
+    #[getter]
+    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Counts>(slf)?.feature_count())
+    }
+
+    /// The number of classes.
+    #[getter]
+    fn class_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Counts>(slf)?.class_count())
+    }
+
+    /// The number of rows of each class.
+    #[getter]
+    fn class_rows<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        vector(slf.py(), state::<Counts>(slf)?.class_rows().iter().copied())
+    }
+
+    /// The sums of features: a row for each class.
+    #[getter]
+    fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(slf.py(), &state::<Counts>(slf)?.counts().or_raise()?)
+    }
+
+    /// Makes a model. ``alpha`` is added to each count: 1 is Laplace's smoothing.
+    #[pyo3(signature = (alpha = 1.0))]
+    fn model(slf: &Bound<'_, Self>, alpha: f64) -> PyResult<NaiveBayesModel> {
+        let own = state::<Counts>(slf)?;
+        let model = own.model(alpha).or_raise()?;
+        Ok(NaiveBayesModel { own, alpha, model })
+    }
+}
+
+/// What naive Bayes predicts of counts: ``NaiveBayes.model()``.
+#[pyclass(frozen, module = "numeric_table", name = "NaiveBayesModel")]
+pub(crate) struct NaiveBayesModel {
+    own: Arc<Counts>,
+    alpha: f64,
+    model: numeric_table::NaiveBayesModel,
+}
+
+#[pymethods]
+impl NaiveBayesModel {
+    /// The natural logarithm of the share of rows of each class.
+    #[getter]
+    fn log_priors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        vector(py, self.model.log_priors().iter().copied())
+    }
+
+    /// The natural logarithms of the probabilities of features: a row for each class.
+    #[getter]
+    fn log_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(py, &self.model.log_probabilities().or_raise()?)
+    }
+
+    /// Returns the class of each row of a table of features.
+    fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        labels(table.py(), &on_table(table, |table| self.model.predict(table))?)
+    }
+
+    /// Returns the natural logarithms of the probabilities of the classes of each row: a column for each class.
+    fn predict_log_probabilities<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(table.py(), &on_table(table, |table| self.model.predict_log_probabilities(table))?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64,)>> {
+        let own = object(py, self.own.clone())?;
+        Ok((own.bind(py).getattr("model")?, (self.alpha,)))
+    }
+}
+
+/// What naive Bayes learns from any numbers: the means and variances of each feature in each class. scikit-learn's
+/// ``GaussianNB``.
+///
+/// ``GaussianNaiveBayes(columns, by, classes)``, as :class:`NaiveBayes`. NaN are missing values.
+///
+/// >>> import numeric_table as nt
+/// >>> learned = nt.GaussianNaiveBayes(2, 1, 2)
+/// >>> learned.update([[1.0, 0], [3.0, 0], [7.0, 1], [9.0, 1]])
+/// >>> model = learned.model()
+/// >>> model.means, model.predict([[4.0], [6.0]])
+/// (array([[2.],
+///        [8.]]), array([0, 1], dtype=int32))
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GaussianNaiveBayes")]
+pub(crate) struct GaussianNaiveBayes;
+
+#[pymethods]
+impl GaussianNaiveBayes {
+    #[new]
+    fn new(columns: usize, by: usize, classes: usize) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(Gaussian::new(columns, by, classes).or_raise()?).of_class(Self))
+    }
+
+    /// The number of features: of columns but that which tells the class.
+    #[getter]
+    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Gaussian>(slf)?.feature_count())
+    }
+
+    /// The number of classes.
+    #[getter]
+    fn class_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Gaussian>(slf)?.class_count())
+    }
+
+    /// The number of rows of each class.
+    #[getter]
+    fn class_rows<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        vector(slf.py(), state::<Gaussian>(slf)?.class_rows().iter().copied())
+    }
+
+    /// The statistics of the rows of each class.
+    #[getter]
+    fn statistics(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let own = state::<Gaussian>(slf)?;
+        object(slf.py(), Arc::new(own.statistics().clone()))
+    }
+
+    /// Makes a model. ``var_smoothing`` times the largest variance of a feature is added to each variance; ``priors`` are
+    /// the probabilities of the classes, which are their shares of the rows unless they are given.
+    #[pyo3(signature = (var_smoothing = 1e-9, priors = None))]
+    fn model(slf: &Bound<'_, Self>, var_smoothing: f64, priors: Option<Vec<f64>>) -> PyResult<GaussianNaiveBayesModel> {
+        let own = state::<Gaussian>(slf)?;
+        let model = match &priors {
+            Some(priors) => own.model_with_priors(priors, var_smoothing),
+            None => own.model(var_smoothing),
+        };
+        Ok(GaussianNaiveBayesModel { model: model.or_raise()?, own, var_smoothing, priors })
+    }
+}
+
+/// What naive Bayes predicts of any numbers: ``GaussianNaiveBayes.model()``.
+#[pyclass(frozen, module = "numeric_table", name = "GaussianNaiveBayesModel")]
+pub(crate) struct GaussianNaiveBayesModel {
+    own: Arc<Gaussian>,
+    var_smoothing: f64,
+    priors: Option<Vec<f64>>,
+    model: numeric_table::GaussianNaiveBayesModel,
+}
+
+#[pymethods]
+impl GaussianNaiveBayesModel {
+    /// The natural logarithm of the prior probability of each class.
+    #[getter]
+    fn log_priors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        vector(py, self.model.log_priors().iter().copied())
+    }
+
+    /// The means of features: a row for each class; NaN for one without rows.
+    #[getter]
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(py, &self.model.means().or_raise()?)
+    }
+
+    /// The variances of features, with what smoothing adds: a row for each class.
+    #[getter]
+    fn variances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(py, &self.model.variances().or_raise()?)
+    }
+
+    /// Returns the class of each row of a table of features.
+    fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        labels(table.py(), &on_table(table, |table| self.model.predict(table))?)
+    }
+
+    /// Returns the natural logarithms of the probabilities of the classes of each row: a column for each class.
+    fn predict_log_probabilities<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(table.py(), &on_table(table, |table| self.model.predict_log_probabilities(table))?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64, Option<Vec<f64>>)>> {
+        let own = object(py, self.own.clone())?;
+        Ok((own.bind(py).getattr("model")?, (self.var_smoothing, self.priors.clone())))
+    }
+}

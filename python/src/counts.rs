@@ -1,0 +1,189 @@
+//! How values are distributed: histograms and quantiles.
+
+use numeric_table::{ColumnHistogram, HistogramBins};
+use pyo3::prelude::*;
+
+use crate::error::{OrRaise, TableError};
+use crate::partial::{Partial, state, vector};
+
+/// How many values of each column are in which bin.
+///
+/// ``Histogram(columns, bins, range)`` has the bins of NumPy's ``histogram``: with a number of ``bins``, so many of equal
+/// width in the ``range``, which is a lower and an upper limit; else ``bins`` are edges, those of all columns, or a list
+/// with some for each.
+///
+/// >>> import numeric_table as nt
+/// >>> found = nt.Histogram(2, 2, range=(0, 4))
+/// >>> found.update([[1, 2], [3, 4], [5, -6]])
+/// >>> found.counts[1], found.edges[1]
+/// (array([0, 2], dtype=uint64), array([0., 2., 4.]))
+/// >>> found.below, found.above
+/// (array([0, 1], dtype=uint64), array([1, 0], dtype=uint64))
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Histogram")]
+pub(crate) struct Histogram;
+
+impl Histogram {
+    fn each<'py, R>(slf: &Bound<'py, Self>, value: impl Fn(&ColumnHistogram) -> PyResult<R>) -> PyResult<Vec<R>> {
+        state::<numeric_table::Histogram>(slf)?.columns().iter().map(value).collect()
+    }
+
+    fn count_each<'py>(slf: &Bound<'py, Self>, value: fn(&ColumnHistogram) -> u64) -> PyResult<Bound<'py, PyAny>> {
+        vector(slf.py(), state::<numeric_table::Histogram>(slf)?.columns().iter().map(value))
+    }
+}
+
+#[pymethods]
+impl Histogram {
+    #[new]
+    #[pyo3(signature = (columns, bins, range = None))]
+    fn new(columns: usize, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyResult<PyClassInitializer<Self>> {
+        let all = if let Ok(count) = bins.extract::<usize>() {
+            let (lower, upper) = range.ok_or_else(|| TableError::new_err("a number of bins needs a range"))?;
+            let bins = HistogramBins::uniform(lower, upper, count).or_raise()?;
+            numeric_table::Histogram::new(columns, &bins)
+        } else {
+            if range.is_some() {
+                return Err(TableError::new_err("a range is of a number of bins: these are edges"));
+            }
+            let edges = |edges: &Bound<'_, PyAny>| -> PyResult<HistogramBins> {
+                let edges: Vec<f64> = edges.extract()?;
+                HistogramBins::with_edges(edges).or_raise()
+            };
+            let is_list = bins.get_item(0).is_ok_and(|first| first.len().is_ok());
+            if is_list {
+                let bins = bins.try_iter()?.map(|one| edges(&one?)).collect::<PyResult<Vec<_>>>()?;
+                if bins.len() != columns {
+                    let found = bins.len();
+                    return Err(TableError::new_err(format!(
+                        "there are edges of {found} columns, and {columns} columns"
+                    )));
+                }
+                numeric_table::Histogram::with_bins(bins)
+            } else {
+                numeric_table::Histogram::new(columns, &edges(bins)?)
+            }
+        };
+        Ok(Partial::new(all.or_raise()?).of_class(Self))
+    }
+
+    /// The counts: an array for each column.
+    #[getter]
+    fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        Self::each(slf, |column| vector(slf.py(), column.counts().iter().copied()))
+    }
+
+    /// The edges of the bins: an array for each column, with one more than there are bins.
+    #[getter]
+    fn edges<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        Self::each(slf, |column| vector(slf.py(), column.bins().edges().iter().copied()))
+    }
+
+    /// The number of values below all bins, of each column.
+    #[getter]
+    fn below<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::count_each(slf, ColumnHistogram::below)
+    }
+
+    /// The number of values above all bins, of each column.
+    #[getter]
+    fn above<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::count_each(slf, ColumnHistogram::above)
+    }
+
+    /// The number of NaN, of each column.
+    #[getter]
+    fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::count_each(slf, ColumnHistogram::nan_count)
+    }
+}
+
+/// About the quantiles of each column, in one pass and little memory: exact for few values, else off by at most
+/// ``rank_error`` places in the order of the values. A larger ``capacity`` makes that less.
+///
+/// >>> import numeric_table as nt
+/// >>> found = nt.QuantileSketch(1)
+/// >>> found.update([[3.0], [1.0], [2.0], [5.0]])
+/// >>> found.quantile(0.5), found.quantile([0.25, 1])
+/// (array([2.]), array([[1.],
+///        [5.]]))
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "QuantileSketch")]
+pub(crate) struct QuantileSketch;
+
+type Sketch = numeric_table::QuantileSketch;
+
+impl QuantileSketch {
+    fn each<'py, T: numeric_table::Element>(
+        slf: &Bound<'py, Self>,
+        value: impl Fn(&Sketch, usize) -> numeric_table::Result<T>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let own = state::<Sketch>(slf)?;
+        let values: Vec<T> =
+            (0..own.column_count()).map(|column| value(&own, column)).collect::<Result<_, _>>().or_raise()?;
+        vector(slf.py(), values)
+    }
+}
+
+#[pymethods]
+impl QuantileSketch {
+    #[new]
+    #[pyo3(signature = (columns, capacity = Sketch::CAPACITY))]
+    fn new(columns: usize, capacity: usize) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(Sketch::with_capacity(columns, capacity).or_raise()?).of_class(Self))
+    }
+
+    /// The number of columns.
+    #[getter]
+    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Sketch>(slf)?.column_count())
+    }
+
+    /// Returns a quantile of each column, ``q`` from 0 to 1; of a list of them, a row for each. NaN without values. As
+    /// NumPy's ``quantile(axis=0, method="inverted_cdf")``.
+    fn quantile<'py>(slf: &Bound<'py, Self>, q: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Ok(q) = q.extract::<f64>() {
+            return Self::each(slf, |own, column| own.quantile(column, q));
+        }
+        let q: Vec<f64> = q.extract()?;
+        let own = state::<Sketch>(slf)?;
+        let columns = (0..own.column_count()).map(|column| own.quantiles(column, &q));
+        let columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>().or_raise()?;
+        let values = (0..q.len()).flat_map(|place| columns.iter().map(move |column| column[place]));
+        vector(py, values)?.call_method1("reshape", (q.len(), columns.len()))
+    }
+
+    /// Returns about how many values of a column are not above a value.
+    fn rank(slf: &Bound<'_, Self>, column: usize, value: f64) -> PyResult<u64> {
+        state::<Sketch>(slf)?.rank(column, value).or_raise()
+    }
+
+    /// By how many places quantiles may be off, of each column.
+    #[getter]
+    fn rank_error<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, Sketch::rank_error)
+    }
+
+    /// The smallest value of each column, which is exact; NaN if there is none.
+    #[getter]
+    fn minimum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(least, _)| least)))
+    }
+
+    /// The largest value of each column, which is exact; NaN if there is none.
+    #[getter]
+    fn maximum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(_, most)| most)))
+    }
+
+    /// The number of values that are not NaN, of each column.
+    #[getter]
+    fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, Sketch::count)
+    }
+
+    /// The number of NaN, of each column.
+    #[getter]
+    fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, Sketch::nan_count)
+    }
+}

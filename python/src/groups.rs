@@ -1,0 +1,93 @@
+//! Statistics of the rows of each category.
+
+use numeric_table::ColumnStatistics;
+use pyo3::prelude::*;
+
+use crate::error::OrRaise;
+use crate::partial::{Partial, matrix, object, state, vector};
+
+/// Statistics of the rows of each category: pandas' ``groupby``.
+///
+/// ``GroupStatistics(columns, by, categories)``: of rows of so many columns, of which that with the number ``by`` tells
+/// the category, a whole number from 0 to below ``categories``. Results have a row for each category, and a column for
+/// each column but that one.
+///
+/// >>> import numeric_table as nt
+/// >>> groups = nt.GroupStatistics(2, 1, 2)
+/// >>> groups.update([[20, 1], [40, 0], [60, 1]])
+/// >>> groups.means, groups.row_counts
+/// (array([[40.],
+///        [40.]]), array([1, 2], dtype=uint64))
+/// >>> groups.group(1).maximum
+/// array([60.])
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GroupStatistics")]
+pub(crate) struct GroupStatistics;
+
+type Groups = numeric_table::GroupStatistics;
+
+impl GroupStatistics {
+    fn each<'py>(
+        slf: &Bound<'py, Self>,
+        value: impl Fn(&ColumnStatistics) -> f64 + Sync,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(slf.py(), &state::<Groups>(slf)?.to_table(value).or_raise()?)
+    }
+}
+
+#[pymethods]
+impl GroupStatistics {
+    #[new]
+    fn new(columns: usize, by: usize, categories: usize) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(Groups::new(columns, by, categories).or_raise()?).of_class(Self))
+    }
+
+    /// The number of categories.
+    #[getter]
+    fn category_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Groups>(slf)?.category_count())
+    }
+
+    /// The number of rows of each category.
+    #[getter]
+    fn row_counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let own = state::<Groups>(slf)?;
+        let counts = (0..own.category_count()).map(|category| own.row_count_of(category));
+        vector(slf.py(), counts.collect::<Result<Vec<_>, _>>().or_raise()?)
+    }
+
+    /// Returns the statistics of the rows of one category.
+    fn group(slf: &Bound<'_, Self>, category: usize) -> PyResult<Py<PyAny>> {
+        let group = state::<Groups>(slf)?.group(category).or_raise()?;
+        object(slf.py(), std::sync::Arc::new(group))
+    }
+
+    /// The sums.
+    #[getter]
+    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::sum)
+    }
+
+    /// The means; NaN where there are no values.
+    #[getter]
+    fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::mean)
+    }
+
+    /// The variances, with n - 1 in the denominator.
+    #[getter]
+    fn variances<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::variance)
+    }
+
+    /// The smallest values; NaN where there are none.
+    #[getter]
+    fn minima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::minimum)
+    }
+
+    /// The largest values; NaN where there are none.
+    #[getter]
+    fn maxima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::maximum)
+    }
+}

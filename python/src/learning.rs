@@ -1,0 +1,204 @@
+//! Clusters and lines: steps of k-means, linear regression.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::error::{OrRaise, TableError};
+use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
+
+/// A step of k-means: each row goes to the centroid that it is nearest to, and what is computed of those of each cluster
+/// are the centroids of the next step.
+///
+/// ``KMeansStep(centroids)`` takes a table, or rows of numbers: a row for each cluster.
+///
+/// >>> import numeric_table as nt
+/// >>> table = nt.Table([[0.0, 1.0], [0.0, 3.0], [9.0, 9.0], [11.0, 9.0]])
+/// >>> step = nt.KMeansStep(table[1:3])  # any two rows, to begin with
+/// >>> step.update(table)
+/// >>> while step.shift > 0:
+/// ...     step = step.next_step()
+/// ...     step.update(table)
+/// >>> step.centroids
+/// array([[ 0.,  2.],
+///        [10.,  9.]])
+/// >>> step.assign(table)
+/// array([0, 0, 1, 1], dtype=int32)
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "KMeansStep")]
+pub(crate) struct KMeansStep;
+
+type Step = numeric_table::KMeansStep;
+
+#[pymethods]
+impl KMeansStep {
+    #[new]
+    fn new(centroids: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(on_table(centroids, Step::new)?).of_class(Self))
+    }
+
+    /// The number of clusters.
+    #[getter]
+    fn cluster_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Step>(slf)?.cluster_count())
+    }
+
+    /// The number of columns.
+    #[getter]
+    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Step>(slf)?.column_count())
+    }
+
+    /// The number of rows of each cluster.
+    #[getter]
+    fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        vector(slf.py(), state::<Step>(slf)?.counts().iter().copied())
+    }
+
+    /// The number of rows with a NaN or an infinity, which are of no cluster.
+    #[getter]
+    fn left_out(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<Step>(slf)?.left_out())
+    }
+
+    /// The sums of the rows of each cluster.
+    #[getter]
+    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(slf.py(), &state::<Step>(slf)?.sums().or_raise()?)
+    }
+
+    /// The sum of the squared distances of rows from the centroids that they are nearest to.
+    #[getter]
+    fn inertia(slf: &Bound<'_, Self>) -> PyResult<f64> {
+        Ok(state::<Step>(slf)?.inertia())
+    }
+
+    /// The centroids of the next step: the mean of each cluster, and the old centroid of one without rows.
+    #[getter]
+    fn centroids<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(slf.py(), &state::<Step>(slf)?.centroids().or_raise()?)
+    }
+
+    /// The sum of the squared distances of the centroids of the next step from those of this one: zero when another step
+    /// changes nothing.
+    #[getter]
+    fn shift(slf: &Bound<'_, Self>) -> PyResult<f64> {
+        Ok(state::<Step>(slf)?.shift())
+    }
+
+    /// Returns the next step, without rows.
+    fn next_step(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let centroids = state::<Step>(slf)?.centroids().or_raise()?;
+        object(slf.py(), Arc::new(Step::new(&centroids).or_raise()?))
+    }
+
+    /// Returns the number of the nearest centroid of each row, one of those that the step was made with; -1 for rows with
+    /// a NaN or an infinity.
+    fn assign<'py>(slf: &Bound<'py, Self>, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let own = state::<Step>(slf)?;
+        labels(slf.py(), &on_table(table, |table| own.assign(table))?)
+    }
+}
+
+/// The equations of a linear regression by least squares: of tables of so many columns of features, followed by those of
+/// the targets.
+///
+/// >>> import numeric_table as nt
+/// >>> regression = nt.LinearRegression(1, 2)
+/// >>> regression.update([[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.0, 7.0]])
+/// >>> model = regression.solve()
+/// >>> model.coefficients, model.intercepts
+/// (array([[ 2.],
+///        [-1.]]), array([1., 9.]))
+/// >>> model.predict([[3.0], [10.0]])
+/// array([[ 7.,  6.],
+///        [21., -1.]])
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "LinearRegression")]
+pub(crate) struct LinearRegression;
+
+type Regression = numeric_table::LinearRegression;
+
+#[pymethods]
+impl LinearRegression {
+    #[new]
+    #[pyo3(signature = (features, targets = 1))]
+    fn new(features: usize, targets: usize) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Partial::new(Regression::new(features, targets).or_raise()?).of_class(Self))
+    }
+
+    /// The number of features.
+    #[getter]
+    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Regression>(slf)?.feature_count())
+    }
+
+    /// The number of targets.
+    #[getter]
+    fn target_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Regression>(slf)?.target_count())
+    }
+
+    /// The covariances of features and targets.
+    #[getter]
+    fn covariance(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let own = state::<Regression>(slf)?;
+        object(slf.py(), Arc::new(own.covariance().clone()))
+    }
+
+    /// Solves the equations. ``alpha`` is a penalty: the sum of squared residuals plus ``alpha`` times that of squared
+    /// coefficients is least, as in scikit-learn's ``Ridge``.
+    #[pyo3(signature = (alpha = 0.0))]
+    fn solve(slf: &Bound<'_, Self>, alpha: f64) -> PyResult<RegressionModel> {
+        if !(0.0..f64::INFINITY).contains(&alpha) {
+            return Err(TableError::new_err(format!("alpha is {alpha}: 0 or a finite number above it is needed")));
+        }
+        let own = state::<Regression>(slf)?;
+        let model = slf.py().detach(|| if alpha == 0.0 { own.solve() } else { own.solve_ridge(alpha) }).or_raise()?;
+        Ok(RegressionModel { own, alpha, model })
+    }
+}
+
+/// A linear regression that is solved: ``LinearRegression.solve()``.
+#[pyclass(frozen, module = "numeric_table", name = "RegressionModel")]
+pub(crate) struct RegressionModel {
+    own: Arc<Regression>,
+    alpha: f64,
+    model: numeric_table::RegressionModel,
+}
+
+#[pymethods]
+impl RegressionModel {
+    /// The coefficients: a row for each target, and a column for each feature.
+    #[getter]
+    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(py, &self.model.coefficients().or_raise()?)
+    }
+
+    /// The value of each target where all features are zero.
+    #[getter]
+    fn intercepts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        vector(py, self.model.intercepts().iter().copied())
+    }
+
+    /// The share of the variance of each target that the features explain; NaN for one that is constant.
+    #[getter]
+    fn r_squared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        vector(py, self.model.r_squared().iter().copied())
+    }
+
+    /// The residual standard deviation of each target.
+    #[getter]
+    fn residual_standard_deviations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        vector(py, self.model.residual_standard_deviations().iter().copied())
+    }
+
+    /// Returns the targets of each row of a table of features: a row for each, and a column for each target.
+    fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(table.py(), &on_table(table, |table| self.model.predict(table))?)
+    }
+
+    /// Pickles the equations: solved again, they have the same bits.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64,)>> {
+        let own = object(py, self.own.clone())?;
+        Ok((own.bind(py).getattr("solve")?, (self.alpha,)))
+    }
+}

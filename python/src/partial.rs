@@ -1,0 +1,341 @@
+//! `Partial`: a result that is computed of some rows at a time and merged, whatever its kind is.
+//!
+//! A state is shared and replaced, so that whoever reads one holds no lock: what the kinds report is in `columns`,
+//! `products`, `counts`, `groups`, `learning` and `bayes`; results of tables of many files are in `reduce`.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock, TryLockError};
+
+use numeric_table::table::Region;
+use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, Shape, Shards};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use pyo3::{PyClass, PyTypeInfo};
+
+use crate::error::{OrRaise, TableTypeError};
+use crate::reading::read;
+use crate::reduce::Part;
+use crate::share::Share;
+use crate::table::Table;
+use crate::{bayes, columns, counts, groups, learning, products, source};
+
+/// A partial result of the library's, of a kind that is known at run time.
+pub(crate) trait AnyPartial: Any + Send + Sync {
+    fn kind(&self) -> &'static str;
+    fn rows(&self) -> u64;
+    fn bytes_held(&self) -> usize;
+    fn without_rows(&self) -> Result<Arc<dyn AnyPartial>>;
+    /// Computes the same of a table.
+    fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>>;
+    /// Computes the same of files.
+    fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>>;
+    fn runs_of(&self, shards: &Shards) -> Vec<Range<usize>>;
+    /// Adds a result of the same kind; an error adds nothing.
+    fn add(&mut self, other: &dyn AnyPartial) -> Result<()>;
+    fn copied(&self) -> Arc<dyn AnyPartial>;
+    fn written(&self) -> Result<Vec<u8>>;
+    /// Makes the object of Python's, which is of the class of the kind.
+    fn object(&self, py: Python<'_>, own: Partial) -> PyResult<Py<PyAny>>;
+}
+
+/// A kind of partial results, and its class.
+pub(crate) trait Native: numeric_table::Partial + Clone + 'static {
+    type Class: PyTypeInfo;
+    fn number_of_rows(&self) -> u64;
+    fn make(py: Python<'_>, own: Partial) -> PyResult<Py<PyAny>>;
+}
+
+impl<P: Native> AnyPartial for P {
+    fn kind(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn rows(&self) -> u64 {
+        self.number_of_rows()
+    }
+
+    fn bytes_held(&self) -> usize {
+        self.size_in_bytes()
+    }
+
+    fn without_rows(&self) -> Result<Arc<dyn AnyPartial>> {
+        Ok(Arc::new(self.empty()?))
+    }
+
+    fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>> {
+        Ok(Arc::new(self.compute(table)?))
+    }
+
+    fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>> {
+        Ok(Arc::new(part.reduce(shards, self)?))
+    }
+
+    fn runs_of(&self, shards: &Shards) -> Vec<Range<usize>> {
+        shards.runs(self).collect()
+    }
+
+    fn add(&mut self, other: &dyn AnyPartial) -> Result<()> {
+        match (other as &dyn Any).downcast_ref::<P>() {
+            Some(other) => self.merge(other),
+            None => Err(Error::other(unequal(P::NAME, other.kind()))),
+        }
+    }
+
+    fn copied(&self) -> Arc<dyn AnyPartial> {
+        Arc::new(self.clone())
+    }
+
+    fn written(&self) -> Result<Vec<u8>> {
+        self.to_bytes()
+    }
+
+    fn object(&self, py: Python<'_>, own: Partial) -> PyResult<Py<PyAny>> {
+        P::make(py, own)
+    }
+}
+
+fn unequal(mine: &str, other: &str) -> String {
+    format!("a partial result {mine:?} does not merge with one of another kind, {other:?}")
+}
+
+/// What is known of a kind before there is a result.
+struct Kind {
+    name: &'static str,
+    is_class: fn(&Bound<'_, PyType>) -> bool,
+    read: fn(&[u8]) -> Result<Arc<dyn AnyPartial>>,
+}
+
+impl Kind {
+    const fn of<P: Native>() -> Self {
+        Self {
+            name: P::NAME,
+            is_class: |class| class.is(class.py().get_type::<P::Class>()),
+            read: |bytes| Ok(Arc::new(P::from_bytes(bytes)?)),
+        }
+    }
+
+    /// Returns whether bytes say that they are of this kind: after 16 others, the length of the name, and the name.
+    fn is_of(&self, bytes: &[u8]) -> bool {
+        let name = self.name.as_bytes();
+        bytes.get(16..24) == Some(&(name.len() as u64).to_le_bytes()) && bytes[24..].starts_with(name)
+    }
+}
+
+macro_rules! kinds {
+    ($($kind:ident => $class:path),* $(,)?) => {
+        $(impl Native for numeric_table::$kind {
+            type Class = $class;
+
+            fn number_of_rows(&self) -> u64 {
+                self.row_count()
+            }
+
+            fn make(py: Python<'_>, own: Partial) -> PyResult<Py<PyAny>> {
+                Ok(Py::new(py, own.of_class($class))?.into_any())
+            }
+        })*
+
+        static KINDS: &[Kind] = &[$(Kind::of::<numeric_table::$kind>()),*];
+    };
+}
+
+kinds! {
+    BasicStatistics => columns::Statistics,
+    Covariance => products::Covariance,
+    GramMatrix => products::GramMatrix,
+    Histogram => counts::Histogram,
+    QuantileSketch => counts::QuantileSketch,
+    GroupStatistics => groups::GroupStatistics,
+    KMeansStep => learning::KMeansStep,
+    LinearRegression => learning::LinearRegression,
+    NaiveBayes => bayes::NaiveBayes,
+    GaussianNaiveBayes => bayes::GaussianNaiveBayes,
+}
+
+/// A result that is computed of some rows at a time and merged: of tables, of files, in several processes.
+///
+/// Its kinds are the subclasses: a result begins without rows, ``update(table)`` adds rows, ``merge(other)`` those of
+/// another result of the same question. Bytes and pickles carry it between processes. Threads may use one at once.
+///
+/// >>> import numeric_table as nt
+/// >>> first, last = nt.Covariance(2), nt.Covariance(2)
+/// >>> first.update(nt.Table([[1, 7], [3, 9]]))
+/// >>> last.update(nt.Table([[5, 5]]))
+/// >>> first.merge(nt.Partial.from_bytes(last.to_bytes()))  # as if it came from another process
+/// >>> first.row_count, first.covariance.tolist()
+/// (3, [[4.0, -2.0], [-2.0, 4.0]])
+#[pyclass(frozen, subclass, module = "numeric_table", name = "Partial", weakref)]
+pub(crate) struct Partial(RwLock<Arc<dyn AnyPartial>>);
+
+impl Partial {
+    pub(crate) fn new(own: impl Native) -> Self {
+        Self::shared(Arc::new(own))
+    }
+
+    pub(crate) fn shared(own: Arc<dyn AnyPartial>) -> Self {
+        Self(RwLock::new(own))
+    }
+
+    pub(crate) fn of_class<C: PyClass<BaseType = Self>>(self, class: C) -> PyClassInitializer<C> {
+        PyClassInitializer::from(self).add_subclass(class)
+    }
+
+    /// Returns the result as it is now, which nobody changes. Whoever waits lets other threads of Python's go on.
+    pub(crate) fn state(&self, py: Python<'_>) -> Arc<dyn AnyPartial> {
+        loop {
+            match self.0.try_read() {
+                Ok(guard) => return Arc::clone(&guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Arc::clone(&poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => py.detach(|| drop(self.0.read())),
+            }
+        }
+    }
+
+    /// Adds a result of the same kind.
+    fn add(&self, py: Python<'_>, other: &dyn AnyPartial) -> PyResult<()> {
+        let merged = py.detach(|| {
+            let mut own = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(own) = Arc::get_mut(&mut own) {
+                return own.add(other);
+            }
+            // Somebody still reads it.
+            let mut copy = own.copied();
+            if let Some(copy) = Arc::get_mut(&mut copy) {
+                copy.add(other)?;
+            }
+            *own = copy;
+            Ok(())
+        });
+        merged.or_raise()
+    }
+}
+
+/// What Python pickles: a function, and what it is called with.
+pub(crate) type Pickled<'py, A> = (Bound<'py, PyAny>, A);
+
+/// Makes an object of a result.
+pub(crate) fn object(py: Python<'_>, own: Arc<dyn AnyPartial>) -> PyResult<Py<PyAny>> {
+    own.object(py, Partial::shared(Arc::clone(&own)))
+}
+
+/// Returns the result that an object of its class has.
+pub(crate) fn state<P: Native>(object: &Bound<'_, PyAny>) -> PyResult<Arc<P>> {
+    let own: Arc<dyn Any + Send + Sync> = object.cast::<Partial>()?.get().state(object.py());
+    own.downcast().map_err(|_| TableTypeError::new_err("a partial result of another kind than its class"))
+}
+
+/// Does something with a table, or with what a table is made of, while other threads of Python's go on.
+pub(crate) fn on_table<R: Send>(
+    data: &Bound<'_, PyAny>,
+    work: impl FnOnce(&dyn NumericTable) -> Result<R> + Send,
+) -> PyResult<R> {
+    let py = data.py();
+    if let Ok(table) = data.cast::<Table>() {
+        let table = table.get().read(py);
+        let table = &**table;
+        return py.detach(|| work(table)).or_raise();
+    }
+    let table = source::table(data, None)?;
+    let whole = &*table;
+    py.detach(|| work(whole)).or_raise()
+}
+
+/// Returns numbers as an array of NumPy's.
+pub(crate) fn vector<T: Element>(py: Python<'_>, values: impl IntoIterator<Item = T>) -> PyResult<Bound<'_, PyAny>> {
+    Share::vector(values.into_iter().collect()).into_numpy(py)
+}
+
+/// Returns a table as an array of NumPy's.
+pub(crate) fn matrix<'py, T: Element>(py: Python<'py>, table: &dyn NumericTable) -> PyResult<Bound<'py, PyAny>> {
+    let Shape { rows, columns } = table.shape();
+    let region = Region { rows: 0..rows, columns: 0..columns };
+    read::<T>(py, table, &region, ConversionPolicy::Saturate)?.into_numpy(py)
+}
+
+/// Returns a table of one column as an array of NumPy's, of one dimension.
+pub(crate) fn labels<'py>(py: Python<'py>, table: &dyn NumericTable) -> PyResult<Bound<'py, PyAny>> {
+    matrix::<i32>(py, table)?.call_method1("reshape", (-1,))
+}
+
+#[pymethods]
+impl Partial {
+    /// The number of rows.
+    #[getter]
+    fn row_count(&self, py: Python<'_>) -> u64 {
+        self.state(py).rows()
+    }
+
+    /// About how many bytes of memory the result takes.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> usize {
+        self.state(py).bytes_held()
+    }
+
+    /// Adds all rows of a table, or of what a table is made of, on all threads. An error adds nothing.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> found = nt.Statistics(2)
+    /// >>> found.update(nt.Table([[1, 2], [3, 4]]))
+    /// >>> found.update([[5, 6]])
+    /// >>> found.mean
+    /// array([3., 4.])
+    fn update(&self, table: &Bound<'_, PyAny>) -> PyResult<()> {
+        let own = self.state(table.py());
+        let found = on_table(table, |table| own.of_table(table))?;
+        drop(own); // so that it is not copied
+        self.add(table.py(), &*found)
+    }
+
+    /// Adds the rows of another result of the same question, which come after those of this one. An error adds nothing.
+    fn merge(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        let py = other.py();
+        let found = other.get().state(py);
+        let kind = self.state(py).kind();
+        if kind != found.kind() {
+            return Err(TableTypeError::new_err(unequal(kind, found.kind())));
+        }
+        self.add(py, &*found)
+    }
+
+    /// Returns the same question without rows: as many columns, the same bins, the same centroids.
+    fn empty(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        object(py, self.state(py).without_rows().or_raise()?)
+    }
+
+    /// Returns the result as bytes, with a checksum. Those of equal results are equal.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let own = self.state(py);
+        let bytes = py.detach(|| own.written()).or_raise()?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Makes a result of the bytes of one, which may come from anywhere: they are checked. ``Partial.from_bytes`` takes
+    /// those of any kind, a subclass those of its own. What is wrong is a :class:`FormatError`.
+    #[classmethod]
+    fn from_bytes(class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
+        let py = class.py();
+        let of_class = KINDS.iter().find(|kind| (kind.is_class)(class));
+        // Bytes of no kind get the error of the first one.
+        let kind = of_class.or_else(|| KINDS.iter().find(|kind| kind.is_of(bytes))).unwrap_or(&KINDS[0]);
+        object(py, py.detach(|| (kind.read)(bytes)).or_raise()?)
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        object(py, self.state(py))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.__copy__(py)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, (Bound<'py, PyBytes>,)>> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let rows = slf.get().state(slf.py()).rows();
+        Ok(format!("<{} of {rows} row{}>", slf.get_type().name()?, if rows == 1 { "" } else { "s" }))
+    }
+}

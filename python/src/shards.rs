@@ -1,0 +1,300 @@
+//! `Shards`: a table as many table files.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use numeric_table::{ElementType, Error, Shape};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::element::{self, with_type};
+use crate::error::{FormatError, OrRaise, TableError};
+use crate::partial::Pickled;
+use crate::reading::{check_shape, common_type, share_of};
+use crate::reduce::{self, Part};
+use crate::table::Table;
+
+/// A table as many table files (``.ntb``), end to end, which may be larger than memory.
+///
+/// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the order
+/// of their names. It also opens a manifest, a pattern (``"data/part-*.ntb"``), and a list of files. All have the same
+/// columns. Files are opened when their rows are wanted, and compared with what is known of them: one that is missing,
+/// damaged or replaced is an error that names it.
+///
+/// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object with
+/// the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in an order
+/// that depends on the files only, and so have the same bits anywhere.
+///
+/// >>> import numeric_table as nt, tempfile, os
+/// >>> folder = tempfile.mkdtemp()
+/// >>> nt.save(nt.Table([[1, 2], [3, 4]]), os.path.join(folder, "part-0.ntb"))
+/// >>> nt.save(nt.Table([[5, 6]]), os.path.join(folder, "part-1.ntb"))
+/// >>> shards = nt.Shards(folder)
+/// >>> shards.shape, shards.shard_count
+/// ((3, 2), 2)
+/// >>> shards.rows(1, 3, dtype="float32")
+/// array([[3., 4.],
+///        [5., 6.]], dtype=float32)
+/// >>> shards.reduce(nt.Statistics(2)).mean
+/// array([3., 4.])
+#[pyclass(frozen, module = "numeric_table", name = "Shards", weakref)]
+pub(crate) struct Shards {
+    shards: numeric_table::Shards,
+    /// The folder or the manifest that lists the files.
+    listed_by: Option<PathBuf>,
+}
+
+/// What is known of a file: its path, its rows, its bytes, its checksums.
+type Known = (PathBuf, usize, u64, [u32; 2]);
+
+impl Shards {
+    fn of_path(path: PathBuf) -> numeric_table::Result<Self> {
+        let is_pattern = path.file_name().is_some_and(|name| {
+            let name = name.as_encoded_bytes();
+            name.contains(&b'*') || name.contains(&b'?')
+        });
+        if is_pattern && !path.exists() {
+            return Ok(Self { shards: numeric_table::Shards::matching(&path)?, listed_by: None });
+        }
+        Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path) })
+    }
+
+    fn checked(self) -> PyResult<Self> {
+        check_shape(self.shards.shape())?;
+        Ok(self)
+    }
+
+    fn known(&self) -> impl Iterator<Item = Known> {
+        self.shards.files().map(|file| {
+            // From anywhere else, the same file.
+            let path = std::path::absolute(file.path).unwrap_or_else(|_| file.path.to_owned());
+            (path, file.rows.len(), file.bytes, file.checksums)
+        })
+    }
+
+    fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
+        match dtype {
+            Some(dtype) if !dtype.is_none() => element::of_object(dtype),
+            _ => common_type(py, self.shards.dictionary()),
+        }
+    }
+
+    fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
+        let share = with_type!(element, T => {
+            share_of(&py.detach(|| self.shards.load_rows::<T>(rows)).or_raise()?)?
+        });
+        share.into_numpy(py)
+    }
+}
+
+#[pymethods]
+impl Shards {
+    #[new]
+    fn new(paths: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = paths.py();
+        if paths.is_instance_of::<PyString>() || paths.hasattr("__fspath__")? {
+            let path: PathBuf = paths.extract()?;
+            return py.detach(|| Self::of_path(path)).or_raise()?.checked();
+        }
+        let paths = paths.try_iter()?.map(|path| path?.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
+        let shards = py.detach(|| numeric_table::Shards::of_files(&paths)).or_raise()?;
+        Self { shards, listed_by: None }.checked()
+    }
+
+    /// The numbers of rows, of all files, and of columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        let Shape { rows, columns } = self.shards.shape();
+        (rows, columns)
+    }
+
+    /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        element::dtype(py, self.type_or(py, None)?)
+    }
+
+    /// The names of the columns, ``None`` where there is none.
+    #[getter]
+    fn names(&self) -> Vec<Option<String>> {
+        self.shards.dictionary().names().map(|name| name.map(str::to_owned)).collect()
+    }
+
+    /// The number of files.
+    #[getter]
+    fn shard_count(&self) -> usize {
+        self.shards.shard_count()
+    }
+
+    /// The files, in the order of their rows.
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.shards.files().map(|file| file.path.to_owned()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.shards.shape().rows
+    }
+
+    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several.
+    #[pyo3(signature = (start = 0, stop = None, dtype = None))]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        stop: Option<usize>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let element = self.type_or(py, dtype)?;
+        self.array(py, start..stop.unwrap_or(self.__len__()), element)
+    }
+
+    /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
+    /// shorter.
+    #[pyo3(signature = (n, dtype = None))]
+    fn row_blocks(slf: Bound<'_, Self>, n: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ShardBlocks> {
+        let element = slf.get().type_or(slf.py(), dtype)?;
+        if n == 0 {
+            return Err(TableError::new_err(Error::EmptyBlocks.to_string()));
+        }
+        Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, element })
+    }
+
+    /// Loads the whole table into memory, in one type, with all checksums compared.
+    #[pyo3(signature = (dtype = None))]
+    fn load(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
+        let element = self.type_or(py, dtype)?;
+        with_type!(element, T => {
+            Ok(Table::new(Box::new(py.detach(|| self.shards.load_as::<T>()).or_raise()?)))
+        })
+    }
+
+    /// Maps all files as one table: nothing is read before it is asked for.
+    ///
+    /// The files must not be changed in place as long as the table, or an array of its values, exists: :func:`save`
+    /// replaces files, and so does no harm.
+    fn map(&self, py: Python<'_>) -> PyResult<Table> {
+        // SAFETY: the caller's promise, which the documentation spells out.
+        let mapped = py.detach(|| unsafe { self.shards.map() });
+        Ok(Table::new(Box::new(mapped.or_raise()?)))
+    }
+
+    /// Compares all files with what is known of them, and all checksums: an error names the first file that is damaged or
+    /// replaced. Returns whether all files have checksums of their values.
+    fn verify(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| self.shards.verify()).or_raise()
+    }
+
+    /// Returns a new result of the same question as ``partial``, of all rows: that of each file, merged in their order,
+    /// those of each of the ``runs`` first.
+    ///
+    /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, of the thread
+    /// that asks: ``empty()`` returns the same question without rows, ``update(table)`` adds the rows of a table, a block
+    /// of a file, and ``merge(other)`` those of another result, which come after its own. Their exceptions end the call,
+    /// with a note that names the file.
+    ///
+    /// >>> import numpy as np, numeric_table as nt, tempfile, os
+    /// >>> class Largest:
+    /// ...     def __init__(self):
+    /// ...         self.value = -np.inf
+    /// ...     def empty(self):
+    /// ...         return Largest()
+    /// ...     def update(self, table):
+    /// ...         self.value = max(self.value, table.rows(dtype="float64").max(initial=-np.inf))
+    /// ...     def merge(self, other):
+    /// ...         self.value = max(self.value, other.value)
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "part-0.ntb")
+    /// >>> nt.save(nt.Table([[1, 2], [9, 4]]), path)
+    /// >>> int(nt.Shards([path]).reduce(Largest()).value)
+    /// 9
+    fn reduce(&self, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        reduce::reduce(&self.shards, partial, Part::All)
+    }
+
+    /// Returns a new result of the rows of one file, by its number.
+    fn reduce_shard(&self, shard: usize, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        reduce::reduce(&self.shards, partial, Part::One(shard))
+    }
+
+    /// Returns a new result of the rows of the files from ``start`` to before ``stop``. Of a run, it is a part of the work
+    /// of ``reduce``.
+    fn reduce_shards(&self, start: usize, stop: usize, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        reduce::reduce(&self.shards, partial, Part::Some(start..stop))
+    }
+
+    /// Divides the files into runs, ``(start, stop)``, whose results are merged before those of different runs are: merged
+    /// in their order into ``partial.empty()``, they have the bits of ``reduce(partial)``.
+    ///
+    /// Each of up to 4,096 files is a run of its own; of more there are some to a run, depending on their number, and on
+    /// whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as small.
+    fn runs(&self, partial: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, usize)>> {
+        Ok(reduce::runs(&self.shards, partial)?.into_iter().map(|run| (run.start, run.end)).collect())
+    }
+
+    /// Pickles what is known of the files, not their content: whoever unpickles it must reach the same files.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, (Option<PathBuf>, Vec<Known>)>> {
+        let listed_by = slf.get().listed_by.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.to_owned()));
+        Ok((slf.get_type().getattr("_open")?, (listed_by, slf.get().known().collect())))
+    }
+
+    /// Opens files that are to be the ones that are known.
+    #[staticmethod]
+    fn _open(py: Python<'_>, listed_by: Option<PathBuf>, files: Vec<Known>) -> PyResult<Self> {
+        let opened = py.detach(|| {
+            // A manifest says what all files are; if it lists others by now, they are opened one by one.
+            let is_known = |found: &Self| found.known().eq(files.iter().cloned());
+            match listed_by.map(Self::of_path) {
+                Some(Ok(found)) if is_known(&found) => Ok(found),
+                _ => {
+                    let paths = files.iter().map(|(path, ..)| path);
+                    Ok(Self { shards: numeric_table::Shards::of_files(paths)?, listed_by: None })
+                }
+            }
+        });
+        let opened: Self = opened.or_raise()?;
+        if let Some(((path, ..), _)) = opened.known().zip(&files).find(|(found, known)| found != *known) {
+            return Err(FormatError::new_err(format!("{}: the file was replaced", path.display())));
+        }
+        opened.checked()
+    }
+
+    fn __repr__(&self) -> String {
+        let (shape, count) = (self.shards.shape(), self.shard_count());
+        let first = self.shards.files().next().map(|file| Path::display(file.path).to_string()).unwrap_or_default();
+        format!("<Shards of {shape}, in {count} file{}, {first}>", if count == 1 { "" } else { "s, the first" })
+    }
+}
+
+/// Blocks of rows of a table of many files, one after another.
+#[pyclass(frozen, module = "numeric_table")]
+pub(crate) struct ShardBlocks {
+    shards: Py<Shards>,
+    next: AtomicUsize,
+    rows: usize,
+    element: ElementType,
+}
+
+#[pymethods]
+impl ShardBlocks {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let shards = self.shards.get();
+        let all = shards.__len__();
+        loop {
+            let start = self.next.load(Relaxed);
+            if start >= all {
+                return Ok(None);
+            }
+            let stop = all.min(start.saturating_add(self.rows));
+            let block = shards.array(py, start..stop, self.element)?;
+            // Unless another thread has got this block meanwhile.
+            if self.next.compare_exchange(start, stop, Relaxed, Relaxed).is_ok() {
+                return Ok(Some(block));
+            }
+        }
+    }
+}
