@@ -2,7 +2,8 @@
 //!
 //! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `files`
 //! what loads and saves it; `partial` is the class of results that merge, `columns`, `products`, `counts`, `groups`,
-//! `learning` and `bayes` are its kinds; `shards` is the class of tables of many files, `reduce` computes results of them;
+//! `learning` and `bayes` are its kinds; `shards` is the class of tables of many files, `reduce` computes results of them, `writer` writes
+//! them;
 //! `source` makes tables of what Python has, `share`, `dlpack` and `arrow` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
 //! threads of Python's go on.
 
@@ -42,6 +43,8 @@ mod source;
 mod table;
 #[forbid(unsafe_code)]
 mod together;
+#[forbid(unsafe_code)]
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -94,6 +97,8 @@ mod _native {
     use super::share::Share;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::writer::ShardsWriter;
     #[pymodule_export]
     use super::{hstack, statistics, vstack};
 }

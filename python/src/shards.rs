@@ -60,6 +60,11 @@ impl Shards {
         Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path) })
     }
 
+    /// Makes the table that a folder has.
+    pub(crate) fn of_folder(shards: numeric_table::Shards, folder: PathBuf) -> PyResult<Self> {
+        Self { shards, listed_by: Some(folder) }.checked()
+    }
+
     fn checked(self) -> PyResult<Self> {
         check_shape(self.shards.shape())?;
         Ok(self)

@@ -38,6 +38,7 @@ def test_type_checkers_take_a_program(tmp_path):
         "    def update(self, table: nt.Table) -> None:\n        self.count += len(table)\n"
         "    def merge(self, other: 'Rows') -> None:\n        self.count += other.count\n"
         "own: Rows = shards.reduce_shards(0, 1, Rows())\n"
+        "with nt.ShardsWriter.create('folder', ['a', None], dtype='f4') as writer:\n    number: int = writer.append(table)\n"
         "part: nt.Table = table[1:]\ncolumn = table['a'] + 1\nmeans = nt.statistics(table).mean + column[:2]\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
