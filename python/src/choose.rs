@@ -1,15 +1,16 @@
 //! What `table[key]` returns: rows, columns, values, tables of some of them.
 
+use numeric_table::ConversionPolicy;
 use numeric_table::table::Region;
-use numeric_table::{ConversionPolicy, NumericTable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableIndexError};
-use crate::reading::{index, places, read};
+use crate::reading::{index, listed, places, read};
 use crate::table::Table;
+use crate::together::select;
 
 /// Returns what a key chooses.
 pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -67,7 +68,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             let columns = some_columns(py, whole, key)?;
             let table = whole.read(py);
             let table = &**table;
-            Table::new(py.detach(|| table.select_columns(&columns[..])?.as_dyn().to_table()).or_raise()?)
+            Table::new(py.detach(|| select(table, &columns)).or_raise()?)
         }
         _ if array.getattr("size")?.extract::<usize>()? == 0 => whole.taken(py, &[])?,
         _ => return Err(PyTypeError::new_err("rows are chosen by numbers or truth values, columns by names")),
@@ -115,7 +116,7 @@ fn part<'py>(
     let columns = some_columns(py, whole, columns)?;
     let table = chosen.get().read(py);
     let table = &**table;
-    let selected = py.detach(|| table.select_columns(&columns[..])?.as_dyn().to_table()).or_raise()?;
+    let selected = py.detach(|| select(table, &columns)).or_raise()?;
     Ok(Bound::new(py, Table::new(selected))?.into_any())
 }
 
@@ -134,21 +135,37 @@ fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> P
 fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let count = whole.column_count(py);
     if columns.is(py.Ellipsis()) {
-        return Ok((0..count).collect());
+        return listed(0..count, "columns");
     }
-    let numpy = py.import("numpy")?;
-    if !columns.is_instance_of::<PySlice>() {
-        let array = numpy.call_method1("asarray", (columns,))?;
-        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-        if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
-            return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
-        }
-        if !matches!(&*kind, "i" | "u" | "b") && array.getattr("size")?.extract::<usize>()? > 0 {
-            return Err(PyTypeError::new_err("columns are chosen by names, numbers or truth values"));
-        }
+    if let Ok(slice) = columns.cast::<PySlice>() {
+        let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
+        let place = |i: usize| (found.start + i as isize * found.step) as usize;
+        return listed((0..found.slicelength).map(place), "columns");
     }
-    // NumPy's rules for numbers, truth values and slices, and its errors.
-    numpy.call_method1("arange", (count,))?.get_item(columns)?.extract()
+    let array = py.import("numpy")?.call_method1("asarray", (columns,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
+        return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
+    }
+    if array.getattr("ndim")?.extract::<usize>()? != 1 {
+        return Err(TableIndexError::new_err("a choice of columns has one dimension"));
+    }
+    match &*kind {
+        "b" => {
+            let is_chosen: Vec<bool> = array.extract()?;
+            if is_chosen.len() != count {
+                let text = format!("{} truth values are not one for each of {count} columns", is_chosen.len());
+                return Err(TableIndexError::new_err(text));
+            }
+            Ok((0..count).filter(|&column| is_chosen[column]).collect())
+        }
+        "i" | "u" => {
+            let numbers: Vec<isize> = array.extract()?;
+            numbers.into_iter().map(|number| index(number, count, "column")).collect()
+        }
+        _ if array.getattr("size")?.extract::<usize>()? == 0 => Ok(Vec::new()),
+        _ => Err(PyTypeError::new_err("columns are chosen by names, numbers or truth values")),
+    }
 }
 
 /// Returns whether all items are words, and there are some.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use numeric_table::{BlockAccess, NumericTable, Result, Shape};
 
 use crate::element::{self, with_type};
+use crate::sparse;
 
 /// Rows shown at the beginning and at the end, and columns shown on the left and on the right.
 const ROWS: usize = 5;
@@ -56,6 +57,10 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
         }
         html.push_str("</tr>\n");
     }
-    let _ = write!(html, "</tbody>\n</table>\n<p>{rows} rows &times; {columns} columns</p>");
+    let _ = write!(html, "</tbody>\n</table>\n<p>{rows} rows &times; {columns} columns");
+    if let Some(sparse) = sparse::of(table) {
+        let _ = write!(html, ", {} values stored", sparse.nnz());
+    }
+    html.push_str("</p>");
     Ok(html)
 }

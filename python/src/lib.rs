@@ -1,11 +1,11 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `files`
-//! what loads and saves it; `partial` is the class of results that merge, `columns`, `products`, `counts`, `groups`,
-//! `learning` and `bayes` are its kinds; `shards` is the class of tables of many files, `reduce` computes results of them, `writer` writes
-//! them;
-//! `source` makes tables of what Python has, `share`, `dlpack` and `arrow` lend their memory to it. `element` and `error` translate types and exceptions. Passes over values let other
-//! threads of Python's go on.
+//! what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow` and `scipy` lend their memory
+//! to it; `sparse` keeps sparse tables so. `partial` is the class of results that merge; `columns`, `products`, `counts`,
+//! `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files, `reduce` computes results of
+//! them, `writer` writes them. `element` and `error` translate types and exceptions. Passes over values let other threads of
+//! Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -37,9 +37,13 @@ mod products;
 mod reading;
 #[forbid(unsafe_code)]
 mod reduce;
+#[forbid(unsafe_code)]
+mod scipy;
 mod shards;
 mod share;
 mod source;
+#[forbid(unsafe_code)]
+mod sparse;
 mod table;
 #[forbid(unsafe_code)]
 mod together;
@@ -54,13 +58,14 @@ fn statistics(table: &Bound<'_, table::Table>) -> PyResult<Py<columns::Statistic
     columns::of(table)
 }
 
-/// Returns the rows of several tables of the same columns, one after another, in memory of their own.
+/// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all are.
 #[pyfunction]
 fn vstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
     together::stack(py, &tables, true)
 }
 
-/// Returns the columns of several tables of the same rows, side by side, in memory of their own.
+/// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and of one
+/// type.
 #[pyfunction]
 fn hstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
     together::stack(py, &tables, false)

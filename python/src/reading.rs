@@ -8,8 +8,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 
 use numeric_table::table::{Region, Target};
 use numeric_table::{
-    AnySliceMut, Array, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
-    NumericTable, Shape,
+    AnySliceMut, Array, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
+    HomogenNumericTable, NumericTable, Shape,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, TableIndexError};
 use crate::share::Share;
+use crate::sparse;
 use crate::table::Table;
 
 pub(crate) type Reading<'t> = RwLockReadGuard<'t, Box<dyn NumericTable>>;
@@ -80,6 +81,14 @@ impl Table {
         let Shape { rows, columns } = table.shape();
         let region = Region { rows: 0..rows, columns: 0..columns };
         Ok(is_homogeneous || table.array_of(&region, element).or_raise()?.is_some())
+    }
+
+    /// Why all values cannot be shared.
+    pub(crate) fn reason(&self, py: Python<'_>) -> CopyReason {
+        match sparse::of(&**self.read(py)) {
+            Some(_) => CopyReason::Layout,
+            None => CopyReason::ElementType,
+        }
     }
 
     /// The type of all values, or one that holds those of all columns.
@@ -178,6 +187,9 @@ impl Table {
 
     pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {
         let table = self.read(py);
+        if let Some(sparse) = sparse::of(&**table) {
+            return Ok(Self::new(Box::new(sparse.slice_rows(rows).or_raise()?)));
+        }
         if let Some(element) = table.uniform_type() {
             with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
                 return Ok(Self::new(Box::new(table.slice_rows(rows).or_raise()?)));
@@ -190,6 +202,9 @@ impl Table {
 
 /// Returns a table of its own with the same values: shares the memory of a homogeneous one.
 pub(crate) fn snapshot_of(table: &dyn NumericTable) -> numeric_table::Result<Box<dyn NumericTable>> {
+    if let Some(sparse) = sparse::of(table) {
+        return Ok(Box::new(sparse.clone()));
+    }
     if let Some(element) = table.uniform_type() {
         with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
             return Ok(Box::new(table.slice_rows(..)?));
@@ -216,6 +231,18 @@ pub(crate) fn common_type(py: Python<'_>, dictionary: &DataDictionary) -> PyResu
         return Ok(ElementType::F64);
     }
     element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
+}
+
+/// Converts a table to one type: a sparse one to a sparse one.
+pub(crate) fn converted(
+    table: &dyn NumericTable,
+    element: ElementType,
+    policy: ConversionPolicy,
+) -> numeric_table::Result<Box<dyn NumericTable>> {
+    match sparse::of(table) {
+        Some(sparse) => Ok(Box::new(sparse::converted(sparse, element, policy)?)),
+        None => with_type!(element, T => Ok(Box::new(table.convert_with::<T>(policy)?))),
+    }
 }
 
 /// Reads a region row by row.
@@ -264,10 +291,16 @@ pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
 
 /// Collects the numbers of rows.
 pub(crate) fn places(rows: impl ExactSizeIterator<Item = usize>) -> PyResult<Vec<usize>> {
-    let mut places = Vec::new();
-    places.try_reserve_exact(rows.len()).map_err(|_| PyMemoryError::new_err("too many rows to choose"))?;
-    places.extend(rows);
-    Ok(places)
+    listed(rows, "rows")
+}
+
+/// Collects what there is of each row or column, if there is memory for it.
+pub(crate) fn listed<V>(items: impl ExactSizeIterator<Item = V>, what: &str) -> PyResult<Vec<V>> {
+    let mut list = Vec::new();
+    let too_many = |_| PyMemoryError::new_err(format!("{} {what} are too many to list", items.len()));
+    list.try_reserve_exact(items.len()).map_err(too_many)?;
+    list.extend(items);
+    Ok(list)
 }
 
 /// Returns the place of an item that is counted from either end.

@@ -1,19 +1,19 @@
-//! Tables of what Python has: arrays of NumPy's, buffers, sequences.
+//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `scipy` and `arrow`.
 
 use std::cell::RefCell;
 
 use numeric_table::{
-    Array, CopyReason, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
+    AnyArray, Array, CopyReason, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
 };
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrow;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::share::Share;
+use crate::{arrow, scipy};
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
@@ -35,6 +35,9 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
             return Err(TableTypeError::new_err("NumPy makes no array of this object"));
         }
         return table(&plain, copy);
+    }
+    if !is_array && let Some(table) = scipy::table(data, copy)? {
+        return Ok(table);
     }
     if !is_array && let Some(table) = arrow::table(data, copy)? {
         return Ok(table);
@@ -64,6 +67,27 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
     }
     refuse_single_values(data)?;
     of_buffer(data, copy, None)
+}
+
+/// Makes an array of some values, by the rules of [`table`].
+pub(crate) fn array(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<AnyArray> {
+    let dimensions: usize = data.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(TableError::new_err(format!("an array of one dimension is wanted, and this has {dimensions}")));
+    }
+    values_of(&*table(data, copy)?)
+}
+
+/// Shares the values of a homogeneous table.
+fn values_of(table: &dyn NumericTable) -> PyResult<AnyArray> {
+    let element = table.uniform_type().unwrap_or(ElementType::F64);
+    with_type!(element, T => match table.downcast_ref::<HomogenNumericTable<T>>() {
+        Some(table) => {
+            let count = table.shape().element_count().or_raise()?;
+            Ok(table.array().or_raise()?.slice(..count).or_raise()?.into())
+        }
+        None => Err(TableTypeError::new_err("an array of one type is wanted")),
+    })
 }
 
 /// A value without dimensions has a buffer without a shape.
@@ -147,6 +171,12 @@ pub(crate) fn of_bytes(
     let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(element.size_in_bytes());
     let shares = is_aligned && is_immutable(values.py(), &buffer)?;
     with_type!(element, T => homogeneous::<T>(values.py(), buffer, shape, layout, shares))
+}
+
+/// Makes an array of bytes, as [`of_bytes`] does.
+pub(crate) fn array_of_bytes(values: &Bound<'_, PyAny>, element: ElementType) -> PyResult<AnyArray> {
+    let rows = PyUntypedBuffer::get(values)?.len_bytes() / element.size_in_bytes();
+    values_of(&*of_bytes(values, element, Shape { rows, columns: 1 }, DataLayout::RowMajor)?)
 }
 
 /// Makes a table of the values of a buffer, which are as many as the shape has, aligned, and in the order of the layout.

@@ -13,12 +13,13 @@ use crate::choose;
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
-use crate::reading::{check_shape, policy_of};
-use crate::{source, together};
+use crate::reading::{check_shape, converted, listed, policy_of};
+use crate::{scipy, source, sparse, together};
 
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
 ///
-/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, or rows of numbers.
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a sparse
+/// array of SciPy's, or what lends Arrow's columns or DLPack's tensors.
 /// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
 /// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
 /// exists. ``copy=True`` always copies.
@@ -59,7 +60,7 @@ impl Table {
                     return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
                 }
                 let whole = &*table;
-                table = with_type!(element, T => Box::new(py.detach(|| whole.convert_with::<T>(policy)).or_raise()?));
+                table = py.detach(|| converted(whole, element, policy)).or_raise()?;
             }
         }
         if let Some(names) = names {
@@ -110,10 +111,13 @@ impl Table {
         rows.saturating_mul(columns)
     }
 
-    /// The number of bytes of all values.
+    /// The number of bytes of all values; of a sparse table, of what is stored, with its indices.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> usize {
         let table = self.read(py);
+        if let Some(sparse) = sparse::of(&**table) {
+            return sparse::bytes(sparse);
+        }
         let bytes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes()).sum::<usize>();
         bytes.saturating_mul(table.row_count())
     }
@@ -127,7 +131,7 @@ impl Table {
     /// The type of each column.
     #[getter]
     fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let types: Vec<_> = self.read(py).dictionary().iter().map(|feature| feature.element_type).collect();
+        let types = listed(self.read(py).dictionary().iter().map(|feature| feature.element_type), "columns")?;
         types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
@@ -139,8 +143,8 @@ impl Table {
 
     /// The names of the columns, ``None`` where there is none.
     #[getter]
-    fn names(&self, py: Python<'_>) -> Vec<Option<String>> {
-        self.read(py).dictionary().names().map(|name| name.map(str::to_owned)).collect()
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
+        listed(self.read(py).dictionary().names().map(|name| name.map(str::to_owned)), "columns")
     }
 
     #[setter]
@@ -150,7 +154,7 @@ impl Table {
         table.set_dictionary(named).or_raise()
     }
 
-    /// The kind of table: ``"homogeneous"``, ``"structure-of-arrays"`` and so on.
+    /// The kind of table: ``"homogeneous"``, ``"structure-of-arrays"``, ``"csr"`` and so on.
     #[getter]
     fn kind(&self, py: Python<'_>) -> String {
         self.read(py).kind().to_string()
@@ -292,8 +296,7 @@ impl Table {
             return Ok(slf.unbind());
         }
         let whole = &**table;
-        let converted: Box<dyn NumericTable> =
-            with_type!(element, T => Box::new(py.detach(|| whole.convert_with::<T>(policy)).or_raise()?));
+        let converted = py.detach(|| converted(whole, element, policy)).or_raise()?;
         drop(table);
         Py::new(py, Self::new(converted))
     }
@@ -327,7 +330,8 @@ impl Table {
     }
 
     /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one that can
-    /// be written, ``copy=False`` raises :class:`ValueError` if a copy is needed.
+    /// be written, ``copy=False`` raises :class:`ValueError` if a copy is needed. Of a sparse table, all values are copied, the
+    /// zeros too: :meth:`to_scipy` shares what is stored.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn __array__<'py>(
         &self,
@@ -337,7 +341,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let element = self.type_or(py, dtype)?;
         if copy == Some(false) && !self.is_shared(py, element)? {
-            return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
+            return Err(exception(Error::CopyRequired { reason: self.reason(py) }));
         }
         let array = self.all(py, element)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
@@ -388,7 +392,7 @@ impl Table {
         let element = self.common_type(py)?;
         let is_shared = self.is_shared(py, element)?;
         if copy == Some(false) && !is_shared {
-            let reason = CopyReason::ElementType;
+            let reason = self.reason(py);
             return Err(PyBufferError::new_err(Error::CopyRequired { reason }.to_string()));
         }
         if copy == Some(true) && is_shared {
@@ -433,6 +437,15 @@ impl Table {
     /// Pickles the table with its dictionary. From protocol 5 on, values travel out of band if the pickler wants that.
     fn __reduce_ex__<'py>(slf: Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
+        let sparse = sparse::of(&**this.read(py)).cloned();
+        if protocol >= 5
+            && let Some(sparse) = sparse
+        {
+            let Shape { rows, columns } = sparse.shape();
+            let (buffers, description) = scipy::pickled(py, &sparse)?;
+            let arguments = (buffers, rows, columns, "C", description);
+            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
+        }
         let element = this.read(py).uniform_type();
         if protocol >= 5
             && let Some(element) = element
@@ -463,6 +476,9 @@ impl Table {
         description: &[u8],
     ) -> PyResult<Self> {
         let described = numeric_table::from_bytes_any(description).or_raise()?;
+        if let Some(described) = sparse::of(&*described) {
+            return scipy::unpickled(values, rows, described).map(Self::new);
+        }
         let element = described.uniform_type().ok_or_else(|| TableError::new_err("columns of several types"))?;
         check_shape(Shape { rows, columns })?;
         let layout = if order == "F" { DataLayout::ColumnMajor } else { DataLayout::RowMajor };

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
+use crate::sparse;
 use crate::table::Table;
 
 /// Puts tables one below the other, or side by side.
@@ -15,16 +16,28 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
     let Some((first, others)) = tables.split_first() else {
         return Err(TableError::new_err("there are no tables"));
     };
-    let stacked = py.detach(|| match is_vertical {
-        true => first.vstack(others.iter().copied())?.as_dyn().to_table(),
-        false => first.hstack(others.iter().copied())?.as_dyn().to_table(),
+    let stacked = py.detach(|| match (sparse::stack(&tables, is_vertical)?, is_vertical) {
+        (Some(stacked), _) => Ok(Box::new(stacked) as Box<dyn NumericTable>),
+        (None, true) => first.vstack(others.iter().copied())?.as_dyn().to_table(),
+        (None, false) => first.hstack(others.iter().copied())?.as_dyn().to_table(),
     });
     stacked.or_raise().map(Table::new)
+}
+
+/// Returns some columns of a table, by their numbers: of a sparse one sparse.
+pub(crate) fn select(table: &dyn NumericTable, columns: &[usize]) -> numeric_table::Result<Box<dyn NumericTable>> {
+    match sparse::of(table) {
+        Some(sparse) => Ok(Box::new(sparse::select_columns(sparse, columns)?)),
+        None => table.select_columns(columns)?.as_dyn().to_table(),
+    }
 }
 
 /// Compares tables of one shape and one dictionary: NaN equals NaN.
 pub(crate) fn are_equal(one: &dyn NumericTable, two: &dyn NumericTable) -> numeric_table::Result<bool> {
     const VALUES: usize = 1 << 14;
+    if let (Some(one), Some(two)) = (sparse::of(one), sparse::of(two)) {
+        return sparse::are_equal(one, two);
+    }
     let Shape { rows, columns } = one.shape();
     // All columns at once, if they have one type.
     let width = if one.uniform_type().is_some() { columns.max(1) } else { 1 };
@@ -56,6 +69,9 @@ fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_t
 
 /// Says what a conversion of all columns would lose, each from its own type.
 pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_table::Result<ConversionReport> {
+    if let Some(sparse) = sparse::of(table) {
+        return sparse::report(sparse, element);
+    }
     if let Some(own) = table.uniform_type() {
         return with_type!(own, S => {
             let table = table.convert::<S>()?;

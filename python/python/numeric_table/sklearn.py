@@ -21,7 +21,8 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Standardizes columns: each gets the mean 0 and the deviation 1, as with :class:`sklearn.preprocessing.StandardScaler`.
 
     Statistics are compensated, and of all threads. Tables are standardized in blocks of ``block_rows`` rows: of a table comes
-    a table, of an array an array. With ``copy=False``, a table of ``float32`` or ``float64`` is changed in place.
+    a table, of an array an array. With ``copy=False``, a table of ``float32`` or ``float64`` is changed in place, unless it is
+    sparse. Of sparse tables, stored values are scaled; they have to be fitted ``with_mean=False``, as zeros would not stay zero.
 
     >>> import numpy as np, numeric_table as nt
     >>> from numeric_table.sklearn import TableScaler
@@ -88,18 +89,29 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _checked(self, X: Any, is_first: bool) -> Table:
         if isinstance(X, Table):
             array = self._check_table(X, is_first)
+            if X.is_sparse:
+                return X
         else:
             array = validate_data(self, X, reset=is_first, dtype=FLOAT_DTYPES)
         return Table(array, copy=False)  # for the time of the call
 
-    def _check_table(self, table: Table, is_first: bool) -> np.ndarray:
-        array = check_array(table, dtype=FLOAT_DTYPES)
+    def _check_table(self, table: Table, is_first: bool) -> Any:
+        if table.is_sparse:
+            if self.with_mean:
+                raise ValueError("zeros of a sparse table would not stay zero: pass `with_mean=False`")
+            array = check_array(table.to_scipy(self._float_type(table)), dtype=FLOAT_DTYPES, accept_sparse="csr")
+        else:
+            array = check_array(table, dtype=FLOAT_DTYPES)
         if is_first:
             self.n_features_in_ = table.shape[1]
         elif table.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {table.shape[1]} features, but TableScaler is expecting {self.n_features_in_} features")
         self._check_names(table, is_first)
         return array
+
+    @staticmethod
+    def _float_type(table: Table) -> str:
+        return "float32" if table.dtype == np.float32 else "float64"
 
     def _check_names(self, table: Table, is_first: bool) -> None:
         names = table.names
@@ -115,10 +127,22 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             array = validate_data(self, X, reset=False, dtype=FLOAT_DTYPES, copy=self.copy, force_writeable=True)
             change(array)
             return array
-        self._check_table(X, False)
+        checked = self._check_table(X, False)
+        if X.is_sparse:
+            return self._sparse_scaled(X, checked, change)
         is_float = {str(dtype) for dtype in X.dtypes} in ({"float32"}, {"float64"})
         table = X if is_float and not self.copy else Table(X, copy=True) if is_float else Table(X, dtype="float64")
         for first in range(0, len(table), self.block_rows):
             with table.write_rows(first, min(first + self.block_rows, len(table)), dtype="float64") as block:
                 change(block)
         return table
+
+    def _sparse_scaled(self, table: Table, rows: Any, change: Any) -> Table:
+        factors = np.ones((1, table.shape[1]))
+        change(factors)
+        factors = factors[0].astype(rows.dtype)
+        values = rows.data * factors[rows.indices]
+        scaled = Table(type(rows)((values, rows.indices, rows.indptr), shape=rows.shape), copy=False)  # nobody else has it
+        if all(name is not None for name in table.names):
+            scaled.names = table.names
+        return scaled

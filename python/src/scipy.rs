@@ -1,0 +1,215 @@
+//! SciPy's sparse arrays: tables of them, and they of tables, in compressed sparse rows. SciPy itself is imported only to make
+//! one of its arrays.
+
+use numeric_table::table::{CsrParts, Refused};
+use numeric_table::{
+    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, Indices, NumericTable, Shape,
+};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::element::{self, with_type};
+use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
+use crate::reading::{check_shape, policy_of};
+use crate::share::Share;
+use crate::table::Table;
+use crate::{source, sparse};
+
+#[pymethods]
+impl Table {
+    /// Whether only some values are stored, and all others are zero.
+    #[getter]
+    fn is_sparse(&self, py: Python<'_>) -> bool {
+        sparse::of(&**self.read(py)).is_some()
+    }
+
+    /// The number of stored values, of which some may be zero; of a dense table, of all values.
+    #[getter]
+    fn nnz(&self, py: Python<'_>) -> usize {
+        let table = self.read(py);
+        let Shape { rows, columns } = table.shape();
+        sparse::of(&**table).map_or(rows.saturating_mul(columns), CsrNumericTable::nnz)
+    }
+
+    /// Returns a ``scipy.sparse.csr_array``, read-only. A sparse table shares its memory, if the type is its own; of a dense
+    /// table, what is not zero is copied. SciPy has no arrays of ``float16`` and ``bfloat16``: ask for another type.
+    ///
+    /// ``policy`` is that of :meth:`rows`.
+    #[pyo3(signature = (dtype = None, *, policy = "saturate"))]
+    fn to_scipy<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (element, policy) = (self.type_or(py, dtype)?, policy_of(policy)?);
+        if matches!(element, ElementType::F16 | ElementType::Bf16) {
+            let text = format!(
+                "SciPy has no sparse arrays of {}: ask for another type (dtype=\"float32\")",
+                element::name(element)
+            );
+            return Err(TableTypeError::new_err(text));
+        }
+        let table = self.snapshot(py)?;
+        let table = &*table;
+        let made = py.detach(|| sparse_of(table, element, policy)).or_raise()?;
+        let shape = made.shape();
+        let (offsets, indices) = (made.offsets(), made.indices());
+        let is_one_type = offsets.element_type() == indices.element_type();
+        let index = match offsets.element_type() {
+            ElementType::I32 if is_one_type => ElementType::I32,
+            _ => ElementType::I64,
+        };
+        let (offsets, indices) = (numbers(&offsets, index).or_raise()?, numbers(&indices, index).or_raise()?);
+        let CsrParts { offsets: own_offsets, indices: own_indices, values } = made.into_parts();
+        let lend = |own: AnyArray, converted: Option<AnyArray>| lent(py, converted.unwrap_or(own));
+        let (values, indices, offsets) = (lent(py, values)?, lend(own_indices, indices)?, lend(own_offsets, offsets)?);
+        let options = PyDict::new(py);
+        options.set_item("shape", (shape.rows, shape.columns))?;
+        options.set_item("copy", false)?;
+        let array =
+            py.import("scipy.sparse")?.call_method("csr_array", ((values, indices, offsets),), Some(&options))?;
+        array.setattr("has_canonical_format", true)?; // SciPy would look for it
+        Ok(array)
+    }
+}
+
+/// Returns a table as a sparse one of a type.
+fn sparse_of(
+    table: &dyn NumericTable,
+    element: ElementType,
+    policy: ConversionPolicy,
+) -> numeric_table::Result<CsrNumericTable> {
+    match sparse::of(table) {
+        Some(sparse) if sparse.values().element_type() == element => Ok(sparse.clone()),
+        Some(sparse) => sparse::converted(sparse, element, policy),
+        None => with_type!(element, T => match policy {
+            ConversionPolicy::Saturate => CsrNumericTable::from_dense::<T>(table),
+            _ => CsrNumericTable::from_dense::<T>(&table.convert_with::<T>(policy)?),
+        }),
+    }
+}
+
+/// Returns offsets or indices in a type that SciPy has; `None` if they have it.
+fn numbers(numbers: &Indices<'_>, index: ElementType) -> numeric_table::Result<Option<AnyArray>> {
+    match index {
+        _ if numbers.element_type() == index => Ok(None),
+        ElementType::I32 => numbers.to_array::<i32>(0).map(|array| Some(array.into())),
+        _ => numbers.to_array::<i64>(0).map(|array| Some(array.into())),
+    }
+}
+
+/// Returns an array of NumPy's over values, read-only.
+fn lent(py: Python<'_>, array: AnyArray) -> PyResult<Bound<'_, PyAny>> {
+    share(array)?.into_numpy(py)
+}
+
+fn share(array: AnyArray) -> PyResult<Share> {
+    with_type!(array.element_type(), T => Ok(Share::vector(typed::<T>(array)?)))
+}
+
+fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
+    array.downcast::<T>().map_err(|_| TableTypeError::new_err("an array of another type"))
+}
+
+/// Makes a table of a sparse array or matrix of SciPy's, or of what SciPy's rows can be made of (`tocsr`); `None` if it is
+/// neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of their own.
+///
+/// `copy` is that of [`source::table`], for each of the three arrays.
+pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
+    let py = data.py();
+    if !data.hasattr("tocsr")? {
+        return Ok(None);
+    }
+    let format = |data: &Bound<'_, PyAny>| data.getattr("format").is_ok_and(|format| format.eq("csr").unwrap_or(false));
+    let rows = if format(data) {
+        data.clone()
+    } else if copy == Some(false) {
+        return Err(CopyRequiredError::new_err("a copy is required: the values are not in compressed sparse rows"));
+    } else {
+        data.call_method0("tocsr")?
+    };
+    let counts: Vec<usize> = rows.getattr("shape")?.extract().map_err(|error: PyErr| wrong_shape(py, &error))?;
+    let [rows_count, columns] = counts[..] else {
+        return Err(TableError::new_err(format!("a table has two dimensions, and this has {}", counts.len())));
+    };
+    let shape = Shape { rows: rows_count, columns };
+    check_shape(shape)?;
+    let part = |name: &str| source::array(&rows.getattr(name)?, copy);
+    let parts = CsrParts { offsets: part("indptr")?, indices: part("indices")?, values: part("data")? };
+    let parts = without_surplus(parts)?;
+    let made = py.detach(|| {
+        let CsrParts { offsets, indices, values } = parts;
+        let made = match copy {
+            Some(false) => CsrNumericTable::try_new(shape, offsets, indices, values),
+            _ => CsrNumericTable::from_unsorted(shape, offsets, indices, values),
+        };
+        made.map_err(Refused::into_error)
+    });
+    match made {
+        Ok(table) => Ok(Some(Box::new(table))),
+        Err(error @ Error::IndicesNotAscending { .. }) if copy == Some(false) => {
+            Err(CopyRequiredError::new_err(format!("a copy is required: {error}")))
+        }
+        Err(error) => Err(exception(error)),
+    }
+}
+
+fn wrong_shape(py: Python<'_>, error: &PyErr) -> PyErr {
+    let is_number = error.is_instance_of::<PyOverflowError>(py) || error.is_instance_of::<PyValueError>(py);
+    let is_known = is_number || error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyIndexError>(py);
+    let text = format!("a shape is two counts: {}", error.value(py));
+    if is_known { TableError::new_err(text) } else { error.clone_ref(py) }
+}
+
+/// SciPy lets indices and values be longer than the last offset says.
+fn without_surplus(parts: CsrParts) -> PyResult<CsrParts> {
+    let last = |array: &AnyArray| match array.element_type() {
+        ElementType::I32 => usize::try_from(*array.downcast_ref::<i32>()?.last()?).ok(),
+        ElementType::I64 => usize::try_from(*array.downcast_ref::<i64>()?.last()?).ok(),
+        ElementType::U32 => usize::try_from(*array.downcast_ref::<u32>()?.last()?).ok(),
+        ElementType::U64 => usize::try_from(*array.downcast_ref::<u64>()?.last()?).ok(),
+        _ => None,
+    };
+    let Some(end) = last(&parts.offsets) else { return Ok(parts) };
+    let CsrParts { offsets, indices, values } = parts;
+    Ok(CsrParts { offsets, indices: cut(indices, end)?, values: cut(values, end)? })
+}
+
+fn cut(array: AnyArray, end: usize) -> PyResult<AnyArray> {
+    if array.len() <= end {
+        return Ok(array);
+    }
+    with_type!(array.element_type(), T => Ok(typed::<T>(array)?.slice(..end).or_raise()?.into()))
+}
+
+/// Returns what a pickle of protocol 5 is made of: buffers of the three arrays, and a description without rows.
+pub(crate) fn pickled<'py>(
+    py: Python<'py>,
+    table: &CsrNumericTable,
+) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyBytes>)> {
+    let description = table.slice_rows(..0).or_raise()?;
+    let whole: &dyn NumericTable = &description;
+    let description = PyBytes::new(py, &whole.to_bytes().or_raise()?);
+    let buffer_type = py.import("pickle")?.getattr("PickleBuffer")?;
+    let CsrParts { offsets, indices, values } = table.clone().into_parts();
+    let buffer = |array: AnyArray| buffer_type.call1((Bound::new(py, share(array)?)?,));
+    Ok((PyTuple::new(py, [buffer(offsets)?, buffer(indices)?, buffer(values)?])?, description))
+}
+
+/// Makes a table of what [`pickled`] returned.
+pub(crate) fn unpickled(
+    buffers: &Bound<'_, PyAny>,
+    rows: usize,
+    described: &CsrNumericTable,
+) -> PyResult<Box<dyn NumericTable>> {
+    let (offsets, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) = buffers.extract()?;
+    let parts = CsrParts {
+        offsets: source::array_of_bytes(&offsets, described.offsets().element_type())?,
+        indices: source::array_of_bytes(&indices, described.indices().element_type())?,
+        values: source::array_of_bytes(&values, described.values().element_type())?,
+    };
+    let shape = Shape { rows, columns: described.shape().columns };
+    Ok(Box::new(sparse::described(shape, parts, described.dictionary().clone()).or_raise()?))
+}
