@@ -1,4 +1,4 @@
-//! Arrow's PyCapsules: tables to and from pyarrow, polars and pandas, columns shared where memory allows.
+//! Arrow's PyCapsules: tables to and from pyarrow and polars, columns shared where memory allows.
 
 use std::ptr::NonNull;
 
@@ -6,11 +6,11 @@ use arrow_array::ffi::to_ffi;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
 use numeric_table::{ArrowOptions, CopyPolicy, NumericTable, SoaNumericTable};
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::PyCapsule;
 
-use crate::error::{OrRaise, TableError};
+use crate::error::{OrRaise, TableError, TableTypeError};
 use crate::table::Table;
 
 type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
@@ -40,36 +40,26 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
 
 /// Returns a table of what lends a stream of batches; `None` if it lends none, or one of something else than columns.
 ///
-/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but frames of pandas' lend memory
-/// that they write, and pyarrow lends that of NumPy's arrays.
+/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of NumPy's
+/// arrays, which are written.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();
     if !data.hasattr("__arrow_c_stream__")? {
         return Ok(None);
     }
-    // A frame of pandas' lends its index as one more column.
-    let data =
-        match data.get_type().module()?.to_string().split('.').next() == Some("pandas") && data.hasattr("columns")? {
-            true => match py.import("pyarrow") {
-                Ok(pyarrow) => {
-                    let options = PyDict::new(py);
-                    options.set_item("preserve_index", false)?;
-                    pyarrow.getattr("Table")?.call_method("from_pandas", (data,), Some(&options))?
-                }
-                Err(_) => return Ok(None),
-            },
-            false => data.clone(),
-        };
-    let capsule = match data.call_method0("__arrow_c_stream__") {
-        Err(error) if error.is_instance_of::<PyImportError>(py) => return Ok(None), // pandas without pyarrow
-        capsule => capsule?,
-    };
+    let capsule = data.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast_into::<PyCapsule>().map_err(|_| PyTypeError::new_err("no capsule of a stream"))?;
     let pointer: NonNull<std::ffi::c_void> = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds a stream, which is moved out: what remains says that it was released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr().cast()) };
     let Ok(reader) = reader else { return Ok(None) }; // of values that are no struct: a single column
     let schema = reader.schema();
+    if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_temporal()) {
+        let (name, of) = (field.name(), field.data_type());
+        let text =
+            format!("column {name:?} is of {of}: tables hold numbers, so say which (cast to whole numbers first)");
+        return Err(TableTypeError::new_err(text));
+    }
     let batches: Vec<RecordBatch> =
         py.detach(|| reader.collect::<Result<_, _>>()).map_err(|error| TableError::new_err(error.to_string()))?;
     let batches = if batches.is_empty() { vec![RecordBatch::new_empty(schema)] } else { batches };

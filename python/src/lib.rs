@@ -1,7 +1,7 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `files`
-//! what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow` and `scipy` lend their memory
+//! what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`, `scipy` and `frames` lend their memory
 //! to it; `sparse` keeps sparse tables so. `partial` is the class of results that merge; `columns`, `products`, `counts`,
 //! `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files, `reduce` computes results of
 //! them, `writer` writes them. `element` and `error` translate types and exceptions. Passes over values let other threads of
@@ -23,6 +23,8 @@ mod element;
 #[forbid(unsafe_code)]
 mod error;
 mod files;
+#[forbid(unsafe_code)]
+mod frames;
 #[forbid(unsafe_code)]
 mod groups;
 #[forbid(unsafe_code)]

@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 use numeric_table::table::{Region, Target};
 use numeric_table::{
     AnySliceMut, Array, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
-    HomogenNumericTable, NumericTable, Shape,
+    HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -196,7 +196,16 @@ impl Table {
             });
         }
         let table = &**table;
-        py.detach(|| table.select_rows(rows).and_then(|rows| rows.to_table())).or_raise().map(Self::new)
+        py.detach(|| owned(&*table.select_rows(rows)?, table)).or_raise().map(Self::new)
+    }
+}
+
+/// Returns a table that owns what one shows, which is made of another: of a structure of arrays comes one, which shares its
+/// columns.
+pub(crate) fn owned(shown: &dyn NumericTable, of: &dyn NumericTable) -> numeric_table::Result<Box<dyn NumericTable>> {
+    match of.downcast_ref::<SoaNumericTable>() {
+        Some(_) => Ok(Box::new(shown.to_columns()?)),
+        None => shown.to_table(),
     }
 }
 
@@ -210,7 +219,7 @@ pub(crate) fn snapshot_of(table: &dyn NumericTable) -> numeric_table::Result<Box
             return Ok(Box::new(table.slice_rows(..)?));
         });
     }
-    table.to_table()
+    owned(table, table)
 }
 
 /// Returns a share of all values, in their own order.

@@ -1,4 +1,4 @@
-//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `scipy` and `arrow`.
+//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `frames`, `scipy` and `arrow`.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::share::Share;
-use crate::{arrow, scipy};
+use crate::{arrow, frames, scipy};
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
@@ -35,6 +35,9 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
             return Err(TableTypeError::new_err("NumPy makes no array of this object"));
         }
         return table(&plain, copy);
+    }
+    if !is_array && let Some(table) = frames::table(data, copy)? {
+        return Ok(table);
     }
     if !is_array && let Some(table) = scipy::table(data, copy)? {
         return Ok(table);

@@ -19,7 +19,7 @@ use crate::{scipy, source, sparse, together};
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
 ///
 /// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a sparse
-/// array of SciPy's, or what lends Arrow's columns or DLPack's tensors.
+/// array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors.
 /// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
 /// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
 /// exists. ``copy=True`` always copies.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
+use crate::reading::owned;
 use crate::sparse;
 use crate::table::Table;
 
@@ -24,11 +25,11 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
     stacked.or_raise().map(Table::new)
 }
 
-/// Returns some columns of a table, by their numbers: of a sparse one sparse.
+/// Returns some columns of a table, by their numbers: of a sparse one sparse, of a structure of arrays without a copy.
 pub(crate) fn select(table: &dyn NumericTable, columns: &[usize]) -> numeric_table::Result<Box<dyn NumericTable>> {
     match sparse::of(table) {
         Some(sparse) => Ok(Box::new(sparse::select_columns(sparse, columns)?)),
-        None => table.select_columns(columns)?.as_dyn().to_table(),
+        None => owned(table.select_columns(columns)?.as_dyn(), table),
     }
 }
 

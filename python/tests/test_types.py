@@ -41,6 +41,7 @@ def test_type_checkers_take_a_program(tmp_path):
         "with nt.ShardsWriter.create('folder', ['a', None], dtype='f4') as writer:\n    number: int = writer.append(table)\n"
         "part: nt.Table = table[1:]\ncolumn = table['a'] + 1\nmeans = nt.statistics(table).mean + column[:2]\n"
         "stored: int = table.nnz if table.is_sparse else 0\nrows_of_scipy = table.to_scipy('f4').indptr\n"
+        "frame = table.to_pandas(copy=False)\nwords: list[str] = table.categories.get('c', [])\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout

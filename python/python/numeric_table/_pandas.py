@@ -1,0 +1,115 @@
+"""Columns of frames of pandas', and frames of tables. Imported only by who has a frame, or wants one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._native import CopyRequiredError, TableError, TableTypeError
+
+# The label, the values, the words that whole numbers stand for, and whether these have an order.
+_Column = tuple[str | None, Any, list[str] | None, bool]
+
+
+def columns_of(frame: Any, copy: bool | None) -> list[_Column]:
+    """Returns the columns of a frame or a series: values in arrays of numbers, which share its memory where they can."""
+    if isinstance(frame, pd.Series):
+        frame = frame.to_frame()
+    labels = [_name(label, place) for place, label in enumerate(frame.columns)]
+    return [(label, *_values(label or place, frame.iloc[:, place], copy)) for place, label in enumerate(labels)]
+
+
+def _name(label: Any, place: int) -> str | None:
+    is_number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    if label is None or (is_number and label == place):
+        return None
+    return str(label)
+
+
+def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] | None, bool]:
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        words = [str(word) for word in dtype.categories]
+        return _indices(name, series.array.codes, words, copy), words, bool(dtype.ordered)
+    if dtype.kind in "mM" or isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+        text = "tables hold numbers, so say which (astype, or a difference in days)"
+        raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return series.to_numpy(), None, False
+    if dtype == np.dtype(bool) and isinstance(dtype, np.dtype):
+        return series.to_numpy().view("u1"), None, False
+    if copy is False:
+        raise CopyRequiredError(f"a copy is required: column {name!r} is of {dtype}")
+    if isinstance(dtype, pd.SparseDtype):
+        return _values(name, pd.Series(np.asarray(series)), copy)
+    if dtype.kind in "iufb" and getattr(dtype, "numpy_dtype", None) is not None:
+        return _nullable(name, series), None, False
+    if dtype == object:
+        found = series.infer_objects()
+        if found.dtype != object:
+            return _values(name, found, copy)
+    if isinstance(dtype, pd.StringDtype) or (dtype == object and pd.api.types.infer_dtype(series) == "string"):
+        codes, found = pd.factorize(series)
+        words = [str(word) for word in found]
+        return _indices(name, codes.astype("int32"), words, copy), words, False
+    text = "tables hold numbers, truth values and words: astype to one of these first"
+    raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
+
+
+def _indices(name: Any, codes: Any, words: list[str], copy: bool | None) -> Any:
+    """Returns indices of words: floats, with NaN, if some are missing."""
+    missing = codes < 0
+    if not missing.any():
+        return codes.view(codes.dtype.str.replace("i", "u"))
+    if copy is False:
+        raise CopyRequiredError(f"a copy is required: column {name!r} misses words")
+    found = codes.astype("float32" if len(words) <= 2**24 else "float64")
+    found[missing] = np.nan
+    return found
+
+
+def _nullable(name: Any, series: Any) -> Any:
+    dtype = series.dtype
+    if dtype.kind == "f":
+        return series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+    missing = series.isna().to_numpy()
+    if missing.any():
+        place = int(missing.argmax())
+        text = 'fillna, or astype("Float64")'
+        raise TableError(f"column {name!r} has no value in row {place}, and {dtype} has no NaN: {text}")
+    values = series.to_numpy(dtype=dtype.numpy_dtype)
+    return values.view("u1") if dtype.kind == "b" else values
+
+
+def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool]], copy: bool) -> Any:
+    """Returns a frame of a table. A feature is a name, words, and whether these have an order."""
+    labels = [place if name is None else name for place, (name, _, _) in enumerate(features)]
+    if any(str(dtype) == "bfloat16" for dtype in table.dtypes):
+        raise TableTypeError("pandas has no bfloat16: astype(\"float32\") first")
+    if table.is_sparse:
+        frame = pd.DataFrame.sparse.from_spmatrix(table.to_scipy())
+    elif table.kind == "homogeneous":
+        frame = pd.DataFrame(np.asarray(table), copy=copy)
+    else:
+        columns = {place: table.column(place) for place in range(len(labels))}
+        frame = pd.DataFrame(columns, index=pd.RangeIndex(len(table)), copy=copy)
+    for place, (_, words, is_ordered) in enumerate(features):
+        if words is not None:
+            frame.isetitem(place, _categorical(table.column(place), words, is_ordered))
+    if any(isinstance(label, str) for label in labels):
+        frame.columns = pd.Index(labels)
+    else:
+        frame.columns = pd.RangeIndex(len(labels))
+    return frame
+
+
+def _categorical(values: Any, words: list[str], is_ordered: bool) -> Any:
+    """Returns words of their indices; none where there is no such index."""
+    is_word = (values >= 0) & (values < len(words))
+    if values.dtype.kind == "f":
+        is_word &= values == np.floor(values)
+    codes = np.full(len(values), -1, dtype="int64")
+    codes[is_word] = values[is_word].astype("int64")
+    return pd.Categorical.from_codes(codes, categories=words, ordered=is_ordered)

@@ -1,0 +1,306 @@
+"""Frames of pandas': columns, names, categories and types in both directions, with pyarrow and without it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import numeric_table as nt
+
+pd = pytest.importorskip("pandas")
+
+TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"]
+
+
+def address(values):
+    return np.asarray(values).__array_interface__["data"][0]
+
+
+def same(one, two):
+    pd.testing.assert_frame_equal(one, two, check_column_type=False)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_columns_of_every_type_go_and_come(dtype):
+    values = np.arange(12).reshape(4, 3).astype(dtype)
+    by_column = pd.DataFrame({name: values[:, place].copy() for place, name in enumerate("abc")})
+    for frame in [pd.DataFrame(values, columns=list("abc")), by_column]:
+        table = nt.Table(frame)
+        assert table.names == list("abc") and {str(found) for found in table.dtypes} == {str(values.dtype)}
+        assert np.array_equal(np.asarray(table), values)
+        same(table.to_pandas(), frame)
+        same(nt.Table(values, names=list("abc")).to_pandas(), frame)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1)])
+def test_frames_of_every_shape_go_and_come(shape):
+    frame = pd.DataFrame(np.zeros(shape))
+    table = nt.Table(frame)
+    assert table.shape == shape and table.to_pandas().shape == shape and nt.Table(table.to_pandas()) == table
+    assert nt.Table(pd.DataFrame(index=range(5))).shape == (5, 0)
+    mixed = pd.DataFrame({"a": np.zeros(0), "b": np.zeros(0, "i4")})
+    same(nt.Table(mixed).to_pandas(), mixed)
+
+
+def test_labels_that_are_no_names():
+    plain = pd.DataFrame([[1, 2.5], [3, 4.5]])
+    assert nt.Table(plain).names == [None, None]
+    back = nt.Table(plain).to_pandas()
+    same(back, plain)
+    assert back.columns.tolist() == [0, 1]
+    twice = pd.DataFrame([[1, 2, 3]], columns=["a", "a", "b"])
+    assert nt.Table(twice).names == ["a", "a", "b"]
+    same(nt.Table(twice).to_pandas(), twice)
+    other = pd.DataFrame([[1, 2, 3, 4]], columns=[5, "x", None, ("u", 1)])
+    assert nt.Table(other).names == ["5", "x", None, "('u', 1)"]
+    assert nt.Table(other).to_pandas().columns.tolist() == ["5", "x", 2, "('u', 1)"]
+    assert nt.Table(pd.DataFrame([[1, 2]], columns=[1, 0])).names == ["1", "0"]
+    assert nt.Table(pd.DataFrame([[1, 2]], columns=[False, True])).names == ["False", "True"]
+    assert nt.Table(plain, names=["x", "y"]).names == ["x", "y"]
+    assert nt.Table(pd.DataFrame({"tocsr": [1.0], "__array__": [2.0], "columns": [3.0]})).shape == (1, 3)
+
+
+def test_an_index_is_no_column():
+    frame = pd.DataFrame({"a": [1, 2, 3]}, index=[7, 8, 9])
+    assert nt.Table(frame).shape == (3, 1) and nt.Table(frame.sample(2, random_state=0)).names == ["a"]
+    assert nt.Table(frame).to_pandas().index.tolist() == [0, 1, 2]
+
+
+def test_words_go_and_come():
+    frame = pd.DataFrame(
+        {
+            "colour": pd.Categorical(["red", "blue", "red"], categories=["green", "blue", "red"]),
+            "grade": pd.Categorical(["low", "high", "low"], categories=["low", "high"], ordered=True),
+            "x": [1.5, 2.5, 3.5],
+        }
+    )
+    table = nt.Table(frame)
+    assert table["colour"].tolist() == [2, 1, 2] and table.dtypes[0] == np.uint8
+    assert table.categories == {"colour": ["green", "blue", "red"], "grade": ["low", "high"]}
+    assert ">red<" in table._repr_html_()
+    same(table.to_pandas(), frame)
+    same(table[1:].to_pandas(), frame[1:].reset_index(drop=True))
+    assert nt.Table(table, dtype="f4").categories == table.categories
+    same(nt.Table(table, dtype="f4").to_pandas()[["colour", "grade"]], frame[["colour", "grade"]])
+    assert nt.Table(frame["colour"]) == table[["colour"]]
+    many = pd.DataFrame({"k": pd.Categorical([f"w{i}" for i in range(300)])})
+    assert nt.Table(many).dtype == np.uint16
+    same(nt.Table(many).to_pandas(), many)
+
+
+def test_words_that_are_missing_are_nan_and_missing_again():
+    frame = pd.DataFrame({"k": pd.Categorical(["u", None, "v"]), "none": pd.Categorical([None] * 3, categories=[])})
+    table = nt.Table(frame)
+    assert table.dtypes[0] == np.float32 and np.isnan(table["k"][1]) and table.categories == {"k": ["u", "v"]}
+    same(table.to_pandas()[["k"]], frame[["k"]])
+    with table.write_rows(0, 1) as block:
+        block[0, 0] = 7  # no word
+    assert table.to_pandas()["k"].isna().tolist() == [True, True, False]
+    with table.write_rows(0, 1) as block:
+        block[0, 0] = 0.5
+    assert table.to_pandas()["k"].isna().tolist() == [True, True, False]
+    whole = nt.Table(pd.DataFrame({"k": pd.Categorical(["u", "v"])}))
+    with whole.write_rows() as block:
+        block[0, 0] = 200
+    assert whole.to_pandas()["k"].tolist()[1] == "v" and whole.to_pandas()["k"].isna().tolist() == [True, False]
+    with pytest.raises(nt.CopyRequiredError, match="'k'"):
+        nt.Table(frame, copy=False)
+
+
+def test_texts_become_words_and_repeated_ones_are_refused():
+    table = nt.Table(pd.DataFrame({"text": ["x", "y", "x"], "n": pd.Categorical([10, 20, 10])}))
+    assert table["text"].tolist() == [0, 1, 0] and table.categories == {"text": ["x", "y"], "n": ["10", "20"]}
+    assert nt.Table(pd.DataFrame({"t": pd.Series(["b", "a"], dtype=object)})).categories == {"t": ["b", "a"]}
+    assert np.isnan(nt.Table(pd.DataFrame({"t": ["b", None]}))["t"][1])
+    with pytest.raises(nt.TableError, match="twice"):
+        nt.Table(pd.DataFrame({"k": pd.Categorical([1, "1"])}))
+
+
+def test_categories_of_columns_without_a_name_have_its_number():
+    table = nt.Table(pd.DataFrame({0: pd.Categorical(["a"]), 1: [1.0]}))
+    assert table.categories == {0: ["a"]} and nt.Table([[1]]).categories == {}
+    twice = nt.hstack([nt.Table(pd.DataFrame({"k": pd.Categorical([word])})) for word in "uv"])
+    assert twice.categories == {"k": ["u"], 1: ["v"]}
+
+
+def test_truth_values_are_0_and_1():
+    nullable, objects = pd.array([False, True], dtype="boolean"), pd.Series([True, False], dtype=object)
+    frame = pd.DataFrame({"b": [True, False], "n": nullable, "o": objects})
+    table = nt.Table(frame)
+    assert [str(dtype) for dtype in table.dtypes] == ["uint8"] * 3 and table.rows().tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_datetime(["2020-01-01"]),
+        pd.to_datetime(["2020-01-01"]).tz_localize("UTC"),
+        pd.to_timedelta([5], unit="s"),
+        pd.period_range("2020", periods=1),
+        pd.interval_range(0, 1),
+    ],
+)
+def test_dates_are_refused(values):
+    for data in [pd.DataFrame({"x": [1.0], "when": values}), pd.Series(values, name="when")]:
+        with pytest.raises(nt.TableTypeError, match="'when'.*numbers"):
+            nt.Table(data)
+
+
+def test_dates_of_arrow_are_refused_too():
+    pa = pytest.importorskip("pyarrow")
+    import datetime
+
+    days = pa.array([datetime.date(2020, 1, 1)])
+    for column in [days, pa.array([datetime.datetime(2020, 1, 1)]), pa.array([1], pa.duration("s"))]:
+        with pytest.raises(nt.TableTypeError, match='"when"'):
+            nt.Table(pa.table({"x": [1.0], "when": column}))
+    assert nt.Table(pa.table({"b": [True, False]})).rows().tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize("dtype, values", [("int16", [0, 1]), ("float", [0, 1]), ("bool", [False, True]), ("uint64", [0, 1])])
+def test_numbers_of_arrow_in_a_frame_are_numbers(dtype, values):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
+    assert nt.Table(frame).rows().tolist() == [[0], [1]]
+    with pytest.raises(nt.CopyRequiredError, match="'x'"):
+        nt.Table(frame, copy=False)
+
+
+@pytest.mark.parametrize("dtype", ["timestamp[s]", "date32[day]", "duration[s]", "decimal128(5, 2)"])
+def test_other_values_of_arrow_in_a_frame_are_refused(dtype):
+    pa = pytest.importorskip("pyarrow")
+    of = {"timestamp[s]": pa.timestamp("s"), "date32[day]": pa.date32(), "duration[s]": pa.duration("s")}
+    arrow = pd.ArrowDtype(of.get(dtype, pa.decimal128(5, 2)))
+    with pytest.raises(TypeError, match="'x'.*numbers"):
+        nt.Table(pd.DataFrame({"x": pd.Series([None, None], dtype=arrow)}))
+
+
+def test_missing_values_are_nan_or_an_error():
+    floats = nt.Table(pd.DataFrame({"x": pd.array([1.5, None], dtype="Float32")}))
+    assert floats.dtype == np.float32 and np.isnan(floats["x"][1])
+    for values in [pd.array([1, None], dtype="Int64"), pd.array([True, None], dtype="boolean")]:
+        with pytest.raises(nt.TableError, match="'x' has no value in row 1"):
+            nt.Table(pd.DataFrame({"x": values}))
+    columns = {"x": pd.array([2**62 + 1, 2], dtype="Int64"), "y": pd.array([1, 2], dtype="UInt8")}
+    whole = nt.Table(pd.DataFrame(columns))
+    assert whole["x"].tolist() == [2**62 + 1, 2] and whole.dtypes[1] == np.uint8
+
+
+def test_objects_are_numbers_or_refused():
+    assert nt.Table(pd.DataFrame({"o": pd.Series([1, 2], dtype=object)})).dtype == np.int64
+    assert np.isnan(nt.Table(pd.DataFrame({"o": pd.Series([1.5, None], dtype=object)}))["o"][1])
+    for values in [[1, "x"], [object(), 1], [[1], [2]], [2**70, 1]]:
+        with pytest.raises(nt.TableTypeError, match="'o' is of object"):
+            nt.Table(pd.DataFrame({"o": pd.Series(values, dtype=object)}))
+    with pytest.raises(nt.TableTypeError, match="complex"):
+        nt.Table(pd.DataFrame({"c": [1j]}))
+    with pytest.raises(TypeError):
+        nt.Table(pd.DataFrame({"c": np.array([1.0], ">f8")}))
+    sparse = pd.DataFrame({"s": pd.arrays.SparseArray([0, 1.5])})
+    assert nt.Table(sparse).rows().tolist() == [[0], [1.5]]
+
+
+def test_memory_is_shared_with_a_promise_only():
+    frame = pd.DataFrame({"a": np.arange(5.0), "b": np.arange(5), "t": np.arange(5) > 2})
+    copied, promised = nt.Table(frame), nt.Table(frame, copy=False)
+    assert [address(promised.column(i)) for i in range(3)] == [address(frame.iloc[:, i]) for i in range(3)]
+    frame.loc[0, "a"] = 77.0
+    assert copied[0, "a"] == 0
+    words = pd.DataFrame({"k": pd.Categorical(["u", "v"])})
+    assert address(nt.Table(words, copy=False).column(0)) == address(words["k"].array.codes)
+    for values in [pd.array([1], dtype="Int64"), ["x"], pd.Series([1], dtype=object)]:
+        with pytest.raises(nt.CopyRequiredError, match="'x'"):
+            nt.Table(pd.DataFrame({"x": values}), copy=False)
+    with pytest.raises(nt.CopyRequiredError):
+        nt.Table(pd.DataFrame(np.zeros((3, 2)), copy=False), copy=False)
+
+
+def of_one_type():
+    return nt.Table(np.arange(6.0).reshape(3, 2))
+
+
+def of_columns_of_one_type():
+    return nt.Table(pd.DataFrame({"a": [1.0, 2, 3], "b": [0.5, 1, 2]}))
+
+
+def of_columns():
+    return nt.Table(pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1, 2]}))
+
+
+@pytest.mark.parametrize("make", [of_one_type, of_columns_of_one_type, of_columns])
+def test_a_frame_can_be_written_unless_it_shares(make):
+    table = make()
+    before = table.rows()
+    frame = table.to_pandas()
+    frame.iloc[0, 0] = 9
+    assert frame.iloc[0, 0] == 9 and np.array_equal(table.rows(), before)
+    shared = table.to_pandas(copy=False)
+    place = address(np.asarray(table)[:, 1]) if make is of_one_type else address(table.column(1))
+    assert address(shared.iloc[:, 1]) == place
+    with pytest.raises(ValueError):
+        shared.iloc[0, 0] = 9
+    with table.write_rows() as block:
+        block[:] = 5
+    assert np.array_equal(shared.to_numpy(), before)
+
+
+def test_series_are_columns():
+    assert nt.Table(pd.Series([1.5, 2.5], name="x")).names == ["x"] and nt.Table(pd.Series([1, 2])).names == [None]
+    assert nt.Table(pd.Series(["u", "v"], dtype="category")).categories == {0: ["u", "v"]}
+
+
+def test_sparse_tables_become_sparse_frames():
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[0, 1.5], [2.5, 0], [0, 0]])
+    table = nt.Table(sparse.csr_array(dense), names=["a", "b"])
+    frame = table.to_pandas()
+    assert isinstance(frame["a"].dtype, pd.SparseDtype) and frame.columns.tolist() == ["a", "b"]
+    assert np.array_equal(frame.to_numpy(), dense) and np.array_equal(np.asarray(nt.Table(frame)), dense)
+
+
+def test_pandas_has_no_bfloat16():
+    with pytest.raises(TypeError, match="float32"):
+        nt.Table.zeros(1, 1, dtype="bfloat16").to_pandas()
+
+
+SCRIPT = """
+import sys
+if sys.argv[1] == "without":
+    sys.modules["pyarrow"] = None
+import numpy as np, pandas as pd, numeric_table as nt
+columns = {
+    "float": [1.5, np.nan],
+    "int": [1, 2],
+    "bool": [True, False],
+    "word": ["x", "y"],
+    "none": ["x", None],
+    "category": pd.Categorical(["u", "v"]),
+    "missing": pd.Categorical(["u", None]),
+    "number": pd.Categorical([3, 4]),
+    "Int": pd.array([1, 2], dtype="Int8"),
+    "null": pd.array([1, None], dtype="Int8"),
+    "Float": pd.array([1, None], dtype="Float64"),
+    "boolean": pd.array([True, False], dtype="boolean"),
+    "date": pd.to_datetime(["2020", "2021"]),
+    "object": pd.Series([1, "x"], dtype=object),
+    "integers": pd.Series([1, 2], dtype=object),
+}
+for name, values in columns.items():
+    try:
+        table = nt.Table(pd.DataFrame({name: values}))
+        print(name, table.dtypes, table.rows().tolist(), table.categories, table.to_pandas()[name].tolist())
+    except Exception as error:
+        print(name, type(error).__name__, str(error).replace("string", "str"))
+"""
+
+
+def test_it_is_the_same_with_pyarrow_and_without():
+    pytest.importorskip("pyarrow")
+    runs = []
+    for how in ["with", "without"]:
+        run = subprocess.run([sys.executable, "-c", SCRIPT, how], capture_output=True, text=True, check=True)
+        runs.append(run.stdout)
+    assert runs[0] == runs[1] and len(runs[0].splitlines()) == 15
+    failed = [line.split()[0] for line in runs[0].splitlines() if "Error" in line]
+    assert failed == ["null", "date", "object"]
