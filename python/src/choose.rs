@@ -76,7 +76,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     Ok(Bound::new(py, table)?.into_any())
 }
 
-fn is_number(key: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_number(key: &Bound<'_, PyAny>) -> bool {
     !key.is_instance_of::<PyBool>()
         && !key.is_instance_of::<PySlice>()
         && !key.is_instance_of::<PyList>()
@@ -132,7 +132,7 @@ fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> P
 }
 
 /// Returns the numbers of the columns that a key chooses: a slice, names, numbers, truth values.
-fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let count = whole.column_count(py);
     if columns.is(py.Ellipsis()) {
         return listed(0..count, "columns");

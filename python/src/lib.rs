@@ -1,11 +1,11 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
-//! `table` is the class; `reading` its locks and what is read of it, `choose` its brackets, `blocks` its blocks, `files`
-//! what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`, `scipy` and `frames` lend their memory
-//! to it; `sparse` keeps sparse tables so. `partial` is the class of results that merge; `columns`, `products`, `counts`,
-//! `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files, `reduce` computes results of
-//! them, `writer` writes them. `element` and `error` translate types and exceptions. Passes over values let other threads of
-//! Python's go on.
+//! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its brackets,
+//! `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`,
+//! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `partial` is the class of results that merge;
+//! `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many
+//! files, `reduce` computes results of them, `writer` writes them. `element` and `error` translate types and exceptions. Passes
+//! over values let other threads of Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -46,6 +46,8 @@ mod share;
 mod source;
 #[forbid(unsafe_code)]
 mod sparse;
+#[forbid(unsafe_code)]
+mod surgery;
 mod table;
 #[forbid(unsafe_code)]
 mod together;

@@ -308,27 +308,6 @@ impl Table {
         choose::item(py, self, key)
     }
 
-    /// Returns the first rows.
-    #[pyo3(signature = (n = 5))]
-    fn head(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
-        self.sliced(py, 0..n.min(self.len(py)))
-    }
-
-    /// Returns the last rows.
-    #[pyo3(signature = (n = 5))]
-    fn tail(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
-        let count = self.len(py);
-        self.sliced(py, count - n.min(count)..count)
-    }
-
-    /// Returns the rows in ascending order of a column. Rows of equal values keep their order.
-    fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let column = self.column_index(py, key)?;
-        let table = self.read(py);
-        let table = &**table;
-        py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
-    }
-
     /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one that can
     /// be written, ``copy=False`` raises :class:`ValueError` if a copy is needed. Of a sparse table, all values are copied, the
     /// zeros too: :meth:`to_scipy` shares what is stored.

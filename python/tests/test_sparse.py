@@ -91,7 +91,7 @@ def test_64_bit_indices_stay_so():
     assert pickle.loads(pickle.dumps(table)) == table
     assert table[1:].to_scipy().nnz == 1 and table[:, [2**40, 0]].rows().tolist() == [[0, 0], [1, 0]]
     assert "1099511627777" in table._repr_html_() and repr(table)
-    for call in [lambda: table.names, lambda: table.dtypes, lambda: np.asarray(table)]:
+    for call in [lambda: table.names, lambda: table.dtypes, lambda: np.asarray(table), lambda: table.drop_columns([0])]:
         with pytest.raises((MemoryError, ValueError)):
             call()
 

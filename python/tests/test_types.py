@@ -41,7 +41,9 @@ def test_type_checkers_take_a_program(tmp_path):
         "with nt.ShardsWriter.create('folder', ['a', None], dtype='f4') as writer:\n    number: int = writer.append(table)\n"
         "part: nt.Table = table[1:]\ncolumn = table['a'] + 1\nmeans = nt.statistics(table).mean + column[:2]\n"
         "stored: int = table.nnz if table.is_sparse else 0\nrows_of_scipy = table.to_scipy('f4').indptr\n"
-        "frame = table.to_pandas(copy=False)\nwords: list[str] = table.categories.get('c', [])\n"
+        "wider: nt.Table = table.with_column('c', [1, 2, 3]).drop_columns('a').rename({'b': 'x', 0: None})\n"
+        "training, test = wider.split_rows(0.5, 1, by='c')\nframe = training.to_pandas(copy=False)\n"
+        "words: list[str] = test.select_columns(['c']).categories.get('c', [])\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout

@@ -1,0 +1,198 @@
+//! Tables made of others: some of their rows or columns, further columns, other names, another order.
+
+use numeric_table::table::Refused;
+use numeric_table::{ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::choose::{is_number, some_columns};
+use crate::element::with_type;
+use crate::error::{OrRaise, TableError};
+use crate::reading::{listed, owned};
+use crate::table::Table;
+use crate::{source, sparse, together};
+
+type Pair = (Table, Table);
+
+#[pymethods]
+impl Table {
+    /// Returns the first rows.
+    #[pyo3(signature = (n = 5))]
+    fn head(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+        self.sliced(py, 0..n.min(self.len(py)))
+    }
+
+    /// Returns the last rows.
+    #[pyo3(signature = (n = 5))]
+    fn tail(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+        let count = self.len(py);
+        self.sliced(py, count - n.min(count)..count)
+    }
+
+    /// Returns the rows in ascending order of a column. Rows of equal values keep their order.
+    fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = self.column_index(py, key)?;
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
+    }
+
+    /// Returns some columns, by names or numbers, in this order. Columns that lie by themselves are not copied.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).select_columns(["c", "a"]).rows().tolist()
+    /// [[3, 1]]
+    fn select_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.selected(py, &self.chosen(py, columns)?)
+    }
+
+    /// Returns all columns but some, which names or numbers choose. Columns that lie by themselves are not copied.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).drop_columns(["b"]).names
+    /// ['a', 'c']
+    fn drop_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut dropped = self.chosen(py, columns)?;
+        dropped.sort_unstable();
+        let mut rest = listed(0..self.column_count(py), "columns")?;
+        rest.retain(|column| dropped.binary_search(column).is_err());
+        self.selected(py, &rest)
+    }
+
+    /// Returns the table with a column at its end, or in the place of the column of this name: an array, a table of one
+    /// column, a series of pandas' or a sequence, of a type of its own. Of a table of several types, or of a column of
+    /// another type, comes a table of columns. In a sparse table, the column is sparse and takes the table's type, if that
+    /// holds its values exactly.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])
+    /// >>> wider = table.with_column("area", table["width"] * table["height"])
+    /// >>> wider.names, wider["area"].tolist()
+    /// (['width', 'height', 'area'], [3.0, 12.0])
+    fn with_column(&self, py: Python<'_>, name: String, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = match values.cast::<Self>() {
+            Ok(table) => table.get().snapshot(py)?,
+            Err(_) => source::table(values, None)?,
+        };
+        let found = column.column_count();
+        if found != 1 {
+            return Err(TableError::new_err(format!("a column has one value for each row, and this has {found}")));
+        }
+        let (table, column) = (self.snapshot(py)?, &*column);
+        let table = &*table;
+        py.detach(|| beside(table, name, column)).or_raise().map(Self::new)
+    }
+
+    /// Returns the table with other names of some columns: ``{"a": "b"}``. A key may be a number, and a name ``None``. The
+    /// memory is shared.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2]], names=["a", "b"]).rename({"a": "b", "b": "a"}).names
+    /// ['b', 'a']
+    fn rename(&self, py: Python<'_>, names: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut renamed = Vec::new();
+        for (key, name) in names.iter() {
+            renamed.push((self.column_index(py, &key)?, name.extract::<Option<String>>()?));
+        }
+        renamed.sort_unstable_by_key(|&(column, _)| column);
+        if let Some(pair) = renamed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(TableError::new_err(format!("column {} gets two names", pair[0].0)));
+        }
+        let mut table = self.snapshot(py)?;
+        let mut dictionary = table.dictionary().clone();
+        for (column, name) in renamed {
+            let feature = Feature { name, ..dictionary.feature(column).or_raise()?.clone() };
+            dictionary.set_feature(column, feature).or_raise()?;
+        }
+        table.set_dictionary(dictionary).or_raise()?;
+        Ok(Self::new(table))
+    }
+
+    /// Returns so many rows at random, no row twice, in their order. A seed chooses the same ones on every machine.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1], [2], [3], [4]]).sample_rows(2, seed=7).shape
+    /// (2, 1)
+    fn sample_rows(&self, py: Python<'_>, n: usize, seed: u64) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.sample_rows(n, seed)).or_raise().map(Self::new)
+    }
+
+    /// Returns all rows in a random order, which the seed chooses.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> sorted(nt.Table([[1], [2], [3]]).shuffle_rows(7).column(0).tolist())
+    /// [1, 2, 3]
+    fn shuffle_rows(&self, py: Python<'_>, seed: u64) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.shuffle_rows(seed)).or_raise().map(Self::new)
+    }
+
+    /// Returns a fraction of the rows, which the seed chooses, and the others: to learn from, and to test with. With ``by``, a
+    /// column, it is this fraction of the rows of each of its values.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> training, test = nt.Table([[1], [2], [3], [4]]).split_rows(0.75, seed=7)
+    /// >>> len(training), len(test)
+    /// (3, 1)
+    #[pyo3(signature = (fraction, seed, *, by = None))]
+    fn split_rows(&self, py: Python<'_>, fraction: f64, seed: u64, by: Option<&Bound<'_, PyAny>>) -> PyResult<Pair> {
+        let by = by.filter(|by| !by.is_none()).map(|by| self.column_index(py, by)).transpose()?;
+        let table = self.read(py);
+        let table = &**table;
+        let split = py.detach(|| match by {
+            Some(column) => table.split_rows_by(column, fraction, seed),
+            None => table.split_rows(fraction, seed),
+        });
+        let (one, other) = split.or_raise()?;
+        Ok((Self::new(one), Self::new(other)))
+    }
+}
+
+impl Table {
+    /// Returns the numbers of columns that are chosen: one, or some.
+    fn chosen(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        match columns.is_instance_of::<PyString>() || is_number(columns) {
+            true => Ok(vec![self.column_index(py, columns)?]),
+            false => some_columns(py, self, columns),
+        }
+    }
+
+    fn selected(&self, py: Python<'_>, columns: &[usize]) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| together::select(table, columns)).or_raise().map(Self::new)
+    }
+}
+
+/// Returns a table with a column, which is the only one of another table.
+fn beside(
+    table: &dyn NumericTable,
+    name: String,
+    column: &dyn NumericTable,
+) -> numeric_table::Result<Box<dyn NumericTable>> {
+    let Some(whole) = sparse::of(table) else {
+        let mut columns = column.to_columns()?;
+        let (feature, array) = columns.take_column(0)?;
+        let wider = table.with_feature(feature.named(name), array).map_err(Refused::into_error)?;
+        return owned(wider.as_dyn(), table);
+    };
+    let element = whole.values().element_type();
+    let feature = Feature { element_type: element, ..column.dictionary().feature(0)?.clone().named(name.as_str()) };
+    let mut new = with_type!(element, T => {
+        CsrNumericTable::from_dense::<T>(&column.convert_with::<T>(ConversionPolicy::Exact)?)?
+    });
+    new.set_dictionary(DataDictionary::uniform(feature, 1))?;
+    let all: [&dyn NumericTable; 2] = [whole, &new];
+    let wider = match sparse::stack(&all, false)? {
+        Some(wider) => wider,
+        None => return all[0].hstack([all[1]])?.as_dyn().to_table(), // never: both are sparse, of one type
+    };
+    let Some(replaced) = whole.dictionary().index_of(&name) else { return Ok(Box::new(wider)) };
+    let last = whole.shape().columns;
+    let mut order = sparse::room(last)?;
+    order.extend((0..last).map(|column| if column == replaced { last } else { column }));
+    Ok(Box::new(sparse::select_columns(&wider, &order)?))
+}
