@@ -188,7 +188,7 @@ impl Table {
     pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {
         let table = self.read(py);
         if let Some(sparse) = sparse::of(&**table) {
-            return Ok(Self::new(Box::new(sparse.slice_rows(rows).or_raise()?)));
+            return Ok(Self::new(Box::new(py.detach(|| sparse.slice_rows(rows)).or_raise()?)));
         }
         if let Some(element) = table.uniform_type() {
             with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {

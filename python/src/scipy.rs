@@ -53,15 +53,8 @@ impl Table {
         }
         let table = self.snapshot(py)?;
         let table = &*table;
-        let made = py.detach(|| sparse_of(table, element, policy)).or_raise()?;
+        let (made, offsets, indices) = py.detach(|| with_numbers(sparse_of(table, element, policy)?)).or_raise()?;
         let shape = made.shape();
-        let (offsets, indices) = (made.offsets(), made.indices());
-        let is_one_type = offsets.element_type() == indices.element_type();
-        let index = match offsets.element_type() {
-            ElementType::I32 if is_one_type => ElementType::I32,
-            _ => ElementType::I64,
-        };
-        let (offsets, indices) = (numbers(&offsets, index).or_raise()?, numbers(&indices, index).or_raise()?);
         let CsrParts { offsets: own_offsets, indices: own_indices, values } = made.into_parts();
         let lend = |own: AnyArray, converted: Option<AnyArray>| lent(py, converted.unwrap_or(own));
         let (values, indices, offsets) = (lent(py, values)?, lend(own_indices, indices)?, lend(own_offsets, offsets)?);
@@ -91,7 +84,21 @@ fn sparse_of(
     }
 }
 
-/// Returns offsets or indices in a type that SciPy has; `None` if they have it.
+/// Returns a table with its offsets and its indices in a type that SciPy has, the same for both, where they have another one.
+fn with_numbers(
+    table: CsrNumericTable,
+) -> numeric_table::Result<(CsrNumericTable, Option<AnyArray>, Option<AnyArray>)> {
+    let (offsets, indices) = (table.offsets(), table.indices());
+    let is_one_type = offsets.element_type() == indices.element_type();
+    let index = match offsets.element_type() {
+        ElementType::I32 if is_one_type => ElementType::I32,
+        _ => ElementType::I64,
+    };
+    let (offsets, indices) = (numbers(&offsets, index)?, numbers(&indices, index)?);
+    Ok((table, offsets, indices))
+}
+
+/// Returns offsets or indices in a type; `None` if they have it.
 fn numbers(numbers: &Indices<'_>, index: ElementType) -> numeric_table::Result<Option<AnyArray>> {
     match index {
         _ if numbers.element_type() == index => Ok(None),
@@ -211,5 +218,7 @@ pub(crate) fn unpickled(
         values: source::array_of_bytes(&values, described.values().element_type())?,
     };
     let shape = Shape { rows, columns: described.shape().columns };
-    Ok(Box::new(sparse::described(shape, parts, described.dictionary().clone()).or_raise()?))
+    let dictionary = described.dictionary().clone();
+    let made = buffers.py().detach(|| sparse::described(shape, parts, dictionary));
+    Ok(Box::new(made.or_raise()?))
 }

@@ -3,7 +3,7 @@
 use numeric_table::table::Refused;
 use numeric_table::{ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyMapping, PyString};
 
 use crate::choose::{is_number, some_columns};
 use crate::element::with_type;
@@ -89,10 +89,11 @@ impl Table {
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2]], names=["a", "b"]).rename({"a": "b", "b": "a"}).names
     /// ['b', 'a']
-    fn rename(&self, py: Python<'_>, names: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn rename(&self, py: Python<'_>, names: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let mut renamed = Vec::new();
-        for (key, name) in names.iter() {
-            renamed.push((self.column_index(py, &key)?, name.extract::<Option<String>>()?));
+        for item in &names.items()? {
+            let (key, name): (Bound<'_, PyAny>, Option<String>) = item.extract()?;
+            renamed.push((self.column_index(py, &key)?, name));
         }
         renamed.sort_unstable_by_key(|&(column, _)| column);
         if let Some(pair) = renamed.windows(2).find(|pair| pair[0].0 == pair[1].0) {

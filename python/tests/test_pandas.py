@@ -1,5 +1,6 @@
 """Frames of pandas': columns, names, categories and types in both directions, with pyarrow and without it."""
 
+import pickle
 import subprocess
 import sys
 
@@ -87,6 +88,16 @@ def test_words_go_and_come():
     many = pd.DataFrame({"k": pd.Categorical([f"w{i}" for i in range(300)])})
     assert nt.Table(many).dtype == np.uint16
     same(nt.Table(many).to_pandas(), many)
+
+
+def test_words_are_kept_by_files_pickles_and_stacks(tmp_path):
+    ordered = pd.Categorical(["low", "high"], categories=["high", "low"], ordered=True)
+    frame = pd.DataFrame({"grade": ordered, "colour": pd.Categorical(["u", "v"]), "x": [0.5, 1.5]})
+    table = nt.Table(frame)
+    nt.save(table, tmp_path / "table.ntb")
+    for again in [nt.load(tmp_path / "table.ntb"), pickle.loads(pickle.dumps(table)), nt.Table(table, copy=True)]:
+        same(again.to_pandas(), frame)
+    same(nt.vstack([table, table]).to_pandas(), pd.concat([frame, frame], ignore_index=True))
 
 
 def test_words_that_are_missing_are_nan_and_missing_again():

@@ -82,15 +82,15 @@ def test_memory_is_shared_by_the_rules_of_arrays():
 
 
 def test_64_bit_indices_stay_so():
-    matrix = sparse.csr_array((np.ones(2), np.array([1, 2**40]), np.array([0, 1, 2])), shape=(2, 2**40 + 1))
+    matrix = sparse.csr_array((np.ones(2), np.array([1, 2**50]), np.array([0, 1, 2])), shape=(2, 2**50 + 1))
     table = nt.Table(matrix, copy=False)
-    assert table.shape == (2, 2**40 + 1) and [address(part) for part in parts(table.to_scipy())] == [
+    assert table.shape == (2, 2**50 + 1) and [address(part) for part in parts(table.to_scipy())] == [
         address(part) for part in parts(matrix)
     ]
-    assert table[1, 2**40] == 1.0 and table.column(2**40).tolist() == [0, 1] and table == nt.Table(matrix)
+    assert table[1, 2**50] == 1.0 and table.column(2**50).tolist() == [0, 1] and table == nt.Table(matrix)
     assert pickle.loads(pickle.dumps(table)) == table
-    assert table[1:].to_scipy().nnz == 1 and table[:, [2**40, 0]].rows().tolist() == [[0, 0], [1, 0]]
-    assert "1099511627777" in table._repr_html_() and repr(table)
+    assert table[1:].to_scipy().nnz == 1 and table[:, [2**50, 0]].rows().tolist() == [[0, 0], [1, 0]]
+    assert "1125899906842625" in table._repr_html_() and repr(table)
     for call in [lambda: table.names, lambda: table.dtypes, lambda: np.asarray(table), lambda: table.drop_columns([0])]:
         with pytest.raises((MemoryError, ValueError)):
             call()
@@ -423,6 +423,7 @@ def test_our_scaler_scales_sparse_tables():
         assert np.allclose(np.asarray(scaler.inverse_transform(found), "f8"), matrix.toarray(), atol=1e-6)
         assert np.array_equal(table.rows(), before)
     assert TableScaler(with_mean=False).fit_transform(of(DENSE, "i2")).dtype == np.float64
+    assert TableScaler(with_mean=False).fit_transform(of(DENSE).rename({1: "b"})).names == [None, "b", None, None]
     dense_scaler = TableScaler().fit(matrix.toarray())
     with pytest.raises(ValueError, match="with_mean=False"):
         dense_scaler.transform(nt.Table(matrix))

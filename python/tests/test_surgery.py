@@ -1,5 +1,7 @@
 """Tables cut, widened, renamed and shuffled, dense, of columns, and sparse."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,7 @@ def test_columns_get_other_names(make):
     assert table.rename({"a": "b", "b": "a"}).names == ["b", "a", "c"] and table.names == list("abc")
     assert table.rename({-1: "z", "a": None}).names == [None, "b", "z"] and table.rename({}) == table
     assert values(table.rename({0: "x"})) == ARRAY.tolist() and table.rename({0: "x"}).is_sparse == table.is_sparse
+    assert table.rename(types.MappingProxyType({"c": "x"})).names == ["a", "b", "x"]
     unknown, beyond, twice, number = {"d": "x"}, {3: "x"}, {"a": "x", 0: "y"}, {"a": 5}
     for wrong, error in [(unknown, ValueError), (beyond, IndexError), (twice, ValueError), (number, TypeError)]:
         with pytest.raises(error):

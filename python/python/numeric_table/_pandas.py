@@ -38,7 +38,7 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
         raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return series.to_numpy(), None, False
-    if dtype == np.dtype(bool) and isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype) and dtype.kind == "b":
         return series.to_numpy().view("u1"), None, False
     if copy is False:
         raise CopyRequiredError(f"a copy is required: column {name!r} is of {dtype}")

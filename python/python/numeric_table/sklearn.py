@@ -143,6 +143,4 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         factors = factors[0].astype(rows.dtype)
         values = rows.data * factors[rows.indices]
         scaled = Table(type(rows)((values, rows.indices, rows.indptr), shape=rows.shape), copy=False)  # nobody else has it
-        if all(name is not None for name in table.names):
-            scaled.names = table.names
-        return scaled
+        return scaled.rename({place: name for place, name in enumerate(table.names) if name is not None})
