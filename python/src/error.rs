@@ -1,9 +1,15 @@
 //! The library's errors as exceptions of Python's, with the same sentences.
 
+use std::io::ErrorKind;
+
 use numeric_table::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
 
 create_exception!(numeric_table, TableError, PyValueError, "Values, shapes or names that do not fit.");
 create_exception!(numeric_table, NotRepresentableError, TableError, "A value that a conversion policy refuses.");
@@ -12,6 +18,51 @@ create_exception!(numeric_table, TableIndexError, PyIndexError, "A row or a colu
 create_exception!(numeric_table, TableTypeError, PyTypeError, "A table or a type that a call does not take.");
 create_exception!(numeric_table, TableFileError, PyOSError, "A file that cannot be read or written.");
 create_exception!(numeric_table, FormatError, TableFileError, "A file whose content is damaged, or not a table.");
+
+/// Returns the class of errors of a file that is not there: a [`TableFileError`], and Python's `FileNotFoundError`.
+pub(crate) fn not_found(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let text = "A file that is not there: also a ``FileNotFoundError``.";
+        of_both(&py.get_type::<PyFileNotFoundError>(), "TableFileNotFoundError", text)
+    });
+    class.map(|class| class.bind(py).clone())
+}
+
+/// Returns the class of errors of a file that may not be read or written: a [`TableFileError`], and Python's
+/// `PermissionError`.
+pub(crate) fn not_permitted(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let text = "A file that may not be read or written: also a ``PermissionError``.";
+        of_both(&py.get_type::<PyPermissionError>(), "TableFilePermissionError", text)
+    });
+    class.map(|class| class.bind(py).clone())
+}
+
+fn of_both(class: &Bound<'_, PyType>, name: &str, text: &str) -> PyResult<Py<PyType>> {
+    let py = class.py();
+    let members = PyDict::new(py);
+    members.set_item("__module__", "numeric_table")?;
+    members.set_item("__doc__", text)?;
+    let made = py.get_type::<PyType>().call1((name, (py.get_type::<TableFileError>(), class), members))?;
+    Ok(made.cast_into::<PyType>()?.unbind())
+}
+
+fn of_file(source: &std::io::Error, text: String) -> PyErr {
+    Python::attach(|py| {
+        let class = match source.kind() {
+            ErrorKind::NotFound => not_found(py),
+            ErrorKind::PermissionDenied => not_permitted(py),
+            _ => Ok(py.get_type::<TableFileError>()),
+        };
+        match (class, source.raw_os_error()) {
+            (Ok(class), Some(number)) => PyErr::from_type(class, (number, text)),
+            (Ok(class), None) => PyErr::from_type(class, text),
+            (Err(error), _) => error,
+        }
+    })
+}
 
 /// Returns the exception of an error.
 pub(crate) fn exception(error: Error) -> PyErr {
@@ -29,14 +80,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::UnknownColumn { .. } => TableError::new_err(text),
         Error::ReadOnlyTable | Error::MixedElementTypes { .. } => TableTypeError::new_err(text),
         Error::Format { .. } | Error::ShardChanged { .. } => FormatError::new_err(text),
-        Error::Io { source, .. } => match source.raw_os_error() {
-            // `OSError(number, text)` makes a `FileNotFoundError` and its like; ours says which file.
-            Some(number) if source.kind() == std::io::ErrorKind::NotFound => {
-                pyo3::exceptions::PyFileNotFoundError::new_err((number, text))
-            }
-            Some(number) => TableFileError::new_err((number, text)),
-            None => TableFileError::new_err(text),
-        },
+        Error::Io { source, .. } => of_file(&source, text),
         _ => TableError::new_err(text),
     }
 }

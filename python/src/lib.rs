@@ -110,4 +110,12 @@ mod _native {
     use super::writer::ShardsWriter;
     #[pymodule_export]
     use super::{hstack, statistics, vstack};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("TableFileNotFoundError", super::error::not_found(py)?)?;
+        module.add("TableFilePermissionError", super::error::not_permitted(py)?)
+    }
 }

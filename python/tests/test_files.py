@@ -28,8 +28,9 @@ def test_tables_are_saved_loaded_mapped_and_verified(tmp_path):
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path):
     for call in [nt.load, nt.map, nt.verify, nt.load_npy, nt.read_csv]:
-        with pytest.raises(FileNotFoundError, match="none"):
-            call(tmp_path / "none.ntb")
+        for family in [FileNotFoundError, nt.TableFileError, nt.TableFileNotFoundError]:
+            with pytest.raises(family, match="none"):
+                call(tmp_path / "none.ntb")
     (tmp_path / "text").write_text("no table")
     with pytest.raises(nt.TableFileError):
         nt.load(tmp_path / "text")
