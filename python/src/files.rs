@@ -1,16 +1,34 @@
 //! Loading and saving.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
-use numeric_table::{CsvOptions, CsvSource, HomogenNumericTable, SaveOptions, TableReader};
-use pyo3::exceptions::PyTypeError;
+use numeric_table::table::TableKind;
+use numeric_table::{Error, HomogenNumericTable, SaveOptions, TableReader};
 use pyo3::prelude::*;
 
-use crate::element::{self, with_type};
+use crate::element::with_type;
 use crate::error::OrRaise;
+use crate::progress::{Listener, hear, watch};
 use crate::table::Table;
 
+/// Returns a reader that reports its progress; `None` if the file holds a table of another kind, which has no reader.
+fn reader(py: Python<'_>, path: &Path) -> PyResult<Option<TableReader>> {
+    match py.detach(|| TableReader::open(path)) {
+        Err(Error::TableKindMismatch { .. }) => Ok(None),
+        opened => Ok(Some(opened.or_raise()?.on_progress(hear))),
+    }
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
 /// Loads a table file (``.ntb``), with all its checksums compared.
+///
+/// ``progress`` is a function of ``(done, total)`` in bytes, which is called on this thread from time to time, or ``True`` for a
+/// bar of the package tqdm. An exception that it raises ends the work, as Ctrl-C does. (Of tables that are not of one type it
+/// hears at the beginning and at the end only.)
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -18,8 +36,14 @@ use crate::table::Table;
 /// >>> nt.load(path).shape
 /// (2, 2)
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    py.detach(|| numeric_table::load_any(&path)).or_raise().map(Table::new)
+#[pyo3(signature = (path, *, progress = None))]
+pub(crate) fn load(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
+    let listener = Listener::of(progress, &path)?;
+    let loaded = match reader(py, &path)? {
+        Some(reader) => watch(py, listener, None, || reader.load_any()),
+        None => watch(py, listener, Some(length(&path)), || numeric_table::load_any(&path)),
+    };
+    loaded.map(Table::new)
 }
 
 /// Maps a table file of one element type: nothing is read before it is asked for.
@@ -37,53 +61,39 @@ pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
 }
 
 /// Saves a table: the old file stays until the new one is whole. ``durable=False`` does not wait for the disk.
+///
+/// ``progress`` is as that of :func:`load`. When it raises an exception, the old file stays as well, unless all was written.
 #[pyfunction]
-#[pyo3(signature = (table, path, *, durable = true))]
-pub(crate) fn save(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf, durable: bool) -> PyResult<()> {
-    let table = table.get().read(py);
-    let table = &**table;
-    py.detach(|| table.save_with(&path, SaveOptions::new().durable(durable))).or_raise()
+#[pyo3(signature = (table, path, *, durable = true, progress = None))]
+pub(crate) fn save(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    path: PathBuf,
+    durable: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let listener = Listener::of(progress, &path)?;
+    let (table, options) = (table.get(), SaveOptions::new().durable(durable));
+    if [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS].contains(&table.read(py).kind()) {
+        // With no lock held: whoever listens may use the table.
+        let table = table.snapshot(py)?;
+        return watch(py, listener, None, || table.save_with(&path, options.on_progress(hear)));
+    }
+    watch(py, listener, Some(table.bytes(py) as u64), || {
+        table.0.read().unwrap_or_else(PoisonError::into_inner).save_with(&path, options)
+    })
 }
 
 /// Compares all checksums of a table file: raises :class:`FormatError` if it is damaged, and returns whether it has any.
+/// ``progress`` is as that of :func:`load`.
 #[pyfunction]
-pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
-    py.detach(|| numeric_table::verify(&path)).or_raise()
-}
-
-/// Reads a CSV file: into one type, or with ``dtype=None`` into a type for each column, words as categories.
-#[pyfunction]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None))]
-pub(crate) fn read_csv(
-    py: Python<'_>,
-    path: PathBuf,
-    dtype: Option<&Bound<'_, PyAny>>,
-    delimiter: Option<char>,
-) -> PyResult<Table> {
-    let mut options = CsvOptions::new();
-    if let Some(delimiter) = delimiter {
-        let byte = u8::try_from(delimiter).map_err(|_| PyTypeError::new_err("a delimiter is one ASCII character"))?;
-        options = options.delimiter(byte);
+#[pyo3(signature = (path, *, progress = None))]
+pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    let listener = Listener::of(progress, &path)?;
+    match reader(py, &path)? {
+        Some(reader) => watch(py, listener, None, || reader.verify()),
+        None => watch(py, listener, Some(length(&path)), || numeric_table::verify(&path)),
     }
-    let element = match dtype {
-        Some(dtype) if !dtype.is_none() => Some(element::of_object(dtype)?),
-        _ => None,
-    };
-    let source = py.detach(|| CsvSource::open_with(&path, options)).or_raise()?;
-    match element {
-        Some(element) => with_type!(element, T => {
-            Ok(Table::new(Box::new(py.detach(|| source.load::<T>()).or_raise()?)))
-        }),
-        None => Ok(Table::new(Box::new(py.detach(|| source.load_typed()).or_raise()?))),
-    }
-}
-
-/// Writes a CSV file, with the names of the columns.
-#[pyfunction]
-pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
-    let table = table.get().read(py);
-    let table = &**table;
-    py.detach(|| table.write_csv(&path)).or_raise()
 }
 
 /// Loads an array of NumPy's (``.npy``) as a table.

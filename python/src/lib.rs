@@ -1,11 +1,11 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its brackets,
-//! `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`,
-//! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `partial` is the class of results that merge;
-//! `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many
-//! files, `reduce` computes results of them, `writer` writes them. `element` and `error` translate types and exceptions. Passes
-//! over values let other threads of Python's go on.
+//! `blocks` its blocks, `files` and `csv` what loads and saves it, `progress` who hears of that; `source` makes tables of what
+//! Python has, `share`, `dlpack`, `arrow`, `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so.
+//! `partial` is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its
+//! kinds. `shards` is the class of tables of many files, `reduce` computes results of them, `writer` writes them. `element` and
+//! `error` translate types and exceptions. Passes over values let other threads of Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -18,6 +18,8 @@ mod choose;
 mod columns;
 #[forbid(unsafe_code)]
 mod counts;
+#[forbid(unsafe_code)]
+mod csv;
 mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
@@ -35,6 +37,8 @@ mod learning;
 mod partial;
 #[forbid(unsafe_code)]
 mod products;
+#[forbid(unsafe_code)]
+mod progress;
 #[forbid(unsafe_code)]
 mod reading;
 #[forbid(unsafe_code)]
@@ -86,12 +90,14 @@ mod _native {
     #[pymodule_export]
     use super::counts::{Histogram, QuantileSketch};
     #[pymodule_export]
+    use super::csv::{read_csv, write_csv};
+    #[pymodule_export]
     use super::error::{
         CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
         TableTypeError,
     };
     #[pymodule_export]
-    use super::files::{load, load_npy, map, read_csv, save, save_npy, verify, write_csv};
+    use super::files::{load, load_npy, map, save, save_npy, verify};
     #[pymodule_export]
     use super::groups::GroupStatistics;
     #[pymodule_export]

@@ -130,6 +130,16 @@ impl Table {
         self.read(py).row_count()
     }
 
+    /// Returns the number of bytes of all values.
+    pub(crate) fn bytes(&self, py: Python<'_>) -> usize {
+        let table = self.read(py);
+        if let Some(sparse) = sparse::of(&**table) {
+            return sparse::bytes(sparse);
+        }
+        let row = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes()).sum::<usize>();
+        row.saturating_mul(table.row_count())
+    }
+
     /// Returns a column as an array of NumPy's.
     pub(crate) fn column_array<'py>(
         &self,
@@ -214,12 +224,15 @@ pub(crate) fn snapshot_of(table: &dyn NumericTable) -> numeric_table::Result<Box
     if let Some(sparse) = sparse::of(table) {
         return Ok(Box::new(sparse.clone()));
     }
+    if let Some(columns) = table.downcast_ref::<SoaNumericTable>() {
+        return Ok(Box::new(columns.clone()));
+    }
     if let Some(element) = table.uniform_type() {
         with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
             return Ok(Box::new(table.slice_rows(..)?));
         });
     }
-    owned(table, table)
+    table.to_table()
 }
 
 /// Returns a share of all values, in their own order.

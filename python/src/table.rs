@@ -114,12 +114,7 @@ impl Table {
     /// The number of bytes of all values; of a sparse table, of what is stored, with its indices.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> usize {
-        let table = self.read(py);
-        if let Some(sparse) = sparse::of(&**table) {
-            return sparse::bytes(sparse);
-        }
-        let bytes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes()).sum::<usize>();
-        bytes.saturating_mul(table.row_count())
+        self.bytes(py)
     }
 
     /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.

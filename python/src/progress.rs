@@ -1,0 +1,167 @@
+//! Progress of calls that take long: a function of the caller's, or a bar on the screen; and interrupts (Ctrl-C) meanwhile.
+//!
+//! The library calls its hook on any thread that works. Only the thread that made the call tells its caller, to whom signals
+//! and exceptions belong; the others go on. An exception unwinds the library's call, which leaves no file half written.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use numeric_table::Progress;
+use pyo3::exceptions::{PyImportError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use crate::error::OrRaise;
+
+/// Signals are looked for this often.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Who hears of the progress of one pass.
+pub(crate) struct Listener {
+    hears: Hears,
+    title: String,
+    /// The bar on the screen, once there is one.
+    bar: OnceLock<Py<PyAny>>,
+}
+
+enum Hears {
+    Function(Py<PyAny>),
+    /// `tqdm`, which makes bars.
+    Bar(Py<PyAny>),
+}
+
+impl Listener {
+    /// Returns who hears of the work on a file, by the argument `progress`: a function, `True` for a bar, or nobody.
+    pub(crate) fn of(progress: Option<&Bound<'_, PyAny>>, path: &Path) -> PyResult<Option<Self>> {
+        let Some(progress) = progress.filter(|progress| !progress.is_none()) else { return Ok(None) };
+        let hears = match progress.cast::<PyBool>() {
+            Ok(wanted) if !wanted.is_true() => return Ok(None),
+            Ok(_) => Hears::Bar(bars(progress.py())?),
+            Err(_) if progress.is_callable() => Hears::Function(progress.clone().unbind()),
+            Err(_) => return Err(PyTypeError::new_err("progress is a function of (done, total), True or None")),
+        };
+        let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Some(Self { hears, title, bar: OnceLock::new() }))
+    }
+
+    /// Tells how many bytes are done. No lock may be held: this runs code of the user's.
+    pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: Option<u64>) -> PyResult<()> {
+        let class = match &self.hears {
+            Hears::Function(function) => return function.call1(py, (done, total)).map(drop),
+            Hears::Bar(class) => class,
+        };
+        let bar = match self.bar.get() {
+            Some(bar) => bar.bind(py).clone(),
+            None => {
+                let options = PyDict::new(py);
+                options.set_item("total", total)?;
+                options.set_item("desc", &self.title)?;
+                options.set_item("unit", "B")?;
+                options.set_item("unit_scale", true)?;
+                let bar = class.bind(py).call((), Some(&options))?;
+                self.bar.get_or_init(|| bar.unbind()).bind(py).clone()
+            }
+        };
+        let shown: i64 = bar.getattr("n")?.extract()?;
+        bar.call_method1("update", (done as i64 - shown,)).map(drop)
+    }
+
+    /// Leaves the bar on the screen as it is.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.bar.get().map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop))
+    }
+}
+
+fn bars(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let class = py.import("tqdm.auto").and_then(|module| module.getattr("tqdm"));
+    class.map(Bound::unbind).map_err(|error| match error.is_instance_of::<PyImportError>(py) {
+        true => PyImportError::new_err(
+            "progress=True shows a bar of the package tqdm, which is not there: install it, or pass a function of (done, total)",
+        ),
+        false => error,
+    })
+}
+
+thread_local! {
+    /// The calls of this thread that are watched: the last one works, each other one waits for a function that it called.
+    static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Call {
+    listener: Option<Listener>,
+    heard: Cell<Option<Progress>>,
+    looked: Cell<Instant>,
+    error: Cell<Option<PyErr>>,
+}
+
+impl Call {
+    /// Returns whether the work is to go on.
+    fn hear(&self, progress: Progress) -> bool {
+        self.heard.set(Some(progress));
+        if self.listener.is_none() && self.looked.get().elapsed() < LOOK {
+            return true;
+        }
+        let told = Python::try_attach(|py| {
+            py.check_signals()?;
+            self.listener.as_ref().map_or(Ok(()), |listener| listener.tell(py, progress.done, progress.total))
+        });
+        self.looked.set(Instant::now());
+        match told.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down"))) {
+            Ok(()) => true,
+            Err(error) => {
+                self.error.set(Some(error));
+                false
+            }
+        }
+    }
+
+    /// Tells that all is done, if the thread that did the last of it was another one.
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        match (&self.listener, self.heard.get()) {
+            (Some(listener), Some(Progress { done, total: Some(total) })) if done != total => {
+                listener.tell(py, total, Some(total))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The hook for all of the library's calls that have one: tells the call that this thread has made, if there is one.
+pub(crate) fn hear(progress: Progress) {
+    let call = CALLS.with_borrow(|calls| calls.last().cloned());
+    if call.is_some_and(|call| !call.hear(progress)) {
+        resume_unwind(Box::new(())); // to `watch`, which has the exception
+    }
+}
+
+/// Works while other threads of Python's go on, and tells of the progress that is reported to [`hear`]; an exception, also
+/// that of a signal, ends the work. `bytes` is how much there is to do, if the work does not report it.
+pub(crate) fn watch<R: Send>(
+    py: Python<'_>,
+    listener: Option<Listener>,
+    bytes: Option<u64>,
+    work: impl FnOnce() -> numeric_table::Result<R> + Send,
+) -> PyResult<R> {
+    let heard = bytes.map(|bytes| Progress { done: 0, total: Some(bytes) });
+    let (heard, looked, error) = (Cell::new(heard), Cell::new(Instant::now()), Cell::new(None));
+    let call = Rc::new(Call { listener, heard, looked, error });
+    if let (Some(listener), Some(bytes)) = (&call.listener, bytes) {
+        listener.tell(py, 0, Some(bytes))?;
+    }
+    CALLS.with_borrow_mut(|calls| calls.push(Rc::clone(&call)));
+    let outcome: Result<_, Box<dyn Any + Send>> = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    CALLS.with_borrow_mut(|calls| drop(calls.pop())); // not the last one to hold it
+    let result = match (call.error.take(), outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(result)) => result.or_raise(),
+        (None, Err(panic)) => resume_unwind(panic),
+    };
+    let result = result.and_then(|found| call.end(py).map(|()| found));
+    let closed = call.listener.as_ref().map_or(Ok(()), |listener| listener.close(py));
+    result.and_then(|found| closed.map(|()| found))
+}
