@@ -4,8 +4,8 @@
 //! `blocks` its blocks, `files` and `csv` what loads and saves it, `progress` who hears of that; `source` makes tables of what
 //! Python has, `share`, `dlpack`, `arrow`, `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so.
 //! `partial` is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its
-//! kinds. `shards` is the class of tables of many files, `reduce` computes results of them, `writer` writes them. `element` and
-//! `error` translate types and exceptions. Passes over values let other threads of Python's go on.
+//! kinds. `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them.
+//! `element` and `error` translate types and exceptions. Passes over values let other threads of Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -56,7 +56,7 @@ mod table;
 #[forbid(unsafe_code)]
 mod together;
 #[forbid(unsafe_code)]
-mod writer;
+mod shards_writer;
 
 use pyo3::prelude::*;
 
@@ -113,7 +113,7 @@ mod _native {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::writer::ShardsWriter;
+    use super::shards_writer::ShardsWriter;
     #[pymodule_export]
     use super::{hstack, statistics, vstack};
     use pyo3::prelude::*;

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::element::{self, with_type};
-use crate::error::{FormatError, OrRaise, TableError};
+use crate::error::{FormatError, OrRaise, TableError, exception};
 use crate::partial::Pickled;
 use crate::reading::{check_shape, common_type, share_of};
 use crate::reduce::{self, Part};
@@ -47,6 +47,10 @@ pub(crate) struct Shards {
 
 /// What is known of a file: its path, its rows, its bytes, its checksums.
 type Known = (PathBuf, usize, u64, [u32; 2]);
+
+fn replaced(path: &Path) -> PyErr {
+    FormatError::new_err(format!("{}: the file was replaced", path.display()))
+}
 
 impl Shards {
     fn of_path(path: PathBuf) -> numeric_table::Result<Self> {
@@ -138,6 +142,12 @@ impl Shards {
         self.shards.files().map(|file| file.path.to_owned()).collect()
     }
 
+    /// The number of rows of each file.
+    #[getter]
+    fn row_counts(&self) -> Vec<usize> {
+        self.shards.files().map(|file| file.rows.len()).collect()
+    }
+
     fn __len__(&self) -> usize {
         self.shards.shape().rows
     }
@@ -173,6 +183,28 @@ impl Shards {
         with_type!(element, T => {
             Ok(Table::new(Box::new(py.detach(|| self.shards.load_as::<T>()).or_raise()?)))
         })
+    }
+
+    /// Loads the table of one file, by its number, as it is stored, with all checksums compared.
+    ///
+    /// >>> import numeric_table as nt, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "part-0.ntb")
+    /// >>> nt.save(nt.Table([[1, 2], [3, 4]], names=["a", "b"]), path)
+    /// >>> nt.Shards([path]).load_shard(0).names
+    /// ['a', 'b']
+    fn load_shard(&self, py: Python<'_>, shard: usize) -> PyResult<Table> {
+        let Some(known) = self.known().nth(shard) else {
+            return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shard_count() }));
+        };
+        let path = known.0.clone();
+        let loaded = py.detach(|| {
+            let found = Self { shards: numeric_table::Shards::of_files([&path])?, listed_by: None };
+            if found.known().next() == Some(known) { numeric_table::load_any(&path).map(Some) } else { Ok(None) }
+        });
+        match loaded.or_raise()? {
+            Some(table) => Ok(Table::new(table)),
+            None => Err(replaced(&path)),
+        }
     }
 
     /// Maps all files as one table: nothing is read before it is asked for.
@@ -259,7 +291,7 @@ impl Shards {
         });
         let opened: Self = opened.or_raise()?;
         if let Some(((path, ..), _)) = opened.known().zip(&files).find(|(found, known)| found != *known) {
-            return Err(FormatError::new_err(format!("{}: the file was replaced", path.display())));
+            return Err(replaced(&path));
         }
         opened.checked()
     }

@@ -491,3 +491,21 @@ def test_a_damaged_a_replaced_and_a_missing_file_are_named(folder, partial):
     for call in [lambda: shards.reduce(partial), shards.rows, shards.map, shards.verify]:
         with pytest.raises(FileNotFoundError, match="part-2"):
             call()
+
+
+def test_the_files_are_tables_too(tmp_path):
+    nt.save(nt.Table(np.zeros((3, 2), "int16"), names=["a", "b"]), tmp_path / "part-0.ntb")
+    nt.save(nt.Table(np.zeros((0, 2), "int16"), names=["a", "b"]), tmp_path / "part-1.ntb")
+    shards = nt.Shards(tmp_path)
+    assert shards.row_counts == [3, 0]
+    table = shards.load_shard(0)
+    assert (table.shape, table.dtype, table.names) == ((3, 2), "int16", ["a", "b"])
+    assert shards.load_shard(1).shape == (0, 2)
+    with pytest.raises(nt.TableIndexError, match="2"):
+        shards.load_shard(2)
+    nt.save(nt.Table(np.ones((3, 2), "int16"), names=["a", "b"]), tmp_path / "part-0.ntb")
+    with pytest.raises(nt.FormatError, match="part-0.*replaced"):
+        shards.load_shard(0)
+    (tmp_path / "part-0.ntb").unlink()
+    with pytest.raises(FileNotFoundError, match="part-0"):
+        shards.load_shard(0)
