@@ -1,5 +1,11 @@
-"""Beside NumPy, in one run: `python python/benches/against_numpy.py`. Prints the best of several rounds, and ratios."""
+"""Beside NumPy, pandas, polars and pyarrow, in one run: `python python/benches/compare.py`, with all threads of the machine.
 
+Prints the best of several rounds, those of others with how many times as long they take, and the aim of this project. Others
+are left out if they are not installed.
+"""
+
+import importlib
+import os
 import tempfile
 import timeit
 
@@ -7,41 +13,131 @@ import numpy as np
 
 import numeric_table as nt
 
+ROWS, COLUMNS = 2 << 20, 16
 
-def best(call, number, rounds=5):
+
+def optional(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+pandas, polars, pyarrow = map(optional, ("pandas", "polars", "pyarrow"))
+csv = optional("pyarrow.csv")
+
+
+def best(call, number=1, rounds=5):
     call()
     return min(timeit.repeat(call, number=number, repeat=rounds)) / number
 
 
-def line(what, ours, theirs=None, aim=""):
-    text = f"{what:<46}{ours * 1e6:12.2f} us"
-    if theirs is not None:
-        text += f"   NumPy {theirs * 1e6:12.2f} us{theirs / ours:8.2f} x"
-    print(f"{text}   {aim}")
+def shown(seconds):
+    for unit, factor in (("s ", 1), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:7.2f} {unit}"
+    return f"{seconds * 1e9:7.0f} ns"
+
+
+def line(what, ours, aim="", number=1, **others):
+    """Prints a job: ours, and what the others do, who are `None` where they are not installed."""
+    own = best(ours, number)
+    text = f"{what:<34}{shown(own)}  "
+    for name, call in others.items():
+        if call is not None:
+            theirs = best(call, number)
+            text += f"  {name} {shown(theirs)} ({theirs / own:.2f} x)"
+    print(f"{text}   {'aim ' + aim if aim else ''}", flush=True)
+
+
+def calls(table, array):
+    small = nt.Table(array[:8])
+    line("an attribute: table.ndim", lambda: small.ndim, "100 ns", 200_000)
+    line("np.asarray(table)", lambda: np.asarray(table), "1 µs", 50_000)
+    line("a table of 8 rows, copied", lambda: nt.Table(array[:8]), number=20_000)
+    line("a table of 8 rows, shared", lambda: nt.Table(array[:8], copy=False), number=20_000)
+    line("rows(0, 1)", lambda: table.rows(0, 1), number=50_000, NumPy=lambda: array[0:1])
+
+
+def blocks(table, array):
+    line("8192 rows as float64", lambda: table.rows(0, 8192, "f8"), "1 x", 200, NumPy=lambda: array[:8192].astype("f8"))
+    line("all rows as float64", lambda: table.rows(dtype="f8"), "2 x", NumPy=lambda: array.astype("f8"))
+
+
+def statistics(table, array):
+    frame = pandas and pandas.DataFrame(array, copy=False)
+    lazy = polars and polars.DataFrame(array)
+
+    def of_numpy():
+        return array.mean(0, dtype="f8"), array.var(0, ddof=1, dtype="f8"), array.min(0), array.max(0)
+
+    def of_polars():
+        every = polars.all()
+        kinds = {"mean": every.mean(), "var": every.var(), "min": every.min(), "max": every.max()}
+        return lazy.select(expression.name.suffix(name) for name, expression in kinds.items())
+
+    line(
+        "mean, variance, minimum, maximum",
+        lambda: nt.statistics(table),
+        "4 x NumPy",
+        NumPy=of_numpy,
+        pandas=frame is not None and (lambda: frame.agg(["mean", "var", "min", "max"])) or None,
+        polars=polars and of_polars,
+    )
+
+
+def files(table, array, folder):
+    ntb, npy, arrow = (os.path.join(folder, f"table.{kind}") for kind in ("ntb", "npy", "arrow"))
+    line("save, not durably", lambda: nt.save(table, ntb, durable=False), NumPy=lambda: np.save(npy, array))
+    if polars:
+        polars.DataFrame(array).write_ipc(arrow)
+    line(
+        "load",
+        lambda: nt.load(ntb),
+        "1.5 x NumPy",
+        NumPy=lambda: np.load(npy),
+        polars=polars and (lambda: polars.read_ipc(arrow, memory_map=False)),
+    )
+    line("map", lambda: nt.map(ntb), number=200, NumPy=lambda: np.load(npy, mmap_mode="r"))
+
+
+def texts(array, folder):
+    path = os.path.join(folder, "table.csv")
+    part = nt.Table(array[: ROWS // 8].astype("f8"), names=[f"c{column}" for column in range(COLUMNS)])
+    nt.write_csv(part, path)
+    line(
+        f"CSV of {os.path.getsize(path) >> 20} MiB to float64",
+        lambda: nt.read_csv(path, "f8"),
+        "1 x polars",
+        polars=polars and (lambda: polars.read_csv(path)),
+        pyarrow=csv and (lambda: csv.read_csv(path)),
+        pandas=pandas and (lambda: pandas.read_csv(path)),
+    )
+
+
+def frames(table):
+    columns = nt.Table(np.asfortranarray(np.asarray(table)), copy=False)
+    if pyarrow:
+        line("to pyarrow, column by column", lambda: pyarrow.table(columns), number=200)
+    if polars:
+        line("to polars, column by column", lambda: polars.DataFrame(columns), number=200)
+        frame = polars.DataFrame(columns)
+        line("from polars, shared", lambda: nt.Table(frame, copy=False), number=200)
+    if pandas:
+        line("to pandas", lambda: table.to_pandas(), number=20)
 
 
 def main():
-    rows, columns = 2 << 20, 16
-    array = np.random.default_rng(1).normal(0, 1, (rows, columns)).astype("f4")
+    array = np.random.default_rng(1).normal(0, 1, (ROWS, COLUMNS)).astype("f4")
     table = nt.Table(array, copy=False)
-    small = nt.Table(array[:8])
-    line("an attribute: table.ndim", best(lambda: small.ndim, 200_000), aim="aim 0.1 us")
-    line("np.asarray(table)", best(lambda: np.asarray(table), 50_000), aim="aim 1 us")
-    line("a table of an array of 8 rows", best(lambda: nt.Table(array[:8]), 20_000))
-    line("rows(0, 1)", best(lambda: table.rows(0, 1), 50_000), best(lambda: array[0:1], 50_000))
-    line("8192 rows as float64", best(lambda: table.rows(0, 8192, "f8"), 200), best(lambda: array[:8192].astype("f8"), 200), "aim 1 x")
-    line("all rows as float64", best(lambda: table.rows(dtype="f8"), 1), best(lambda: array.astype("f8"), 1), "aim 2 x")
-
-    def numpy_statistics():
-        return array.mean(0, dtype="f8"), array.var(0, ddof=1, dtype="f8"), array.min(0), array.max(0)
-
-    line("statistics", best(lambda: nt.statistics(table), 1), best(numpy_statistics, 1, 2), "aim 4 x")
+    print(f"{ROWS} x {COLUMNS} of float32, {os.cpu_count()} threads")
+    calls(table, array)
+    blocks(table, array)
+    statistics(table, array)
+    frames(table)
     with tempfile.TemporaryDirectory() as folder:
-        ntb, npy = f"{folder}/t.ntb", f"{folder}/t.npy"
-        nt.save(table, ntb)
-        np.save(npy, array)
-        line("load a file", best(lambda: nt.load(ntb), 1), best(lambda: np.load(npy), 1), "aim 1.5 x")
-        line("map a file", best(lambda: nt.map(ntb), 200))
+        files(table, array, folder)
+        texts(array, folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,245 @@
+"""For Dask: a table of many files as a collection, with one task for each file.
+
+>>> import os, tempfile, numeric_table as nt, numeric_table.dask
+>>> folder = tempfile.mkdtemp()
+>>> nt.save(nt.Table([[1.0, 2.0], [3.0, 4.0]], names=["a", "b"]), os.path.join(folder, "part-0.ntb"))
+>>> nt.save(nt.Table([[5.0, 6.0]], names=["a", "b"]), os.path.join(folder, "part-1.ntb"))
+>>> tables = nt.dask.from_shards(folder)
+>>> tables.npartitions, tables.shape
+(2, (3, 2))
+>>> tables.statistics().compute(scheduler="sync").mean
+array([3., 4.])
+>>> tables.to_array().sum(axis=0).compute(scheduler="sync")
+array([ 9., 12.])
+
+Files are opened by the workers, by the paths that they have here.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Protocol, Self, TypeVar
+
+import dask
+import numpy as np
+from dask.base import DaskMethodsMixin
+from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from . import Shards, Statistics, Table, vstack
+
+__all__ = ["Mergeable", "TableCollection", "from_shards"]
+
+#: Results that one task merges: so that few of them are in memory, and many tasks need not wait for one.
+MERGED_AT_ONCE = 32
+
+
+class Mergeable(Protocol):
+    """What :meth:`TableCollection.reduce` computes: a partial result, of the library's or written in Python."""
+
+    def empty(self) -> Self:
+        """Returns the same question without rows."""
+
+    def update(self, table: Table, /) -> None:
+        """Adds rows: all of a table's, which is a block of a larger one as a rule."""
+
+    def merge(self, other: Self, /) -> None:
+        """Adds the rows of another result, which come after those of this one."""
+
+
+_P = TypeVar("_P", bound=Mergeable)
+
+
+def from_shards(shards: Shards | str | os.PathLike[str] | list[str]) -> TableCollection:
+    """Returns the files of a table as a collection: of :class:`numeric_table.Shards`, or what these are made of."""
+    return TableCollection(shards if isinstance(shards, Shards) else Shards(shards))
+
+
+class TableCollection(DaskMethodsMixin):
+    """A table of many files: a collection of Dask's, whose partitions are tables, one of each file.
+
+    ``compute`` returns all rows as one table; ``reduce`` needs no more memory than a file and some results take.
+    """
+
+    __dask_scheduler__ = staticmethod(dask.threaded.get)
+    __dask_optimize__ = None
+
+    def __init__(self, shards: Shards, partitions: list[Delayed] | None = None) -> None:
+        self.shards = shards
+        # One value of the graph's, which every worker gets once, and not every task.
+        self._opened = delayed(shards, pure=False)
+        self._partitions = partitions
+
+    @property
+    def npartitions(self) -> int:
+        """The number of files."""
+        return self.shards.shard_count
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns of all files together."""
+        return self.shards.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values, as of :attr:`numeric_table.Table.dtype`."""
+        return self.shards.dtype
+
+    @property
+    def names(self) -> list[str | None]:
+        """The names of the columns."""
+        return self.shards.names
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"TableCollection({rows} x {columns} of {self.dtype}, {self.npartitions} files)"
+
+    def to_delayed(self) -> list[Delayed]:
+        """Returns the tables of the files, each as a task."""
+        if self._partitions is None:
+            load = delayed(_table, pure=True)
+            self._partitions = [load(self._opened, shard) for shard in range(self.npartitions)]
+        return list(self._partitions)
+
+    def reduce(self, partial: _P) -> Delayed:
+        """Returns a task that computes a partial result of all rows: one of the library's, or one written in Python.
+
+        Results of the files are merged in the order of :meth:`numeric_table.Shards.reduce`, whichever worker has computed them
+        and however often: they have the same bits. A file whose worker dies is computed again, by another one.
+        """
+        reduce_shard, merged = delayed(_reduced, pure=True), delayed(_merged, pure=True)
+        question = delayed(partial, pure=False)
+        found = delayed(_empty, pure=True)(question)
+        runs = iter(self.shards.runs(partial))
+        while batch := list(itertools.islice(runs, MERGED_AT_ONCE)):
+            results = []
+            for start, stop in batch:
+                own = [reduce_shard(self._opened, shard, question) for shard in range(start, stop)]
+                while len(own) > 1:
+                    own[:MERGED_AT_ONCE] = [merged(*own[:MERGED_AT_ONCE])]
+                results += own
+            found = merged(found, *results)
+        return found
+
+    def statistics(self) -> Delayed:
+        """Returns a task that computes the statistics of the columns: :class:`numeric_table.Statistics`."""
+        return self.reduce(Statistics(self.shape[1]))
+
+    def to_array(self, dtype: Any = None, *, policy: str = "saturate") -> Any:
+        """Returns the rows as a ``dask.array``, with a chunk for each file that has rows: on the worker, the memory of its table,
+        unless it has another type."""
+        import dask.array as da
+
+        columns = self.shape[1]
+        dtype = self.dtype if dtype is None else Table.zeros(0, 0, dtype=dtype).dtype
+        files, counts, _ = self._files_with_rows()
+        if not files:
+            return da.zeros((0, columns), dtype=dtype)
+        return da.map_blocks(
+            _chunk,
+            self.shards,
+            files,
+            policy,
+            dtype,
+            chunks=(tuple(counts), (columns,)),
+            dtype=dtype,
+            meta=np.empty((0, 0), dtype=dtype),
+        )
+
+    def to_dataframe(self) -> Any:
+        """Returns the rows as a ``dask.dataframe``, with a partition for each file that has rows, and the numbers of rows as its
+        index: on the worker, frames on the memory of its table, where pandas can have columns there. They cannot be written in
+        place."""
+        import dask.dataframe as dd
+
+        files, counts, firsts = self._files_with_rows()
+        meta = self._no_rows().to_pandas()
+        if not files:
+            return dd.from_pandas(meta, npartitions=1)
+        divisions = [*firsts, firsts[-1] + counts[-1] - 1]
+        return dd.from_map(_frame, files, firsts, args=[self.shards], meta=meta, divisions=divisions, label="shards")
+
+    def _files_with_rows(self) -> tuple[list[int], list[int], list[int]]:
+        """Returns the numbers of the files that have rows, how many, and the number of the first. Dask trips over empty parts."""
+        counts = self.shards.row_counts
+        firsts = list(itertools.accumulate(counts, initial=0))
+        files = [shard for shard, count in enumerate(counts) if count > 0]
+        return files, [counts[shard] for shard in files], [firsts[shard] for shard in files]
+
+    def _no_rows(self) -> Table:
+        counts = self.shards.row_counts
+        if not counts:
+            return Table.zeros(0, self.shape[1], dtype=self.dtype)
+        return self.shards.load_shard(counts.index(min(counts)))[:0]
+
+    # The protocol of collections.
+
+    def __dask_graph__(self) -> HighLevelGraph:
+        return HighLevelGraph.merge(*(part.__dask_graph__() for part in self.to_delayed()))
+
+    def __dask_keys__(self) -> list[Hashable]:
+        return [part.key for part in self.to_delayed()]
+
+    def __dask_layers__(self) -> tuple[str, ...]:
+        return tuple(layer for part in self.to_delayed() for layer in part.__dask_layers__())
+
+    def __dask_tokenize__(self) -> Any:
+        return "numeric_table.dask", [part.key for part in self.to_delayed()]
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
+        return _together, (self,)
+
+    def __dask_postpersist__(self) -> tuple[Callable[..., TableCollection], tuple[Any, ...]]:
+        return _persisted, (self.shards, self.__dask_keys__())
+
+
+# What tasks do, on the workers.
+
+
+def _table(shards: Shards, shard: int) -> Table:
+    return shards.load_shard(shard)
+
+
+def _chunk(
+    shards: Shards, files: list[int], policy: str, dtype: np.dtype[Any], block_id: tuple[int, int] = (0, 0)
+) -> np.ndarray:
+    return _table(shards, files[block_id[0]]).rows(dtype=dtype, policy=policy)
+
+
+def _frame(shard: int, first: int, shards: Shards) -> Any:
+    frame = _table(shards, shard).to_pandas(copy=False)
+    frame.index = range(first, first + len(frame))
+    return frame
+
+
+def _reduced(shards: Shards, shard: int, question: _P) -> _P:
+    return shards.reduce_shard(shard, question)
+
+
+def _empty(question: _P) -> _P:
+    return question.empty()
+
+
+def _merged(first: _P, *others: _P) -> _P:
+    found = copy.deepcopy(first)  # which another task may ask for, or this one again
+    for other in others:
+        found.merge(other)
+    return found
+
+
+def _together(tables: Iterable[Table], collection: TableCollection) -> Table:
+    tables = list(tables)
+    return vstack(tables) if tables else collection._no_rows()
+
+
+def _persisted(
+    graph: Any, shards: Shards, keys: list[str], *, rename: dict[str, str] | None = None
+) -> TableCollection:
+    renamed = [(rename or {}).get(key, key) for key in keys]
+    return TableCollection(shards, [Delayed(key, graph) for key in renamed])
