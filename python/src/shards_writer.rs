@@ -17,8 +17,12 @@ const LAST: usize = 999_999;
 
 /// A writer of files of an element type that is known at run time.
 trait AnyWriter: Send + Sync {
-    /// Writes a file of all rows of a table, and returns its number.
-    fn append(&self, number: Option<usize>, table: &dyn NumericTable) -> Result<usize>;
+    /// Chooses the number of a file, unless it is given.
+    fn choose(&self, number: Option<usize>) -> usize;
+    /// Writes a file of all rows of a table.
+    fn write(&self, number: usize, table: &dyn NumericTable) -> Result<()>;
+    /// Says that a file could not be written: the next one is to have its number.
+    fn give_back(&self, number: usize);
     /// Returns the writer itself, if nobody else uses it.
     fn alone(self: Arc<Self>) -> std::result::Result<Box<dyn AnyWriter>, Arc<dyn AnyWriter>>;
     fn finish(self: Box<Self>) -> Result<numeric_table::Shards>;
@@ -53,20 +57,22 @@ impl Numbers {
 }
 
 impl<T: Element> AnyWriter for Typed<T> {
-    fn append(&self, number: Option<usize>, table: &dyn NumericTable) -> Result<usize> {
+    fn choose(&self, number: Option<usize>) -> usize {
+        locked(&self.numbers).choose(number)
+    }
+
+    fn write(&self, number: usize, table: &dyn NumericTable) -> Result<()> {
         let (expected, found) = (self.columns, table.column_count());
         if expected != found {
             return Err(Error::LengthMismatch { expected, found });
         }
-        let chosen = locked(&self.numbers).choose(number);
-        let written = self.writer.shard(chosen).and_then(|mut shard| {
-            shard.append_table(table)?;
-            shard.finish()
-        });
-        if written.is_err() && number.is_none() {
-            locked(&self.numbers).failed.insert(chosen);
-        }
-        written.map(|()| chosen)
+        let mut shard = self.writer.shard(number)?;
+        shard.append_table(table)?;
+        shard.finish()
+    }
+
+    fn give_back(&self, number: usize) {
+        locked(&self.numbers).failed.insert(number);
     }
 
     fn alone(self: Arc<Self>) -> std::result::Result<Box<dyn AnyWriter>, Arc<dyn AnyWriter>> {
@@ -147,8 +153,14 @@ impl ShardsWriter {
     /// be: the next one gets its number, and without one, the table cannot be finished.
     #[pyo3(signature = (table, number = None))]
     fn append(&self, table: &Bound<'_, PyAny>, number: Option<usize>) -> PyResult<usize> {
-        let writer = table.py().detach(|| locked(&self.writer).clone()).ok_or_else(closed)?;
-        on_table(table, |table| writer.append(number, table))
+        let py = table.py();
+        let writer = py.detach(|| locked(&self.writer).clone()).ok_or_else(closed)?;
+        let chosen = py.detach(|| writer.choose(number));
+        let written = on_table(table, |table| writer.write(chosen, table));
+        if written.is_err() && number.is_none() {
+            py.detach(|| writer.give_back(chosen));
+        }
+        written.map(|()| chosen)
     }
 
     /// Writes the manifest of all files, whole or not at all, and opens the table.

@@ -177,7 +177,15 @@ def test_tables_without_columns():
     for wrong in [lambda: nt.GroupStatistics(2, 2, 3), lambda: nt.NaiveBayes(2, 2, 3)]:
         with pytest.raises(nt.TableIndexError, match="2"):
             wrong()
-    for wrong in [lambda: nt.Covariance(2**62), lambda: nt.Statistics(2**62), lambda: nt.NaiveBayes(2**62, 0, 2**31 - 1)]:
+    for wrong in [
+        lambda: nt.Covariance(2**62),
+        lambda: nt.Statistics(2**62),
+        lambda: nt.NaiveBayes(2**62, 0, 2**31 - 1),
+        lambda: nt.GroupStatistics(2, 0, 2**62),
+        lambda: nt.Histogram(1, 2**62, (0, 1)),
+        lambda: nt.QuantileSketch(2**62),
+        lambda: nt.LinearRegression(2**62, 2**62),
+    ]:
         with pytest.raises((MemoryError, ValueError)):
             wrong()
     with pytest.raises(OverflowError):

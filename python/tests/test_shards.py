@@ -42,7 +42,7 @@ def folder(tmp_path):
 def many(tmp_path_factory):
     """Files of several parts each, and of tables that are not homogeneous."""
     tmp_path, generator = tmp_path_factory.mktemp("many"), np.random.default_rng(5)
-    for number, count in enumerate([1_300_000, 40_000, 0, 30_000]):
+    for number, count in enumerate([1_060_000, 40_000, 0, 30_000]):
         rows = generator.integers(0, 3, (count, 4)).astype("f4") + generator.random((count, 4), dtype="f4")
         rows[:, 3] = np.floor(rows[:, 3]).clip(0, 2)
         table = nt.Table(rows)
@@ -199,7 +199,7 @@ def test_results_of_files_have_the_same_bits_anyhow(folder, kind):
 def test_partials_of_python_are_merged_in_the_order_of_the_others(many, kind):
     question = OTHERS[kind](4)
     found, wrapped = many.reduce(question), many.reduce(Wrapped(question))
-    assert isinstance(wrapped, Wrapped) and found.row_count == 1_370_000
+    assert isinstance(wrapped, Wrapped) and found.row_count == 1_130_000
     assert wrapped.own.to_bytes() == found.to_bytes()
     assert many.reduce_shard(0, Wrapped(question)).own.to_bytes() == many.reduce_shard(0, question).to_bytes()
     assert many.reduce_shards(1, 4, Wrapped(question)).own.to_bytes() == many.reduce_shards(1, 4, question).to_bytes()
@@ -214,7 +214,7 @@ def blocks_of(rows, columns=4, block=128 << 10):
 def test_a_partial_of_python_sees_blocks_parts_files_and_runs(many):
     unit = 1 << 20  # rows of four columns
     expected = []
-    for count in [1_300_000, 40_000, 0, 30_000]:
+    for count in [1_060_000, 40_000, 0, 30_000]:
         parts = [min(unit, count - start) for start in range(0, count, unit)] or [0]
         expected.append([blocks_of(part) for part in parts])
     question = Seen()
@@ -316,12 +316,12 @@ def test_a_partial_may_keep_what_it_was_given(many):
 
     many.reduce_shards(1, 4, Keeping())
     rows = np.concatenate([array for _, array in Keeping.kept])
-    assert np.array_equal(rows, many.rows(1_300_000))
+    assert np.array_equal(rows, many.rows(1_060_000))
     for table, array in Keeping.kept:
         assert np.array_equal(np.asarray(table), array)
         with table.write_rows() as block:
             block[:] = 0
-    assert np.array_equal(rows, many.rows(1_300_000))
+    assert np.array_equal(rows, many.rows(1_060_000))
 
 
 def test_a_partial_may_use_the_package_and_the_shards_themselves(folder):
