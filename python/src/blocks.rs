@@ -25,7 +25,8 @@ pub(crate) struct RowBlocks {
     policy: ConversionPolicy,
 }
 
-fn check(rows: usize) -> PyResult<()> {
+/// Refuses blocks of no rows.
+pub(crate) fn check(rows: usize) -> PyResult<()> {
     if rows == 0 { Err(TableError::new_err(Error::EmptyBlocks.to_string())) } else { Ok(()) }
 }
 

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::error::OrRaise;
 use crate::partial::{Partial, on_table, state, vector};
+use crate::reader::Reader;
 
 /// Statistics of each column, in arrays of NumPy's with a value for each column.
 ///
@@ -25,6 +26,11 @@ pub(crate) struct Statistics;
 pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Py<Statistics>> {
     let found = on_table(table, BasicStatistics::of)?;
     Py::new(table.py(), Partial::new(found).of_class(Statistics))
+}
+
+/// Returns the statistics of the rows of a file.
+pub(crate) fn of_file(py: Python<'_>, reader: &Reader) -> PyResult<Py<Statistics>> {
+    Py::new(py, Partial::new(reader.statistics(py)?).of_class(Statistics))
 }
 
 fn each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) -> f64) -> PyResult<Bound<'py, PyAny>> {

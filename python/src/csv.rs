@@ -1,15 +1,31 @@
-//! CSV files: read and written.
+//! CSV files: read at once, written, and read block by block where they are larger than memory.
+//!
+//! Blocks borrow the source that they are read from, which is why a thread of its own has both, and sends the rows. It reads
+//! the next block meanwhile, and never attaches to the interpreter.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
 
-use numeric_table::{CsvOptions, CsvSource};
-use pyo3::exceptions::PyTypeError;
+use numeric_table::{
+    Array, CsvOptions, CsvSource, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable,
+    Progress, Result, Shape,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
+use crate::blocks;
 use crate::element::{self, with_type};
-use crate::error::OrRaise;
-use crate::progress::{Listener, hear, watch};
+use crate::error::{OrRaise, TableFileError};
+use crate::progress::{Listener, hear, heard, watch};
+use crate::reader::Closable;
 use crate::table::Table;
+
+/// Whoever waits for a block looks for signals this often.
+const LOOK: Duration = Duration::from_millis(50);
 
 fn source(py: Python<'_>, path: &PathBuf, delimiter: Option<char>) -> PyResult<CsvSource> {
     let mut options = CsvOptions::new();
@@ -50,4 +66,209 @@ pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf)
     let table = table.get().read(py);
     let table = &**table;
     py.detach(|| table.write_csv(&path)).or_raise()
+}
+
+/// A CSV file that may be larger than memory, read block by block: what :func:`open_csv` returns.
+#[pyclass(frozen, module = "numeric_table", name = "CsvSource", weakref)]
+pub(crate) struct Csv {
+    source: Closable<CsvSource>,
+    names: Vec<Option<String>>,
+    element: ElementType,
+    listener: Option<Listener>,
+}
+
+/// Opens a CSV file that may be larger than memory, for reading block by block into one type, by default float64.
+///
+/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of ``row_blocks``.
+///
+/// >>> import numeric_table as nt, tempfile, pathlib
+/// >>> folder = pathlib.Path(tempfile.mkdtemp())
+/// >>> text, path = folder / "table.csv", folder / "table.ntb"
+/// >>> _ = text.write_text("length,colour\n1.5,red\n2.5,blue\n3.5,red\n")
+/// >>> with nt.open_csv(text) as source, nt.create(path, source) as writer:
+/// ...     for block in source.row_blocks(2):
+/// ...         writer.append(block)
+/// >>> nt.load(path)["length"]
+/// array([1.5, 2.5, 3.5])
+#[pyfunction]
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, progress = None))]
+pub(crate) fn open_csv(
+    py: Python<'_>,
+    path: PathBuf,
+    dtype: Option<&Bound<'_, PyAny>>,
+    delimiter: Option<char>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Csv> {
+    let listener = Listener::of(progress, &path)?;
+    let element = dtype.filter(|dtype| !dtype.is_none()).map_or(Ok(ElementType::F64), element::of_object)?;
+    let source = source(py, &path, delimiter)?;
+    let names = source.column_names().map(|name| name.map(str::to_owned)).collect();
+    Ok(Csv { source: Closable::new(source), names, element, listener })
+}
+
+impl Csv {
+    pub(crate) fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Returns the description of the columns, for which the whole file may have to be read.
+    pub(crate) fn dictionary(&self, py: Python<'_>) -> PyResult<DataDictionary> {
+        watch(py, None, None, || self.source.get()?.dictionary(self.element))
+    }
+}
+
+#[pymethods]
+impl Csv {
+    /// The names of the columns, ``None`` where there is none.
+    #[getter]
+    fn names(&self) -> Vec<Option<String>> {
+        self.names.clone()
+    }
+
+    /// The type that values are read into.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        element::dtype(py, self.element)
+    }
+
+    /// Reads all rows in blocks of ``n``, each a table with the names and categories of the columns; the last may be shorter.
+    ///
+    /// Where the first rows do not say what a column holds, or where it holds words, the file is looked through first. The next
+    /// block is read while the caller works on one: three blocks are in memory at a time, if the caller keeps none.
+    fn row_blocks(&self, py: Python<'_>, n: usize) -> PyResult<CsvBlocks> {
+        blocks::check(n)?;
+        let source = py.detach(|| self.source.get()).or_raise()?;
+        let (sender, receiver) = sync_channel(0);
+        let element = self.element;
+        let work = move || with_type!(element, T => send::<T>(&source, n, &sender));
+        Builder::new()
+            .name(String::from("numeric_table.csv"))
+            .spawn(work)
+            .map_err(|error| TableFileError::new_err(format!("no thread can be started to read the file: {error}")))?;
+        let listener = self.listener.as_ref().map(|listener| listener.again(py));
+        Ok(CsvBlocks { parts: Some(Mutex::new(receiver)), listener, told: None })
+    }
+
+    /// Closes the file. Blocks of an iterator that has begun still come.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.source.close());
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        let this = slf.get();
+        slf.py().detach(|| this.source.get().map(drop)).or_raise()?;
+        Ok(slf)
+    }
+
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _exception: &Bound<'_, PyAny>,
+        _value: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<CsvSource: {} columns as {}>", self.names.len(), element::name(self.element))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.traverse(&visit))
+    }
+}
+
+/// What the thread that reads sends: rows, and at last whether that was all.
+enum Part {
+    Rows(Box<dyn NumericTable>, Option<Progress>),
+    End(Result<()>),
+}
+
+fn send<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) {
+    let outcome = send_rows::<T>(source, rows, to);
+    let _ = to.send(Part::End(outcome)); // unless nobody waits for it
+}
+
+fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) -> Result<()> {
+    let dictionary = source.dictionary(T::TYPE)?;
+    let mut blocks = source.row_blocks::<T>(rows)?;
+    while let Some(block) = blocks.next_block()? {
+        let shape = Shape { rows: block.rows().len(), columns: dictionary.len() };
+        let values = Array::copy_of(&block)?;
+        let table = HomogenNumericTable::from_array_in(values, shape, DataLayout::RowMajor)?;
+        let part = Part::Rows(Box::new(table.described_by(dictionary.clone())?), heard());
+        if to.send(part).is_err() {
+            break; // nobody wants the rest
+        }
+    }
+    Ok(())
+}
+
+/// Blocks of rows of a CSV file, one after another.
+#[pyclass(module = "numeric_table")]
+pub(crate) struct CsvBlocks {
+    /// From the thread that reads; `None` after the last block.
+    parts: Option<Mutex<Receiver<Part>>>,
+    listener: Option<Listener>,
+    told: Option<Progress>,
+}
+
+impl CsvBlocks {
+    fn tell(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
+        let Some(listener) = &self.listener else { return Ok(()) };
+        if self.told.replace(progress).is_none() {
+            listener.tell(py, 0, progress.total)?;
+        }
+        listener.tell(py, progress.done, progress.total)
+    }
+}
+
+fn receive(parts: &mut Receiver<Part>) -> std::result::Result<Part, RecvTimeoutError> {
+    parts.recv_timeout(LOOK)
+}
+
+#[pymethods]
+impl CsvBlocks {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Some(parts) = &mut self.parts else { return Ok(None) };
+        let parts = parts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let part = loop {
+            match py.detach(|| receive(parts)) {
+                Ok(part) => break part,
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the thread that reads the file has ended"));
+                }
+            }
+        };
+        match part {
+            Part::Rows(table, progress) => {
+                let told = progress.map_or(Ok(()), |progress| self.tell(py, progress));
+                if told.is_err() {
+                    self.parts = None; // the thread ends
+                }
+                told.map(|()| Some(Table::new(table)))
+            }
+            Part::End(outcome) => {
+                self.parts = None;
+                outcome.or_raise()?;
+                if let Some(Progress { done, total: Some(total) }) = self.told
+                    && done != total
+                {
+                    self.tell(py, Progress { done: total, total: Some(total) })?;
+                }
+                self.listener.as_ref().map_or(Ok(()), |listener| listener.close(py))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.traverse(&visit))
+    }
 }

@@ -1,11 +1,12 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
 //! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its brackets,
-//! `blocks` its blocks, `files` and `csv` what loads and saves it, `progress` who hears of that; `source` makes tables of what
-//! Python has, `share`, `dlpack`, `arrow`, `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so.
-//! `partial` is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its
-//! kinds. `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them.
-//! `element` and `error` translate types and exceptions. Passes over values let other threads of Python's go on.
+//! `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`,
+//! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that
+//! are larger than memory, `progress` who hears of the work on them. `partial` is the class of results that merge; `columns`,
+//! `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files,
+//! `reduce` computes results of them, `shards_writer` writes them. `element` and `error` translate types and exceptions. Passes
+//! over values let other threads of Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -40,12 +41,16 @@ mod products;
 #[forbid(unsafe_code)]
 mod progress;
 #[forbid(unsafe_code)]
+mod reader;
+#[forbid(unsafe_code)]
 mod reading;
 #[forbid(unsafe_code)]
 mod reduce;
 #[forbid(unsafe_code)]
 mod scipy;
 mod shards;
+#[forbid(unsafe_code)]
+mod shards_writer;
 mod share;
 mod source;
 #[forbid(unsafe_code)]
@@ -56,13 +61,21 @@ mod table;
 #[forbid(unsafe_code)]
 mod together;
 #[forbid(unsafe_code)]
-mod shards_writer;
+mod writer;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// Returns the statistics of each column, computed on all threads in one pass.
+/// Returns the statistics of each column, computed on all threads in one pass, of a table or of the file of a
+/// :class:`TableReader`, which may be larger than memory.
 #[pyfunction]
-fn statistics(table: &Bound<'_, table::Table>) -> PyResult<Py<columns::Statistics>> {
+fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::Statistics>> {
+    if let Ok(reader) = table.cast::<reader::Reader>() {
+        return columns::of_file(py, reader.get());
+    }
+    if !table.is_instance_of::<table::Table>() {
+        return Err(PyTypeError::new_err("statistics are those of a Table or a TableReader"));
+    }
     columns::of(table)
 }
 
@@ -90,7 +103,7 @@ mod _native {
     #[pymodule_export]
     use super::counts::{Histogram, QuantileSketch};
     #[pymodule_export]
-    use super::csv::{read_csv, write_csv};
+    use super::csv::{Csv, CsvBlocks, open_csv, read_csv, write_csv};
     #[pymodule_export]
     use super::error::{
         CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
@@ -107,13 +120,17 @@ mod _native {
     #[pymodule_export]
     use super::products::{Covariance, GramMatrix};
     #[pymodule_export]
+    use super::reader::{FileBlocks, Reader, open};
+    #[pymodule_export]
     use super::shards::{ShardBlocks, Shards};
+    #[pymodule_export]
+    use super::shards_writer::ShardsWriter;
     #[pymodule_export]
     use super::share::Share;
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::shards_writer::ShardsWriter;
+    use super::writer::{Writer, create};
     #[pymodule_export]
     use super::{hstack, statistics, vstack};
     use pyo3::prelude::*;

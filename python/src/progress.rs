@@ -15,6 +15,7 @@ use numeric_table::Progress;
 use pyo3::exceptions::{PyImportError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::OrRaise;
 
@@ -49,6 +50,15 @@ impl Listener {
         Ok(Some(Self { hears, title, bar: OnceLock::new() }))
     }
 
+    /// Returns a listener to another pass, which has a bar of its own.
+    pub(crate) fn again(&self, py: Python<'_>) -> Self {
+        let hears = match &self.hears {
+            Hears::Function(function) => Hears::Function(function.clone_ref(py)),
+            Hears::Bar(class) => Hears::Bar(class.clone_ref(py)),
+        };
+        Self { hears, title: self.title.clone(), bar: OnceLock::new() }
+    }
+
     /// Tells how many bytes are done. No lock may be held: this runs code of the user's.
     pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: Option<u64>) -> PyResult<()> {
         let class = match &self.hears {
@@ -75,6 +85,13 @@ impl Listener {
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.bar.get().map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop))
     }
+
+    /// Shows the garbage collector what is held.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let (Hears::Function(object) | Hears::Bar(object)) = &self.hears;
+        visit.call(object)?;
+        self.bar.get().map_or(Ok(()), |bar| visit.call(bar))
+    }
 }
 
 fn bars(py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -90,6 +107,8 @@ fn bars(py: Python<'_>) -> PyResult<Py<PyAny>> {
 thread_local! {
     /// The calls of this thread that are watched: the last one works, each other one waits for a function that it called.
     static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
+    /// What was heard last on this thread, if it has no such calls.
+    static HEARD: Cell<Option<Progress>> = const { Cell::new(None) };
 }
 
 struct Call {
@@ -133,10 +152,16 @@ impl Call {
 
 /// The hook for all of the library's calls that have one: tells the call that this thread has made, if there is one.
 pub(crate) fn hear(progress: Progress) {
-    let call = CALLS.with_borrow(|calls| calls.last().cloned());
-    if call.is_some_and(|call| !call.hear(progress)) {
-        resume_unwind(Box::new(())); // to `watch`, which has the exception
+    match CALLS.with_borrow(|calls| calls.last().cloned()) {
+        Some(call) if !call.hear(progress) => resume_unwind(Box::new(())), // to `watch`, which has the exception
+        Some(_) => {}
+        None => HEARD.set(Some(progress)),
     }
+}
+
+/// Returns what the hook has heard last on this thread, which is one of the library's own.
+pub(crate) fn heard() -> Option<Progress> {
+    HEARD.get()
 }
 
 /// Works while other threads of Python's go on, and tells of the progress that is reported to [`hear`]; an exception, also

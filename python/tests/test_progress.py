@@ -49,7 +49,7 @@ def test_functions_hear_of_loading_saving_and_verifying(large, tmp_path):
     nt.load(large, progress=None)
     nt.load(large, progress=False)
     for progress in [5, "x", [], object()]:
-        for call in [nt.load, nt.verify, nt.read_csv]:
+        for call in [nt.load, nt.verify, nt.read_csv, nt.open, nt.open_csv]:
             with pytest.raises(TypeError, match="progress"):
                 call(large, progress=progress)
 
@@ -81,6 +81,29 @@ def test_functions_hear_of_csv(tmp_path):
         heard = []
         nt.read_csv(path, dtype, progress=lambda *at: heard.append(at))
         assert heard[0] == (0, size) and heard[-1] == (size, size)
+    heard = Heard()
+    assert sum(len(block) for block in nt.open_csv(path, progress=heard).row_blocks(30_000)) == 100_000
+    heard.check(size)
+    assert len(heard) >= 5
+
+
+def test_functions_hear_of_readers_and_writers(large, tmp_path):
+    heard, written = Heard(), []
+    with nt.open(large, progress=heard) as reader:
+        with nt.create(tmp_path / "t.ntb", reader, dtype="f4", progress=lambda *at: written.append(at)) as writer:
+            for block in reader.row_blocks(300_000):
+                writer.append(block)
+        assert heard == [(at * 32, LARGE.nbytes) for at in (0, 300_000, 600_000, 900_000, 1_000_000)]
+        assert written == [(at * 16, None) for at in (300_000, 600_000, 900_000, 1_000_000)]
+        for call in [reader.verify, lambda: nt.statistics(reader)]:
+            heard.clear()
+            call()
+            heard.check(LARGE.nbytes)
+        heard.clear()
+        reader.rows(0, 5), reader[3], reader.load_rows(2, 4)
+        assert heard == []
+    nt.save(nt.Table.zeros(0, 2), tmp_path / "t.ntb")
+    assert list(nt.open(tmp_path / "t.ntb", progress=heard).row_blocks(3)) == [] and heard == [(0, 0)]
 
 
 class Enough(Exception):
@@ -99,18 +122,28 @@ def test_an_exception_ends_the_work_and_is_raised(large, tmp_path, after, capfd)
     text = tmp_path / "t.csv"
     text.write_text("1,2\n" * 400_000)
     table = nt.Table(LARGE, copy=False)
+    reader = nt.open(large, progress=progress)
     works = [
         lambda: nt.load(large, progress=progress),
         lambda: nt.verify(large, progress=progress),
         lambda: nt.save(table, path, progress=progress),
         lambda: nt.read_csv(text, progress=progress),
         lambda: nt.read_csv(text, "f4", progress=progress),
+        lambda: list(reader.row_blocks(100_000)),
+        lambda: reader.verify(),
+        lambda: nt.statistics(reader),
+        lambda: list(nt.open_csv(text, progress=progress).row_blocks(50_000)),
     ]
     for work in works:
         calls = []
         with pytest.raises(Enough, match="of it"):
             work()
         assert len(calls) == after + 1  # and it is not called again
+    calls = []
+    with pytest.raises(Enough):
+        with nt.create(path, reader, progress=progress) as writer:
+            for _ in range(10):
+                writer.append(LARGE[:100])
     assert nt.load(path) == old and sorted(os.listdir(tmp_path)) == ["t.csv", "t.ntb"]
     assert capfd.readouterr() == ("", "")  # nothing is said about panics
     assert np.array_equal(np.asarray(nt.load(large)), LARGE)
@@ -144,11 +177,13 @@ def test_threads_hear_of_their_own_work(large):
             if threading.current_thread() is not me:
                 wrong.append(done)
 
+        reader = shared if len(threads) % 2 else nt.open(large, progress=progress)
         nt.load(large, progress=progress)
+        reader.verify()
         if heard[0] != 0 or LARGE.nbytes not in heard:
             wrong.append(heard)
 
-    wrong, threads = [], []
+    wrong, threads, shared = [], [], nt.open(large)
     for _ in range(4):
         threads.append(threading.Thread(target=work))
         threads[-1].start()
@@ -161,16 +196,23 @@ def test_bars_are_those_of_tqdm(large, tmp_path, capsys):
     nt.load(large, progress=True)
     shown = capsys.readouterr().err
     assert "large.ntb: 100%" in shown and "32.0M" in shown
+    with nt.open(large, progress=True) as reader, nt.create(tmp_path / "t.ntb", reader, progress=True) as writer:
+        for block in reader.row_blocks(250_000):
+            writer.append(block)
+    shown = capsys.readouterr().err
+    assert "large.ntb: 100%" in shown and "t.ntb: 32.0MB" in shown
     text = tmp_path / "t.csv"
     text.write_text("1,2\n" * 100)
     nt.read_csv(text, progress=True)
-    assert "t.csv: 100%" in capsys.readouterr().err
+    list(nt.open_csv(text, progress=True).row_blocks(30))
+    assert capsys.readouterr().err.count("t.csv: 100%") >= 2
 
 
 def test_without_tqdm_there_are_no_bars(large, tmp_path, monkeypatch):
     for name in ["tqdm", "tqdm.auto"]:
         monkeypatch.setitem(sys.modules, name, None)
-    for call in [nt.load, nt.verify, nt.read_csv]:
+    calls = [nt.load, nt.verify, nt.open, nt.read_csv, nt.open_csv]
+    for call in calls + [lambda path, progress: nt.create(tmp_path / "t.ntb", 2, progress=progress)]:
         with pytest.raises(ImportError, match="tqdm.*install it"):
             call(large, progress=True)
     assert os.listdir(tmp_path) == []
@@ -198,4 +240,30 @@ def test_ctrl_c_ends_long_work_before_it_is_done(tmp_path):
             assert nt.load(path) == old and os.listdir(sys.argv[1]) == ["t.ntb"]
     """
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(program), tmp_path], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_ctrl_c_ends_waiting_for_a_block_of_csv(tmp_path):
+    program = """
+        import signal, sys, time
+        import numeric_table as nt
+        def interrupt(*_):
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, interrupt)
+        with open(sys.argv[1], "w") as file:
+            file.write("1,x\\n" * 600_000)
+        blocks = nt.open_csv(sys.argv[1]).row_blocks(10**9)
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        try:
+            next(blocks)
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise SystemExit("it was not interrupted")
+        rest = next(blocks, None)  # it goes on, unless the block was there just then
+        assert rest is None or len(rest) == 600_000
+    """
+    path = tmp_path / "t.csv"
+    run = subprocess.run([sys.executable, "-c", textwrap.dedent(program), path], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

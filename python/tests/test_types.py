@@ -44,6 +44,14 @@ def test_type_checkers_take_a_program(tmp_path):
         "wider: nt.Table = table.with_column('c', [1, 2, 3]).drop_columns('a').rename({'b': 'x', 0: None})\n"
         "training, test = wider.split_rows(0.5, 1, by='c')\nframe = training.to_pandas(copy=False)\n"
         "words: list[str] = test.select_columns(['c']).categories.get('c', [])\n"
+        "def report(done: int, total: int) -> None: ...\n"
+        "nt.save(table, 'a.ntb', progress=report)\n"
+        "with nt.open('a.ntb') as r, nt.create('b.ntb', r.names, dtype='f4', progress=lambda done, _: None) as w:\n"
+        "    for block in r.row_blocks(4096):\n        w.append(block * 2)\n"
+        "    row = r[0] + 1\n    some: nt.Table = r[1:3]\n    means = nt.statistics(r).mean\n"
+        "with nt.open_csv('a.csv', progress=True) as source, nt.create('b.ntb', source) as w:\n"
+        "    for part in source.row_blocks(4096):\n        w.append(part)\n"
+        "try:\n    nt.load('a.ntb')\nexcept nt.TableFileNotFoundError as error:\n    missing = error.errno\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
