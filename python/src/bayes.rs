@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
+use crate::numbers;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
 
 type Counts = numeric_table::NaiveBayes;
@@ -27,7 +28,11 @@ pub(crate) struct NaiveBayes;
 #[pymethods]
 impl NaiveBayes {
     #[new]
-    fn new(columns: usize, by: usize, classes: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        #[pyo3(from_py_with = numbers::place)] by: usize,
+        #[pyo3(from_py_with = numbers::count)] classes: usize,
+    ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Counts::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 
@@ -120,7 +125,11 @@ pub(crate) struct GaussianNaiveBayes;
 #[pymethods]
 impl GaussianNaiveBayes {
     #[new]
-    fn new(columns: usize, by: usize, classes: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        #[pyo3(from_py_with = numbers::place)] by: usize,
+        #[pyo3(from_py_with = numbers::count)] classes: usize,
+    ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Gaussian::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 

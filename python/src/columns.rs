@@ -4,6 +4,7 @@ use numeric_table::{BasicStatistics, ColumnStatistics};
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
+use crate::numbers;
 use crate::partial::{Partial, on_table, state, vector};
 use crate::reader::Reader;
 
@@ -44,7 +45,7 @@ fn count_each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) ->
 #[pymethods]
 impl Statistics {
     #[new]
-    fn new(columns: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(BasicStatistics::new(columns).or_raise()?).of_class(Self))
     }
 

@@ -4,6 +4,7 @@ use numeric_table::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
 
 use crate::error::{OrRaise, TableError};
+use crate::numbers;
 use crate::partial::{Partial, state, vector};
 
 /// How many values of each column are in which bin.
@@ -36,7 +37,11 @@ impl Histogram {
 impl Histogram {
     #[new]
     #[pyo3(signature = (columns, bins, range = None))]
-    fn new(columns: usize, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        bins: &Bound<'_, PyAny>,
+        range: Option<(f64, f64)>,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let all = if let Ok(count) = bins.extract::<usize>() {
             let (lower, upper) = range.ok_or_else(|| TableError::new_err("a number of bins needs a range"))?;
             let bins = HistogramBins::uniform(lower, upper, count).or_raise()?;
@@ -127,7 +132,10 @@ impl QuantileSketch {
 impl QuantileSketch {
     #[new]
     #[pyo3(signature = (columns, capacity = Sketch::CAPACITY))]
-    fn new(columns: usize, capacity: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        #[pyo3(from_py_with = numbers::count)] capacity: usize,
+    ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Sketch::with_capacity(columns, capacity).or_raise()?).of_class(Self))
     }
 
@@ -153,7 +161,7 @@ impl QuantileSketch {
     }
 
     /// Returns about how many values of a column are not above a value.
-    fn rank(slf: &Bound<'_, Self>, column: usize, value: f64) -> PyResult<u64> {
+    fn rank(slf: &Bound<'_, Self>, #[pyo3(from_py_with = numbers::place)] column: usize, value: f64) -> PyResult<u64> {
         state::<Sketch>(slf)?.rank(column, value).or_raise()
     }
 

@@ -13,13 +13,14 @@ use numeric_table::{
     Array, CsvOptions, CsvSource, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable,
     Progress, Result, Shape,
 };
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::blocks;
 use crate::element::{self, with_type};
-use crate::error::{OrRaise, TableFileError};
+use crate::error::{OrRaise, TableError, TableFileError};
+use crate::numbers;
 use crate::progress::{Listener, hear, heard, watch};
 use crate::reader::Closable;
 use crate::table::Table;
@@ -30,8 +31,10 @@ const LOOK: Duration = Duration::from_millis(50);
 fn source(py: Python<'_>, path: &PathBuf, delimiter: Option<char>) -> PyResult<CsvSource> {
     let mut options = CsvOptions::new();
     if let Some(delimiter) = delimiter {
-        let byte = u8::try_from(delimiter).map_err(|_| PyTypeError::new_err("a delimiter is one ASCII character"))?;
-        options = options.delimiter(byte);
+        if !delimiter.is_ascii() {
+            return Err(TableError::new_err(format!("a delimiter is one ASCII character, not {delimiter:?}")));
+        }
+        options = options.delimiter(delimiter as u8);
     }
     Ok(py.detach(|| CsvSource::open_with(path, options)).or_raise()?.on_progress(hear))
 }
@@ -135,7 +138,7 @@ impl Csv {
     ///
     /// Where the first rows do not say what a column holds, or where it holds words, the file is looked through first. The next
     /// block is read while the caller works on one: three blocks are in memory at a time, if the caller keeps none.
-    fn row_blocks(&self, py: Python<'_>, n: usize) -> PyResult<CsvBlocks> {
+    fn row_blocks(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<CsvBlocks> {
         blocks::check(n)?;
         let source = py.detach(|| self.source.get()).or_raise()?;
         let (sender, receiver) = sync_channel(0);

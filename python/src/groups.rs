@@ -4,6 +4,7 @@ use numeric_table::ColumnStatistics;
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
+use crate::numbers;
 use crate::partial::{Partial, matrix, object, state, vector};
 
 /// Statistics of the rows of each category: pandas' ``groupby``.
@@ -37,7 +38,11 @@ impl GroupStatistics {
 #[pymethods]
 impl GroupStatistics {
     #[new]
-    fn new(columns: usize, by: usize, categories: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        #[pyo3(from_py_with = numbers::place)] by: usize,
+        #[pyo3(from_py_with = numbers::count)] categories: usize,
+    ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Groups::new(columns, by, categories).or_raise()?).of_class(Self))
     }
 
@@ -56,7 +61,7 @@ impl GroupStatistics {
     }
 
     /// Returns the statistics of the rows of one category.
-    fn group(slf: &Bound<'_, Self>, category: usize) -> PyResult<Py<PyAny>> {
+    fn group(slf: &Bound<'_, Self>, #[pyo3(from_py_with = numbers::place)] category: usize) -> PyResult<Py<PyAny>> {
         let group = state::<Groups>(slf)?.group(category).or_raise()?;
         object(slf.py(), std::sync::Arc::new(group))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::error::{OrRaise, TableError};
+use crate::numbers;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
 
 /// A step of k-means: each row goes to the centroid that it is nearest to, and what is computed of those of each cluster
@@ -121,7 +122,10 @@ type Regression = numeric_table::LinearRegression;
 impl LinearRegression {
     #[new]
     #[pyo3(signature = (features, targets = 1))]
-    fn new(features: usize, targets: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = numbers::count)] features: usize,
+        #[pyo3(from_py_with = numbers::count)] targets: usize,
+    ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Regression::new(features, targets).or_raise()?).of_class(Self))
     }
 

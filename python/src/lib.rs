@@ -5,7 +5,7 @@
 //! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that
 //! are larger than memory, `progress` who hears of the work on them. `partial` is the class of results that merge; `columns`,
 //! `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files,
-//! `reduce` computes results of them, `shards_writer` writes them. `element` and `error` translate types and exceptions. Passes
+//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers` and `error` translate types, numbers and exceptions. Passes
 //! over values let other threads of Python's go on.
 
 mod arrow;
@@ -21,6 +21,8 @@ mod columns;
 mod counts;
 #[forbid(unsafe_code)]
 mod csv;
+#[forbid(unsafe_code)]
+mod describe;
 mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
@@ -34,6 +36,8 @@ mod groups;
 mod html;
 #[forbid(unsafe_code)]
 mod learning;
+#[forbid(unsafe_code)]
+mod numbers;
 #[forbid(unsafe_code)]
 mod partial;
 #[forbid(unsafe_code)]

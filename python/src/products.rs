@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
+use crate::numbers;
 use crate::partial::{Partial, matrix, state, vector};
 
 /// Covariances and correlations of all pairs of columns.
@@ -19,7 +20,7 @@ pub(crate) struct Covariance;
 #[pymethods]
 impl Covariance {
     #[new]
-    fn new(columns: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(numeric_table::Covariance::new(columns).or_raise()?).of_class(Self))
     }
 
@@ -74,7 +75,7 @@ pub(crate) struct GramMatrix;
 #[pymethods]
 impl GramMatrix {
     #[new]
-    fn new(columns: usize) -> PyResult<PyClassInitializer<Self>> {
+    fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(numeric_table::GramMatrix::new(columns).or_raise()?).of_class(Self))
     }
 

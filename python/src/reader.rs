@@ -18,6 +18,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::blocks;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
+use crate::numbers;
 use crate::progress::{Listener, hear, watch};
 use crate::reading::{index, policy_of};
 use crate::table::Table;
@@ -242,8 +243,8 @@ impl Reader {
     fn rows<'py>(
         &self,
         py: Python<'py>,
-        start: usize,
-        stop: Option<usize>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'py, PyAny>>,
         policy: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -262,8 +263,8 @@ impl Reader {
     fn load_rows(
         &self,
         py: Python<'_>,
-        start: usize,
-        stop: Option<usize>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'_, PyAny>>,
         policy: &str,
     ) -> PyResult<Table> {
@@ -276,7 +277,7 @@ impl Reader {
     #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
     fn row_blocks(
         slf: Bound<'_, Self>,
-        n: usize,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
         policy: &str,
     ) -> PyResult<FileBlocks> {

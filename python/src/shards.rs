@@ -10,6 +10,7 @@ use pyo3::types::PyString;
 
 use crate::element::{self, with_type};
 use crate::error::{FormatError, OrRaise, TableError, exception};
+use crate::numbers;
 use crate::partial::Pickled;
 use crate::reading::{check_shape, common_type, share_of};
 use crate::reduce::{self, Part};
@@ -157,8 +158,8 @@ impl Shards {
     fn rows<'py>(
         &self,
         py: Python<'py>,
-        start: usize,
-        stop: Option<usize>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let element = self.type_or(py, dtype)?;
@@ -168,7 +169,11 @@ impl Shards {
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
     /// shorter.
     #[pyo3(signature = (n, dtype = None))]
-    fn row_blocks(slf: Bound<'_, Self>, n: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ShardBlocks> {
+    fn row_blocks(
+        slf: Bound<'_, Self>,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<ShardBlocks> {
         let element = slf.get().type_or(slf.py(), dtype)?;
         if n == 0 {
             return Err(TableError::new_err(Error::EmptyBlocks.to_string()));
@@ -192,7 +197,7 @@ impl Shards {
     /// >>> nt.save(nt.Table([[1, 2], [3, 4]], names=["a", "b"]), path)
     /// >>> nt.Shards([path]).load_shard(0).names
     /// ['a', 'b']
-    fn load_shard(&self, py: Python<'_>, shard: usize) -> PyResult<Table> {
+    fn load_shard(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::place)] shard: usize) -> PyResult<Table> {
         let Some(known) = self.known().nth(shard) else {
             return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shard_count() }));
         };
@@ -250,13 +255,22 @@ impl Shards {
     }
 
     /// Returns a new result of the rows of one file, by its number.
-    fn reduce_shard(&self, shard: usize, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn reduce_shard(
+        &self,
+        #[pyo3(from_py_with = numbers::place)] shard: usize,
+        partial: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
         reduce::reduce(&self.shards, partial, Part::One(shard))
     }
 
     /// Returns a new result of the rows of the files from ``start`` to before ``stop``. Of a run, it is a part of the work
     /// of ``reduce``.
-    fn reduce_shards(&self, start: usize, stop: usize, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn reduce_shards(
+        &self,
+        #[pyo3(from_py_with = numbers::place)] start: usize,
+        #[pyo3(from_py_with = numbers::place)] stop: usize,
+        partial: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
         reduce::reduce(&self.shards, partial, Part::Some(start..stop))
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numeric_table::{DataDictionary, Element, Error, Feature, NumericTable, Result, SaveOptions};
+use numeric_table::{Element, Error, NumericTable, Result, SaveOptions};
 use pyo3::prelude::*;
 
+use crate::describe::described;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError};
 use crate::partial::on_table;
@@ -114,30 +115,19 @@ fn closed() -> PyErr {
 
 #[pymethods]
 impl ShardsWriter {
-    /// Creates the folder, if there is none, for files of columns with these names, or of so many without names.
-    /// A folder that has a manifest is refused.
+    /// Creates the folder, if there is none, for files of columns with these names, of so many without names, or of the
+    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is refused.
     #[staticmethod]
-    #[pyo3(signature = (folder, names, dtype = None, *, durable = true))]
+    #[pyo3(signature = (folder, columns, dtype = None, *, durable = true))]
     fn create(
         py: Python<'_>,
         folder: PathBuf,
-        names: &Bound<'_, PyAny>,
+        columns: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
         durable: bool,
     ) -> PyResult<Self> {
-        let element = dtype.map_or(Ok(numeric_table::ElementType::F64), element::of_object)?;
-        let plain = Feature::new(element);
-        let dictionary = match names.extract::<usize>() {
-            Ok(columns) => DataDictionary::uniform(plain, columns),
-            Err(_) => {
-                let names: Vec<Option<String>> = names.extract()?;
-                let named = |name: Option<String>| match name {
-                    Some(name) => plain.clone().named(name),
-                    None => plain.clone(),
-                };
-                names.into_iter().map(named).collect()
-            }
-        };
+        let wanted = dtype.map(element::of_object).transpose()?;
+        let (element, dictionary) = described(columns, wanted)?;
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let create = || numeric_table::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);

@@ -8,6 +8,7 @@ use pyo3::types::{PyMapping, PyString};
 use crate::choose::{is_number, some_columns};
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
+use crate::numbers;
 use crate::reading::{listed, owned};
 use crate::table::Table;
 use crate::{source, sparse, together};
@@ -18,13 +19,13 @@ type Pair = (Table, Table);
 impl Table {
     /// Returns the first rows.
     #[pyo3(signature = (n = 5))]
-    fn head(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+    fn head(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
         self.sliced(py, 0..n.min(self.len(py)))
     }
 
     /// Returns the last rows.
     #[pyo3(signature = (n = 5))]
-    fn tail(&self, py: Python<'_>, n: usize) -> PyResult<Self> {
+    fn tail(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
         let count = self.len(py);
         self.sliced(py, count - n.min(count)..count)
     }
@@ -114,7 +115,12 @@ impl Table {
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1], [2], [3], [4]]).sample_rows(2, seed=7).shape
     /// (2, 1)
-    fn sample_rows(&self, py: Python<'_>, n: usize, seed: u64) -> PyResult<Self> {
+    fn sample_rows(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    ) -> PyResult<Self> {
         let table = self.read(py);
         let table = &**table;
         py.detach(|| table.sample_rows(n, seed)).or_raise().map(Self::new)
@@ -125,7 +131,7 @@ impl Table {
     /// >>> import numeric_table as nt
     /// >>> sorted(nt.Table([[1], [2], [3]]).shuffle_rows(7).column(0).tolist())
     /// [1, 2, 3]
-    fn shuffle_rows(&self, py: Python<'_>, seed: u64) -> PyResult<Self> {
+    fn shuffle_rows(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<Self> {
         let table = self.read(py);
         let table = &**table;
         py.detach(|| table.shuffle_rows(seed)).or_raise().map(Self::new)
@@ -139,7 +145,13 @@ impl Table {
     /// >>> len(training), len(test)
     /// (3, 1)
     #[pyo3(signature = (fraction, seed, *, by = None))]
-    fn split_rows(&self, py: Python<'_>, fraction: f64, seed: u64, by: Option<&Bound<'_, PyAny>>) -> PyResult<Pair> {
+    fn split_rows(
+        &self,
+        py: Python<'_>,
+        fraction: f64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
+        by: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Pair> {
         let by = by.filter(|by| !by.is_none()).map(|by| self.column_index(py, by)).transpose()?;
         let table = self.read(py);
         let table = &**table;

@@ -10,9 +10,11 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use crate::arrow;
 use crate::blocks::{BlockWriter, RowBlocks};
 use crate::choose;
+use crate::describe::renamed;
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
+use crate::numbers;
 use crate::reading::{check_shape, converted, listed, policy_of};
 use crate::{scipy, source, sparse, together};
 
@@ -43,7 +45,7 @@ impl Table {
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
-        names: Option<Vec<String>>,
+        names: Option<Vec<Option<String>>>,
         copy: Option<bool>,
         policy: &str,
     ) -> PyResult<Self> {
@@ -64,7 +66,7 @@ impl Table {
             }
         }
         if let Some(names) = names {
-            let named = table.dictionary().with_names(names).or_raise()?;
+            let named = renamed(table.dictionary(), &names).or_raise()?;
             table.set_dictionary(named).or_raise()?;
         }
         Ok(Self::new(table))
@@ -77,7 +79,12 @@ impl Table {
     /// 6
     #[staticmethod]
     #[pyo3(signature = (rows, columns, *, dtype = None, order = "C"))]
-    fn zeros(rows: usize, columns: usize, dtype: Option<&Bound<'_, PyAny>>, order: &str) -> PyResult<Self> {
+    fn zeros(
+        #[pyo3(from_py_with = numbers::count)] rows: usize,
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+    ) -> PyResult<Self> {
         let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
         let layout = match order {
             "C" => DataLayout::RowMajor,
@@ -143,9 +150,9 @@ impl Table {
     }
 
     #[setter]
-    fn set_names(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+    fn set_names(&self, py: Python<'_>, names: Vec<Option<String>>) -> PyResult<()> {
         let mut table = self.write(py);
-        let named = table.dictionary().with_names(names).or_raise()?;
+        let named = renamed(table.dictionary(), &names).or_raise()?;
         table.set_dictionary(named).or_raise()
     }
 
@@ -173,8 +180,8 @@ impl Table {
     fn rows<'py>(
         &self,
         py: Python<'py>,
-        start: usize,
-        stop: Option<usize>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'py, PyAny>>,
         policy: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -210,7 +217,7 @@ impl Table {
     #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
     fn row_blocks(
         slf: Bound<'_, Self>,
-        n: usize,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
         policy: &str,
     ) -> PyResult<RowBlocks> {
@@ -228,7 +235,7 @@ impl Table {
     fn par_map_blocks(
         slf: Bound<'_, Self>,
         f: Bound<'_, PyAny>,
-        n: usize,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
         policy: &str,
     ) -> PyResult<Vec<Py<PyAny>>> {
@@ -250,8 +257,8 @@ impl Table {
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn write_rows(
         slf: Bound<'_, Self>,
-        start: usize,
-        stop: Option<usize>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<BlockWriter> {
         let py = slf.py();

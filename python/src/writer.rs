@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numeric_table::{
-    ConversionPolicy, DataDictionary, Element, ElementType, Error, Feature, NumericTable, Result, SaveOptions,
-    TableReader, TableWriter,
+    ConversionPolicy, DataDictionary, Element, ElementType, Error, NumericTable, Result, SaveOptions, TableReader,
+    TableWriter,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::csv::Csv;
+use crate::describe::described;
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
 use crate::progress::Listener;
@@ -103,48 +102,6 @@ pub(crate) fn create(
         Box::new(py.detach(create).or_raise()?)
     });
     Ok(Writer { file: Mutex::new(Some(file)), rows: AtomicUsize::new(0), element, dictionary, listener })
-}
-
-/// Returns the type and the description of the columns of a new file.
-fn described(columns: &Bound<'_, PyAny>, element: Option<ElementType>) -> PyResult<(ElementType, DataDictionary)> {
-    let py = columns.py();
-    let (found, dictionary) = if let Ok(table) = columns.cast::<Table>() {
-        let found = table.get().common_type(py)?;
-        (found, table.get().read(py).dictionary().clone())
-    } else if let Ok(reader) = columns.cast::<Reader>() {
-        (reader.get().element(), reader.get().dictionary().clone())
-    } else if let Ok(source) = columns.cast::<Csv>() {
-        (source.get().element(), source.get().dictionary(py)?)
-    } else {
-        let element = element.unwrap_or(ElementType::F64);
-        return Ok((element, named(columns, element)?));
-    };
-    let element = element.unwrap_or(found);
-    Ok((element, dictionary.with_element_type(element).or_raise()?))
-}
-
-/// Describes columns that are counted or named.
-fn named(columns: &Bound<'_, PyAny>, element: ElementType) -> PyResult<DataDictionary> {
-    let feature = Feature::new(element);
-    if let Ok(count) = columns.extract::<usize>()
-        && !columns.is_instance_of::<PyBool>()
-    {
-        return Ok(DataDictionary::uniform(feature, count));
-    }
-    if columns.is_instance_of::<PyString>() || columns.len().is_err() {
-        return Err(PyTypeError::new_err(
-            "columns are a number, names, or a table, a reader or a source that has some",
-        ));
-    }
-    let name = |name: PyResult<Bound<'_, PyAny>>| {
-        let feature = feature.clone();
-        Ok(match name?.extract::<Option<String>>()? {
-            Some(name) => feature.named(name),
-            None => feature,
-        })
-    };
-    let features = columns.try_iter()?.map(name).collect::<PyResult<Vec<_>>>()?;
-    Ok(DataDictionary::from_features(features))
 }
 
 /// Returns an error that speaks of the rows that are appended, and of the file.

@@ -96,3 +96,15 @@ def test_tables_are_put_together():
             call(tables)
     assert np.asarray(one.sort_by(0)).tolist() == [[1, 2], [3, 4]]
     assert one.head(1) == one[:1] and one.tail(9) == one
+
+
+def test_delimiters_are_single_characters_of_ascii(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2\n")
+    assert nt.read_csv(path, delimiter=";").names == ["a", "b"]
+    for read in (nt.read_csv, nt.open_csv):
+        with pytest.raises(nt.TableError, match="é"):
+            read(path, delimiter="é")
+        for wrong in (";;", "", 5):
+            with pytest.raises((TypeError, ValueError)):
+                read(path, delimiter=wrong)

@@ -408,3 +408,49 @@ def test_it_is_shown():
     html = table._repr_html_()
     assert html.count("<tr>") == 12 and "&lt;0&gt;" in html and "<0>" not in html and "100 rows" in html
     assert "0 rows" in nt.Table.zeros(0, 3)._repr_html_()
+
+
+def test_numbers_that_are_none_are_refused_and_said():
+    table = nt.Table([[1.0, 2.0], [3.0, 4.0]])
+    huge = 2**70
+    for call in (
+        lambda n: table.rows(n),
+        lambda n: table.rows(0, n),
+        lambda n: table.write_rows(n),
+        lambda n: table.write_rows(0, n),
+    ):
+        for number in (-1, -huge, huge):
+            with pytest.raises(nt.TableIndexError, match=f"no row {number}"):
+                call(number)
+    for call in (
+        lambda n: table.row_blocks(n),
+        lambda n: table.par_map_blocks(len, n),
+        lambda n: table.head(n),
+        lambda n: table.tail(n),
+        lambda n: table.sample_rows(n, 1),
+        lambda n: table.sample_rows(1, n),
+        lambda n: nt.Table.zeros(n, 1),
+        lambda n: nt.Table.zeros(1, n),
+        lambda n: nt.Statistics(n),
+        lambda n: nt.create("none.ntb", n),
+    ):
+        for number in (-1, huge):
+            with pytest.raises(nt.TableError, match=str(number)):
+                call(number)
+    for wrong in (True, 1.5, "1", None):
+        with pytest.raises(TypeError):
+            table.rows(wrong)
+    assert table.rows(np.int64(1), np.uint8(2)).tolist() == [[3, 4]]
+
+
+def test_columns_need_no_names():
+    table = nt.Table([[1, 2, 3]], names=["a", None, "c"])
+    assert table.names == ["a", None, "c"]
+    table.names = [None, "b", None]
+    assert table.names == [None, "b", None]
+    for wrong in ([], ["a"], ["a"] * 4, [1, 2, 3], [None] * 4):
+        with pytest.raises((nt.TableError, TypeError)):
+            table.names = wrong
+        with pytest.raises((nt.TableError, TypeError)):
+            nt.Table([[1, 2, 3]], names=wrong)
+    assert table.names == [None, "b", None]

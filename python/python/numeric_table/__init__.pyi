@@ -43,7 +43,7 @@ class Table:
         data: Table | ArrayLike | _Sparse,
         *,
         dtype: DTypeLike | None = None,
-        names: Sequence[str] | None = None,
+        names: Sequence[str | None] | None = None,
         copy: bool | None = None,
         policy: _Policy = "saturate",
     ) -> Table: ...
@@ -66,7 +66,7 @@ class Table:
     @property
     def names(self) -> list[str | None]: ...
     @names.setter
-    def names(self, names: Sequence[str]) -> None: ...
+    def names(self, names: Sequence[str | None]) -> None: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -416,7 +416,11 @@ class Shards:
 class ShardsWriter:
     @staticmethod
     def create(
-        folder: _Path, names: Sequence[str | None] | int, dtype: DTypeLike | None = None, *, durable: bool = True
+        folder: _Path,
+        columns: int | Sequence[str | None] | Table | TableReader | CsvSource,
+        dtype: DTypeLike | None = None,
+        *,
+        durable: bool = True,
     ) -> ShardsWriter: ...
     def append(self, table: _Rows, number: int | None = None) -> int: ...
     def finish(self) -> Shards: ...

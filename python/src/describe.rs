@@ -1,0 +1,66 @@
+//! What columns are called, and what they mean: dictionaries of names that a caller gives.
+
+use numeric_table::{DataDictionary, ElementType, Feature};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::csv::Csv;
+use crate::error::OrRaise;
+use crate::numbers;
+use crate::reader::Reader;
+use crate::table::Table;
+
+/// Returns a dictionary whose columns have other names, or none.
+pub(crate) fn renamed(dictionary: &DataDictionary, names: &[Option<String>]) -> numeric_table::Result<DataDictionary> {
+    let mut named = dictionary.with_names(names.iter().map(|name| name.clone().unwrap_or_default()))?;
+    for column in (0..names.len()).filter(|&column| names[column].is_none()) {
+        let feature = Feature { name: None, ..named.feature(column)?.clone() };
+        named.set_feature(column, feature)?;
+    }
+    Ok(named)
+}
+
+/// Returns the type and the description of the columns of a new file.
+pub(crate) fn described(
+    columns: &Bound<'_, PyAny>,
+    element: Option<ElementType>,
+) -> PyResult<(ElementType, DataDictionary)> {
+    let py = columns.py();
+    let (found, dictionary) = if let Ok(table) = columns.cast::<Table>() {
+        let found = table.get().common_type(py)?;
+        (found, table.get().read(py).dictionary().clone())
+    } else if let Ok(reader) = columns.cast::<Reader>() {
+        (reader.get().element(), reader.get().dictionary().clone())
+    } else if let Ok(source) = columns.cast::<Csv>() {
+        (source.get().element(), source.get().dictionary(py)?)
+    } else {
+        let element = element.unwrap_or(ElementType::F64);
+        return Ok((element, named(columns, element)?));
+    };
+    let element = element.unwrap_or(found);
+    Ok((element, dictionary.with_element_type(element).or_raise()?))
+}
+
+/// Describes columns that are counted or named.
+fn named(columns: &Bound<'_, PyAny>, element: ElementType) -> PyResult<DataDictionary> {
+    let feature = Feature::new(element);
+    let is_number = columns.hasattr("__index__")? && !columns.hasattr("__len__")?;
+    if is_number && !columns.is_instance_of::<PyBool>() {
+        return Ok(DataDictionary::uniform(feature, numbers::count(columns)?));
+    }
+    if columns.is_instance_of::<PyString>() || columns.len().is_err() {
+        return Err(PyTypeError::new_err(
+            "columns are a number, names, or a table, a reader or a source that has some",
+        ));
+    }
+    let name = |name: PyResult<Bound<'_, PyAny>>| {
+        let feature = feature.clone();
+        Ok(match name?.extract::<Option<String>>()? {
+            Some(name) => feature.named(name),
+            None => feature,
+        })
+    };
+    let features = columns.try_iter()?.map(name).collect::<PyResult<Vec<_>>>()?;
+    Ok(DataDictionary::from_features(features))
+}
