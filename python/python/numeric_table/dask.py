@@ -21,7 +21,7 @@ import copy
 import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import dask
 import numpy as np
@@ -51,6 +51,7 @@ class Mergeable(Protocol):
 
 
 _P = TypeVar("_P", bound=Mergeable)
+_Policy = Literal["saturate", "checked", "exact"]
 
 
 def from_shards(shards: Shards | str | os.PathLike[str] | list[str]) -> TableCollection:
@@ -131,7 +132,7 @@ class TableCollection(DaskMethodsMixin):
         """Returns a task that computes the statistics of the columns: :class:`numeric_table.Statistics`."""
         return self.reduce(Statistics(self.shape[1]))
 
-    def to_array(self, dtype: Any = None, *, policy: str = "saturate") -> Any:
+    def to_array(self, dtype: Any = None, *, policy: _Policy = "saturate") -> Any:
         """Returns the rows as a ``dask.array``, with a chunk for each file that has rows: on the worker, the memory of its table,
         unless it has another type."""
         import dask.array as da
@@ -207,7 +208,7 @@ def _table(shards: Shards, shard: int) -> Table:
 
 
 def _chunk(
-    shards: Shards, files: list[int], policy: str, dtype: np.dtype[Any], block_id: tuple[int, int] = (0, 0)
+    shards: Shards, files: list[int], policy: _Policy, dtype: np.dtype[Any], block_id: tuple[int, int] = (0, 0)
 ) -> np.ndarray:
     return _table(shards, files[block_id[0]]).rows(dtype=dtype, policy=policy)
 
