@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
-use crate::numbers;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
+use crate::{lists, numbers};
 
 type Counts = numeric_table::NaiveBayes;
 type Gaussian = numeric_table::GaussianNaiveBayes;
@@ -161,7 +161,11 @@ impl GaussianNaiveBayes {
     /// Makes a model. ``var_smoothing`` times the largest variance of a feature is added to each variance; ``priors`` are
     /// the probabilities of the classes, which are their shares of the rows unless they are given.
     #[pyo3(signature = (var_smoothing = 1e-9, priors = None))]
-    fn model(slf: &Bound<'_, Self>, var_smoothing: f64, priors: Option<Vec<f64>>) -> PyResult<GaussianNaiveBayesModel> {
+    fn model(
+        slf: &Bound<'_, Self>,
+        var_smoothing: f64,
+        #[pyo3(from_py_with = lists::items_or_none::<f64>)] priors: Option<Vec<f64>>,
+    ) -> PyResult<GaussianNaiveBayesModel> {
         let own = state::<Gaussian>(slf)?;
         let model = match &priors {
             Some(priors) => own.model_with_priors(priors, var_smoothing),

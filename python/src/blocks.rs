@@ -1,5 +1,6 @@
 //! Blocks of rows: an iterator of them, a function over them on all threads, and blocks that are written back.
 
+use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::Builder;
 
 use numeric_table::{BlockAccess, BlockUpdate, ConversionPolicy, ElementType, Error};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::element::{self, with_type};
@@ -57,6 +58,13 @@ impl RowBlocks {
     }
 }
 
+/// How deep functions that are called with blocks may call them with blocks: each level takes threads and their stacks.
+const DEEPEST: usize = 16;
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Calls a function of Python's with each block, on all threads.
 pub(crate) fn par_map(
     py: Python<'_>,
@@ -67,6 +75,10 @@ pub(crate) fn par_map(
     policy: ConversionPolicy,
 ) -> PyResult<Vec<Py<PyAny>>> {
     check(rows)?;
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return Err(PyRecursionError::new_err(format!("par_map_blocks calls itself more than {DEEPEST} deep")));
+    }
     let all = table.len(py);
     let call = |block: usize| {
         let first = block * rows;
@@ -83,6 +95,7 @@ pub(crate) fn par_map(
     // Threads of their own: one of a pool, which waits for its part of a conversion, may begin another block meanwhile.
     let (count, next, has_failed) = (all.div_ceil(rows), AtomicUsize::new(0), AtomicBool::new(false));
     let work = || {
+        let before = DEPTH.replace(depth + 1);
         let mut found = Vec::new();
         while !has_failed.load(Relaxed) {
             let block = next.fetch_add(1, Relaxed);
@@ -93,10 +106,13 @@ pub(crate) fn par_map(
             has_failed.fetch_or(result.is_err(), Relaxed);
             found.push((block, result));
         }
+        DEPTH.set(before);
         found
     };
     let mut found = py.detach(|| {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(count);
+        // A function that is called on all threads, and calls others, has no further ones.
+        let threads =
+            if depth > 0 { 1 } else { std::thread::available_parallelism().map_or(1, NonZero::get).min(count) };
         std::thread::scope(|scope| {
             let others = (1..threads).filter_map(|_| Builder::new().spawn_scoped(scope, work).ok()).collect::<Vec<_>>();
             let mut found = work();

@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableIndexError};
+use crate::lists;
 use crate::reading::{index, listed, places, read};
 use crate::table::Table;
 use crate::together::select;
@@ -54,14 +55,13 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     }
     let table = match &*kind {
         "b" => {
-            let is_kept: Vec<bool> = array.extract()?;
+            let is_kept = lists::truths(&array)?;
             let table = whole.read(py);
             let table = &**table;
             Table::new(py.detach(|| table.filter_rows(&is_kept)).or_raise()?)
         }
         "i" | "u" => {
-            let places: Vec<isize> = array.extract()?;
-            let rows = places.into_iter().map(|place| index(place, count, "row")).collect::<PyResult<Vec<_>>>()?;
+            let rows = lists::places(&array, |place| index(place, count, "row"))?;
             whole.taken(py, &rows)?
         }
         "U" | "T" | "O" if &*kind != "O" || are_words(key)? => {
@@ -144,25 +144,22 @@ pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, Py
     }
     let array = py.import("numpy")?.call_method1("asarray", (columns,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
-        return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
-    }
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
         return Err(TableIndexError::new_err("a choice of columns has one dimension"));
     }
+    if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
+        return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
+    }
     match &*kind {
         "b" => {
-            let is_chosen: Vec<bool> = array.extract()?;
+            let is_chosen = lists::truths(&array)?;
             if is_chosen.len() != count {
                 let text = format!("{} truth values are not one for each of {count} columns", is_chosen.len());
                 return Err(TableIndexError::new_err(text));
             }
             Ok((0..count).filter(|&column| is_chosen[column]).collect())
         }
-        "i" | "u" => {
-            let numbers: Vec<isize> = array.extract()?;
-            numbers.into_iter().map(|number| index(number, count, "column")).collect()
-        }
+        "i" | "u" => lists::places(&array, |number| index(number, count, "column")),
         _ if array.getattr("size")?.extract::<usize>()? == 0 => Ok(Vec::new()),
         _ => Err(PyTypeError::new_err("columns are chosen by names, numbers or truth values")),
     }

@@ -4,8 +4,8 @@ use numeric_table::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
 
 use crate::error::{OrRaise, TableError};
-use crate::numbers;
 use crate::partial::{Partial, state, vector};
+use crate::{lists, numbers};
 
 /// How many values of each column are in which bin.
 ///
@@ -51,7 +51,7 @@ impl Histogram {
                 return Err(TableError::new_err("a range is of a number of bins: these are edges"));
             }
             let edges = |edges: &Bound<'_, PyAny>| -> PyResult<HistogramBins> {
-                let edges: Vec<f64> = edges.extract()?;
+                let edges = lists::items::<f64>(edges)?;
                 HistogramBins::with_edges(edges).or_raise()
             };
             let is_list = bins.get_item(0).is_ok_and(|first| first.len().is_ok());
@@ -152,7 +152,7 @@ impl QuantileSketch {
         if let Ok(q) = q.extract::<f64>() {
             return Self::each(slf, |own, column| own.quantile(column, q));
         }
-        let q: Vec<f64> = q.extract()?;
+        let q = lists::items::<f64>(q)?;
         let own = state::<Sketch>(slf)?;
         let columns = (0..own.column_count()).map(|column| own.quantiles(column, &q));
         let columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>().or_raise()?;

@@ -10,51 +10,71 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use numeric_table::{
-    Array, CsvOptions, CsvSource, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable,
-    Progress, Result, Shape,
+    Array, CsvSource, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Progress,
+    Result, Shape,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyMapping;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::blocks;
+use crate::csv_options::Said;
 use crate::element::{self, with_type};
-use crate::error::{OrRaise, TableError, TableFileError};
+use crate::error::{OrRaise, TableFileError};
 use crate::numbers;
 use crate::progress::{Listener, hear, heard, watch};
 use crate::reader::Closable;
+use crate::reading::listed;
 use crate::table::Table;
 
 /// Whoever waits for a block looks for signals this often.
 const LOOK: Duration = Duration::from_millis(50);
 
-fn source(py: Python<'_>, path: &PathBuf, delimiter: Option<char>) -> PyResult<CsvSource> {
-    let mut options = CsvOptions::new();
-    if let Some(delimiter) = delimiter {
-        if !delimiter.is_ascii() {
-            return Err(TableError::new_err(format!("a delimiter is one ASCII character, not {delimiter:?}")));
-        }
-        options = options.delimiter(delimiter as u8);
-    }
+fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSource> {
+    let options = said.options()?;
     Ok(py.detach(|| CsvSource::open_with(path, options)).or_raise()?.on_progress(hear))
 }
 
 /// Reads a CSV file: into one type, or with ``dtype=None`` into a type for each column, words as categories.
 ///
+/// ``header`` says whether the first line has names, ``None`` finds out; ``columns`` are the columns to read, by name or number;
+/// ``words`` those to take for words whatever they look like; ``dtypes`` the types of some, as a mapping. ``missing_texts``
+/// (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``, any number, or has the row
+/// left out (``"skip"``).
+///
+/// >>> import numeric_table as nt, pathlib, tempfile
+/// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
+/// >>> _ = path.write_text("size;colour\n1,5;red\n;blue\n")
+/// >>> table = nt.read_csv(path, delimiter=";", decimal=",", missing="nan")
+/// >>> table["size"], table.categories
+/// (array([1.5, nan]), {'colour': ['red', 'blue']})
+///
 /// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of it on the way; an
 /// exception that it raises ends the work.
 #[pyfunction]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, progress = None))]
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
+    words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
     path: PathBuf,
     dtype: Option<&Bound<'_, PyAny>>,
     delimiter: Option<char>,
+    decimal: Option<char>,
+    comment: Option<char>,
+    header: Option<bool>,
+    columns: Option<&Bound<'_, PyAny>>,
+    words: Option<&Bound<'_, PyAny>>,
+    missing: Option<&Bound<'_, PyAny>>,
+    missing_texts: Option<&Bound<'_, PyAny>>,
+    dtypes: Option<&Bound<'_, PyMapping>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let listener = Listener::of(progress, &path)?;
     let element = dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()?;
-    let source = source(py, &path, delimiter)?;
+    let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
+    let source = source(py, &path, &said)?;
     watch(py, listener, None, || {
         Ok(Table::new(match element {
             Some(element) => with_type!(element, T => Box::new(source.load::<T>()?)),
@@ -80,7 +100,8 @@ pub(crate) struct Csv {
     listener: Option<Listener>,
 }
 
-/// Opens a CSV file that may be larger than memory, for reading block by block into one type, by default float64.
+/// Opens a CSV file that may be larger than memory, for reading block by block into one type, by default float64: so whole
+/// numbers beyond 2^53 are rounded, unless another type is asked for. Options are those of :func:`read_csv`.
 ///
 /// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of ``row_blocks``.
 ///
@@ -94,18 +115,29 @@ pub(crate) struct Csv {
 /// >>> nt.load(path)["length"]
 /// array([1.5, 2.5, 3.5])
 #[pyfunction]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, progress = None))]
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
+    words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
     path: PathBuf,
     dtype: Option<&Bound<'_, PyAny>>,
     delimiter: Option<char>,
+    decimal: Option<char>,
+    comment: Option<char>,
+    header: Option<bool>,
+    columns: Option<&Bound<'_, PyAny>>,
+    words: Option<&Bound<'_, PyAny>>,
+    missing: Option<&Bound<'_, PyAny>>,
+    missing_texts: Option<&Bound<'_, PyAny>>,
+    dtypes: Option<&Bound<'_, PyMapping>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Csv> {
     let listener = Listener::of(progress, &path)?;
     let element = dtype.filter(|dtype| !dtype.is_none()).map_or(Ok(ElementType::F64), element::of_object)?;
-    let source = source(py, &path, delimiter)?;
-    let names = source.column_names().map(|name| name.map(str::to_owned)).collect();
+    let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
+    let source = source(py, &path, &said)?;
+    let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;
     Ok(Csv { source: Closable::new(source), names, element, listener })
 }
 
@@ -124,8 +156,8 @@ impl Csv {
 impl Csv {
     /// The names of the columns, ``None`` where there is none.
     #[getter]
-    fn names(&self) -> Vec<Option<String>> {
-        self.names.clone()
+    fn names(&self) -> PyResult<Vec<Option<String>>> {
+        listed(self.names.iter().cloned(), "columns")
     }
 
     /// The type that values are read into.
@@ -225,6 +257,12 @@ impl CsvBlocks {
         }
         listener.tell(py, progress.done, progress.total)
     }
+
+    /// Ends the blocks: the thread ends, and a bar is closed.
+    fn end(&mut self) {
+        self.parts = None;
+        self.listener = None;
+    }
 }
 
 fn receive(parts: &mut Receiver<Part>) -> std::result::Result<Part, RecvTimeoutError> {
@@ -245,6 +283,7 @@ impl CsvBlocks {
                 Ok(part) => break part,
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
                 Err(RecvTimeoutError::Disconnected) => {
+                    self.end();
                     return Err(PyRuntimeError::new_err("the thread that reads the file has ended"));
                 }
             }
@@ -253,20 +292,22 @@ impl CsvBlocks {
             Part::Rows(table, progress) => {
                 let told = progress.map_or(Ok(()), |progress| self.tell(py, progress));
                 if told.is_err() {
-                    self.parts = None; // the thread ends
+                    self.end();
                 }
                 told.map(|()| Some(Table::new(table)))
             }
             Part::End(outcome) => {
-                self.parts = None;
-                outcome.or_raise()?;
-                if let Some(Progress { done, total: Some(total) }) = self.told
+                let mut ended = outcome.or_raise();
+                if let (Ok(()), Some(Progress { done, total: Some(total) })) = (&ended, self.told)
                     && done != total
                 {
-                    self.tell(py, Progress { done: total, total: Some(total) })?;
+                    ended = self.tell(py, Progress { done: total, total: Some(total) });
                 }
-                self.listener.as_ref().map_or(Ok(()), |listener| listener.close(py))?;
-                Ok(None)
+                if let (Ok(()), Some(listener)) = (&ended, &self.listener) {
+                    ended = listener.close(py);
+                }
+                self.end();
+                ended.map(|()| None)
             }
         }
     }

@@ -64,9 +64,28 @@ fn of_file(source: &std::io::Error, text: String) -> PyErr {
     })
 }
 
+/// Puts the names that options have here into advice, which names those of the library.
+fn in_python(text: String) -> String {
+    const NAMES: [(&str, &str); 9] = [
+        ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
+        ("CsvOptions::delimiter(b", "delimiter=("),
+        ("CsvOptions::decimal", "decimal="),
+        ("CsvOptions::kind", "words="),
+        ("CsvOptions::column_type", "dtypes="),
+        ("CsvOptions::missing_texts", "missing_texts="),
+        ("CsvOptions::missing_in", "missing="),
+        ("CsvOptions::missing", "missing="),
+        ("`load_any` and `from_bytes_any` read any kind", "load reads any kind, and astype makes one block of a table"),
+    ];
+    if !NAMES.iter().any(|(name, _)| text.contains(name)) {
+        return text;
+    }
+    NAMES.iter().fold(text, |text, (name, here)| text.replace(name, here))
+}
+
 /// Returns the exception of an error.
 pub(crate) fn exception(error: Error) -> PyErr {
-    let text = error.to_string();
+    let text = in_python(error.to_string());
     match error {
         Error::RowsOutOfRange { .. }
         | Error::ColumnOutOfRange { .. }

@@ -5,7 +5,7 @@
 //! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that
 //! are larger than memory, `progress` who hears of the work on them. `partial` is the class of results that merge; `columns`,
 //! `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files,
-//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers` and `error` translate types, numbers and exceptions. Passes
+//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types, numbers, lists and exceptions. Passes
 //! over values let other threads of Python's go on.
 
 mod arrow;
@@ -22,6 +22,8 @@ mod counts;
 #[forbid(unsafe_code)]
 mod csv;
 #[forbid(unsafe_code)]
+mod csv_options;
+#[forbid(unsafe_code)]
 mod describe;
 mod dlpack;
 mod element;
@@ -36,6 +38,8 @@ mod groups;
 mod html;
 #[forbid(unsafe_code)]
 mod learning;
+#[forbid(unsafe_code)]
+mod lists;
 #[forbid(unsafe_code)]
 mod numbers;
 #[forbid(unsafe_code)]
@@ -85,14 +89,20 @@ fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::
 
 /// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all are.
 #[pyfunction]
-fn vstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
+fn vstack<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = lists::items)] tables: Vec<Bound<'py, table::Table>>,
+) -> PyResult<table::Table> {
     together::stack(py, &tables, true)
 }
 
 /// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and of one
 /// type.
 #[pyfunction]
-fn hstack(py: Python<'_>, tables: Vec<Bound<'_, table::Table>>) -> PyResult<table::Table> {
+fn hstack<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = lists::items)] tables: Vec<Bound<'py, table::Table>>,
+) -> PyResult<table::Table> {
     together::stack(py, &tables, false)
 }
 

@@ -9,10 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use numeric_table::Progress;
-use pyo3::exceptions::{PyImportError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyImportError, PyRecursionError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use pyo3::{PyTraverseError, PyVisit};
@@ -20,7 +21,10 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::error::OrRaise;
 
 /// Signals are looked for this often.
-const LOOK: Duration = Duration::from_millis(10);
+pub(crate) const LOOK: Duration = Duration::from_millis(10);
+
+/// A function that hears of progress may make calls of its own, whose functions may, and so on: so deep.
+const DEPTH: usize = 32;
 
 /// Who hears of the progress of one pass.
 pub(crate) struct Listener {
@@ -28,6 +32,7 @@ pub(crate) struct Listener {
     title: String,
     /// The bar on the screen, once there is one.
     bar: OnceLock<Py<PyAny>>,
+    is_closed: AtomicBool,
 }
 
 enum Hears {
@@ -47,7 +52,11 @@ impl Listener {
             Err(_) => return Err(PyTypeError::new_err("progress is a function of (done, total), True or None")),
         };
         let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Some(Self { hears, title, bar: OnceLock::new() }))
+        Ok(Some(Self::new(hears, title)))
+    }
+
+    fn new(hears: Hears, title: String) -> Self {
+        Self { hears, title, bar: OnceLock::new(), is_closed: AtomicBool::new(false) }
     }
 
     /// Returns a listener to another pass, which has a bar of its own.
@@ -56,13 +65,18 @@ impl Listener {
             Hears::Function(function) => Hears::Function(function.clone_ref(py)),
             Hears::Bar(class) => Hears::Bar(class.clone_ref(py)),
         };
-        Self { hears, title: self.title.clone(), bar: OnceLock::new() }
+        Self::new(hears, self.title.clone())
     }
 
     /// Tells how many bytes are done. No lock may be held: this runs code of the user's.
+    ///
+    /// # Errors
+    /// Those of that code; `RecursionError` if it is called by itself too often.
     pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: Option<u64>) -> PyResult<()> {
+        let _told = Told::begin()?;
         let class = match &self.hears {
             Hears::Function(function) => return function.call1(py, (done, total)).map(drop),
+            Hears::Bar(_) if self.is_closed.load(Relaxed) => return Ok(()),
             Hears::Bar(class) => class,
         };
         let bar = match self.bar.get() {
@@ -83,7 +97,10 @@ impl Listener {
 
     /// Leaves the bar on the screen as it is.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.bar.get().map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop))
+        match self.bar.get() {
+            Some(bar) if !self.is_closed.swap(true, Relaxed) => bar.call_method0(py, "close").map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Shows the garbage collector what is held.
@@ -91,6 +108,42 @@ impl Listener {
         let (Hears::Function(object) | Hears::Bar(object)) = &self.hears;
         visit.call(object)?;
         self.bar.get().map_or(Ok(()), |bar| visit.call(bar))
+    }
+}
+
+impl Drop for Listener {
+    /// No bar stays open after an error, or after an iterator that is given up.
+    fn drop(&mut self) {
+        if self.bar.get().is_none() || self.is_closed.load(Relaxed) {
+            return;
+        }
+        Python::try_attach(|py| {
+            let raised = PyErr::take(py); // what Python is busy with
+            let closed = self.close(py);
+            closed.unwrap_or_else(|error| error.write_unraisable(py, None));
+            raised.into_iter().for_each(|error| error.restore(py));
+        });
+    }
+}
+
+/// A function of the caller's that is being told, on this thread.
+struct Told;
+
+impl Told {
+    fn begin() -> PyResult<Self> {
+        if TOLD.get() >= DEPTH {
+            return Err(PyRecursionError::new_err(format!(
+                "{DEPTH} functions of progress wait for one another already"
+            )));
+        }
+        TOLD.set(TOLD.get() + 1);
+        Ok(Self)
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        TOLD.set(TOLD.get() - 1);
     }
 }
 
@@ -109,6 +162,8 @@ thread_local! {
     static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
     /// What was heard last on this thread, if it has no such calls.
     static HEARD: Cell<Option<Progress>> = const { Cell::new(None) };
+    /// How many functions are being told.
+    static TOLD: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Call {
@@ -119,15 +174,18 @@ struct Call {
 }
 
 impl Call {
-    /// Returns whether the work is to go on.
-    fn hear(&self, progress: Progress) -> bool {
-        self.heard.set(Some(progress));
-        if self.listener.is_none() && self.looked.get().elapsed() < LOOK {
+    /// Looks for signals from time to time, and tells of progress. Returns whether the work is to go on.
+    fn hear(&self, progress: Option<Progress>) -> bool {
+        if progress.is_some() {
+            self.heard.set(progress);
+        }
+        let news = self.listener.as_ref().zip(progress);
+        if news.is_none() && self.looked.get().elapsed() < LOOK {
             return true;
         }
         let told = Python::try_attach(|py| {
             py.check_signals()?;
-            self.listener.as_ref().map_or(Ok(()), |listener| listener.tell(py, progress.done, progress.total))
+            news.map_or(Ok(()), |(listener, progress)| listener.tell(py, progress.done, progress.total))
         });
         self.looked.set(Instant::now());
         match told.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down"))) {
@@ -153,9 +211,18 @@ impl Call {
 /// The hook for all of the library's calls that have one: tells the call that this thread has made, if there is one.
 pub(crate) fn hear(progress: Progress) {
     match CALLS.with_borrow(|calls| calls.last().cloned()) {
-        Some(call) if !call.hear(progress) => resume_unwind(Box::new(())), // to `watch`, which has the exception
+        Some(call) if !call.hear(Some(progress)) => resume_unwind(Box::new(())), // to `watch`, which has the exception
         Some(_) => {}
         None => HEARD.set(Some(progress)),
+    }
+}
+
+/// Looks for signals, in work that is watched and reports no progress; their exception unwinds it. No lock may be held.
+pub(crate) fn look() {
+    if let Some(call) = CALLS.with_borrow(|calls| calls.last().cloned())
+        && !call.hear(None)
+    {
+        resume_unwind(Box::new(())); // to `watch`
     }
 }
 

@@ -20,7 +20,7 @@ use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
 use crate::numbers;
 use crate::progress::{Listener, hear, watch};
-use crate::reading::{index, policy_of};
+use crate::reading::{index, listed, policy_of};
 use crate::table::Table;
 
 /// Rows that do not follow each other are taken out of so many bytes of the file at a time.
@@ -213,7 +213,8 @@ impl Reader {
     /// The type of each column.
     #[getter]
     fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.dictionary.iter().map(|feature| element::dtype(py, feature.element_type)).collect()
+        let types = listed(self.dictionary.iter().map(|feature| feature.element_type), "columns")?;
+        types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
     /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column: then few blocks of many rows are best.
@@ -224,8 +225,8 @@ impl Reader {
 
     /// The names of the columns, ``None`` where there is none.
     #[getter]
-    fn names(&self) -> Vec<Option<String>> {
-        self.dictionary.names().map(|name| name.map(str::to_owned)).collect()
+    fn names(&self) -> PyResult<Vec<Option<String>>> {
+        listed(self.dictionary.names().map(|name| name.map(str::to_owned)), "columns")
     }
 
     /// The kind of table: ``"homogeneous"``.
@@ -273,7 +274,8 @@ impl Reader {
     }
 
     /// Reads all rows in blocks of ``n``, each an array of NumPy's of its own; the last may be shorter. One block is in memory
-    /// at a time, if the caller keeps none.
+    /// at a time, if the caller keeps none. A block that cannot be read is an error, and the next one the same block again; an
+    /// exception of ``progress`` ends the blocks.
     #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -369,6 +371,7 @@ impl Reader {
 #[pyclass(module = "numeric_table")]
 pub(crate) struct FileBlocks {
     reader: Py<Reader>,
+    /// The row that is next; past all others if there is none.
     next: usize,
     rows: usize,
     element: ElementType,
@@ -378,12 +381,27 @@ pub(crate) struct FileBlocks {
 }
 
 impl FileBlocks {
-    fn tell(&self, py: Python<'_>) -> PyResult<()> {
+    /// Tells how far it is; an exception ends the blocks.
+    fn tell(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(listener) = &self.listener else { return Ok(()) };
         let reader = self.reader.get();
         let row = reader.bytes() / (reader.shape.rows as u64).max(1);
-        listener.tell(py, row.saturating_mul(self.next as u64), Some(reader.bytes()))?;
-        if self.next == reader.shape.rows { listener.close(py) } else { Ok(()) }
+        let told = listener.tell(py, row.saturating_mul(self.next as u64), Some(reader.bytes()));
+        let told = told.and_then(|()| if self.next == reader.shape.rows { listener.close(py) } else { Ok(()) });
+        if told.is_err() {
+            self.next = usize::MAX;
+            self.listener = None; // which closes its bar
+        }
+        told
+    }
+
+    fn read<'py>(&self, py: Python<'py>, rows: Range<usize>) -> PyResult<Bound<'py, PyAny>> {
+        let block = self.reader.get().read(py, rows, self.element, self.policy);
+        let block = block.and_then(|table| table.all(py, self.element)?.into_numpy(py));
+        if let (Err(_), Some(listener)) = (&block, &self.listener) {
+            let _ = listener.close(py); // the error says more
+        }
+        block
     }
 }
 
@@ -402,8 +420,7 @@ impl FileBlocks {
             return Ok(None);
         }
         let stop = all.min(self.next.saturating_add(self.rows));
-        let table = self.reader.get().read(py, self.next..stop, self.element, self.policy)?;
-        let block = table.all(py, self.element)?.into_numpy(py)?;
+        let block = self.read(py, self.next..stop)?;
         self.next = stop;
         self.tell(py)?;
         Ok(Some(block))

@@ -4,11 +4,12 @@
 //! computed by the thread that asks: a thread of the library's, which waits, may begin with another part meanwhile, and
 //! code of the user's would run within code of the user's.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use numeric_table::{Error, NumericTable, Result, Shards};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
@@ -17,6 +18,9 @@ use crate::error::{OrRaise, TableTypeError, exception};
 use crate::partial::{Partial, object};
 use crate::reading::snapshot_of;
 use crate::table::Table;
+
+/// How deep results may be asked for by the code that computes others.
+const DEPTH_LIMIT: usize = 32;
 
 /// Some files of a table.
 pub(crate) enum Part {
@@ -91,9 +95,39 @@ impl Written {
     }
 }
 
+thread_local! {
+    /// How many calls of the user's code this thread is in.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A call of the user's code, until it ends.
+struct Call;
+
+impl Call {
+    /// Begins a call, unless a partial result has asked for another one too often: each takes a part of the stack, which
+    /// Python does not count.
+    fn begin() -> PyResult<Self> {
+        let depth = DEPTH.get();
+        if depth == DEPTH_LIMIT {
+            let text = format!("partial results within partial results, more than {DEPTH_LIMIT} deep");
+            return Err(PyRecursionError::new_err(text));
+        }
+        DEPTH.set(depth + 1);
+        Ok(Self)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
 /// Runs code of the user's, unless the interpreter shuts down.
 fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
+    let call = Call::begin().map_err(Error::other)?;
     let done = Python::try_attach(work).unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")));
+    drop(call);
     done.map_err(Error::other)
 }
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
+use crate::lists;
 use crate::reading::{check_shape, policy_of};
 use crate::share::Share;
 use crate::table::Table;
@@ -137,7 +138,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     } else {
         data.call_method0("tocsr")?
     };
-    let counts: Vec<usize> = rows.getattr("shape")?.extract().map_err(|error: PyErr| wrong_shape(py, &error))?;
+    let counts = lists::items::<usize>(&rows.getattr("shape")?).map_err(|error| wrong_shape(py, &error))?;
     let [rows_count, columns] = counts[..] else {
         return Err(TableError::new_err(format!("a table has two dimensions, and this has {}", counts.len())));
     };

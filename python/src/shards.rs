@@ -8,8 +8,9 @@ use numeric_table::{ElementType, Error, Shape};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::blocks;
 use crate::element::{self, with_type};
-use crate::error::{FormatError, OrRaise, TableError, exception};
+use crate::error::{OrRaise, exception};
 use crate::numbers;
 use crate::partial::Pickled;
 use crate::reading::{check_shape, common_type, share_of};
@@ -20,8 +21,13 @@ use crate::table::Table;
 ///
 /// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the order
 /// of their names. It also opens a manifest, a pattern (``"data/part-*.ntb"``), and a list of files. All have the same
-/// columns. Files are opened when their rows are wanted, and compared with what is known of them: one that is missing,
-/// damaged or replaced is an error that names it.
+/// columns.
+///
+/// Files are opened when their rows are wanted, and compared with what is known of them: one that is missing, or has
+/// another size, number of rows or header by now, is an error that names it. ``reduce`` and its parts also compare the
+/// checksums of the values that the file states, so that any file that was replaced is an error; ``load``, ``load_shard``
+/// and ``verify`` also the values with them, so that a damaged one is. ``rows``, ``row_blocks`` and ``map`` compare no
+/// checksums of values: other values of the same shape, type and names are read without an error.
 ///
 /// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object with
 /// the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in an order
@@ -49,8 +55,17 @@ pub(crate) struct Shards {
 /// What is known of a file: its path, its rows, its bytes, its checksums.
 type Known = (PathBuf, usize, u64, [u32; 2]);
 
-fn replaced(path: &Path) -> PyErr {
-    FormatError::new_err(format!("{}: the file was replaced", path.display()))
+/// Says how a file differs from what was known of it.
+fn change(known: &Known, found: &Known) -> Option<Error> {
+    let (_, rows, bytes, [header, values]) = *known;
+    let parts = [
+        ("size in bytes", bytes, found.2),
+        ("number of rows", rows as u64, found.1 as u64),
+        ("checksum of the header", header.into(), found.3[0].into()),
+        ("checksum of the values", values.into(), found.3[1].into()),
+    ];
+    let (part, expected, found) = parts.into_iter().find(|(_, expected, found)| expected != found)?;
+    Some(Error::ShardChanged { path: known.0.clone(), part, expected, found })
 }
 
 impl Shards {
@@ -153,7 +168,8 @@ impl Shards {
         self.shards.shape().rows
     }
 
-    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several.
+    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several. Checksums of values are not
+    /// compared.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -167,7 +183,7 @@ impl Shards {
     }
 
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
-    /// shorter.
+    /// shorter. Checksums of values are not compared.
     #[pyo3(signature = (n, dtype = None))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -175,9 +191,7 @@ impl Shards {
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ShardBlocks> {
         let element = slf.get().type_or(slf.py(), dtype)?;
-        if n == 0 {
-            return Err(TableError::new_err(Error::EmptyBlocks.to_string()));
-        }
+        blocks::check(n)?;
         Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, element })
     }
 
@@ -201,18 +215,17 @@ impl Shards {
         let Some(known) = self.known().nth(shard) else {
             return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shard_count() }));
         };
-        let path = known.0.clone();
         let loaded = py.detach(|| {
-            let found = Self { shards: numeric_table::Shards::of_files([&path])?, listed_by: None };
-            if found.known().next() == Some(known) { numeric_table::load_any(&path).map(Some) } else { Ok(None) }
+            let found = Self { shards: numeric_table::Shards::of_files([&known.0])?, listed_by: None };
+            match found.known().find_map(|found| change(&known, &found)) {
+                Some(error) => Err(error),
+                None => numeric_table::load_any(&known.0),
+            }
         });
-        match loaded.or_raise()? {
-            Some(table) => Ok(Table::new(table)),
-            None => Err(replaced(&path)),
-        }
+        loaded.or_raise().map(Table::new)
     }
 
-    /// Maps all files as one table: nothing is read before it is asked for.
+    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared.
     ///
     /// The files must not be changed in place as long as the table, or an array of its values, exists: :func:`save`
     /// replaces files, and so does no harm.
@@ -234,7 +247,7 @@ impl Shards {
     /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, of the thread
     /// that asks: ``empty()`` returns the same question without rows, ``update(table)`` adds the rows of a table, a block
     /// of a file, and ``merge(other)`` those of another result, which come after its own. Their exceptions end the call,
-    /// with a note that names the file.
+    /// with a note that names the file. They may ask for results of their own, not more than 32 deep.
     ///
     /// >>> import numpy as np, numeric_table as nt, tempfile, os
     /// >>> class Largest:
@@ -304,8 +317,8 @@ impl Shards {
             }
         });
         let opened: Self = opened.or_raise()?;
-        if let Some(((path, ..), _)) = opened.known().zip(&files).find(|(found, known)| found != *known) {
-            return Err(replaced(&path));
+        if let Some(error) = opened.known().zip(&files).find_map(|(found, known)| change(known, &found)) {
+            return Err(exception(error));
         }
         opened.checked()
     }

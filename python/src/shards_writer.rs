@@ -1,98 +1,187 @@
 //! `ShardsWriter`: a table that is written as many files.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use numeric_table::{Element, Error, NumericTable, Result, SaveOptions};
 use pyo3::prelude::*;
 
 use crate::describe::described;
 use crate::element::{self, with_type};
-use crate::error::{OrRaise, TableError};
+use crate::error::OrRaise;
+use crate::numbers;
 use crate::partial::on_table;
 use crate::shards::Shards;
 
 /// The largest number that the library takes.
 const LAST: usize = 999_999;
+/// As many missing files are named.
+const NAMED: usize = 10;
+
+/// What tells a file from one that somebody puts in its place: its size, and when it was written.
+type Made = (u64, SystemTime);
+
+fn made(path: &Path) -> Option<Made> {
+    let found = fs::symlink_metadata(path).ok()?;
+    Some((found.len(), found.modified().ok()?))
+}
 
 /// A writer of files of an element type that is known at run time.
 trait AnyWriter: Send + Sync {
-    /// Chooses the number of a file, unless it is given.
-    fn choose(&self, number: Option<usize>) -> usize;
-    /// Writes a file of all rows of a table.
-    fn write(&self, number: usize, table: &dyn NumericTable) -> Result<()>;
-    /// Says that a file could not be written: the next one is to have its number.
-    fn give_back(&self, number: usize);
-    /// Returns the writer itself, if nobody else uses it.
-    fn alone(self: Arc<Self>) -> std::result::Result<Box<dyn AnyWriter>, Arc<dyn AnyWriter>>;
-    fn finish(self: Box<Self>) -> Result<numeric_table::Shards>;
+    /// Writes a file of all rows of a table, where there is none.
+    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable) -> Result<()>;
+    /// Writes the manifest. Nobody else has the writer.
+    fn finish(self: Arc<Self>) -> Result<numeric_table::Shards>;
 }
 
 struct Typed<T: Element> {
     writer: numeric_table::ShardsWriter<T>,
     columns: usize,
-    numbers: Mutex<Numbers>,
-}
-
-/// The numbers of files that the writer chooses.
-#[derive(Default)]
-struct Numbers {
-    next: usize,
-    /// Those before it whose files could not be written.
-    failed: BTreeSet<usize>,
-}
-
-fn locked<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
-    state.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
-}
-
-impl Numbers {
-    fn choose(&mut self, wanted: Option<usize>) -> usize {
-        let number = wanted.or_else(|| self.failed.pop_first()).unwrap_or(self.next);
-        if number <= LAST {
-            self.next = self.next.max(number + 1);
-        }
-        number
-    }
 }
 
 impl<T: Element> AnyWriter for Typed<T> {
-    fn choose(&self, number: Option<usize>) -> usize {
-        locked(&self.numbers).choose(number)
-    }
-
-    fn write(&self, number: usize, table: &dyn NumericTable) -> Result<()> {
+    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable) -> Result<()> {
         let (expected, found) = (self.columns, table.column_count());
         if expected != found {
             return Err(Error::LengthMismatch { expected, found });
         }
         let mut shard = self.writer.shard(number)?;
         shard.append_table(table)?;
-        shard.finish()
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
+        }
+        shard.finish().inspect_err(|_| drop(fs::remove_file(path))) // it may be there, and is to be written again
     }
 
-    fn give_back(&self, number: usize) {
-        locked(&self.numbers).failed.insert(number);
+    fn finish(self: Arc<Self>) -> Result<numeric_table::Shards> {
+        Arc::into_inner(self).ok_or_else(busy)?.writer.finish()
     }
+}
 
-    fn alone(self: Arc<Self>) -> std::result::Result<Box<dyn AnyWriter>, Arc<dyn AnyWriter>> {
-        match Arc::try_unwrap(self) {
-            Ok(own) => Ok(Box::new(own)),
-            Err(shared) => Err(shared),
+fn refused(path: &Path, kind: ErrorKind, reason: &'static str) -> Error {
+    Error::Io { path: path.to_owned(), source: io::Error::new(kind, reason) }
+}
+
+fn closed() -> Error {
+    Error::other("the writer is closed: no file can be added")
+}
+
+fn busy() -> Error {
+    Error::other("another thread is still writing a file")
+}
+
+fn path_of(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("part-{number:06}.ntb"))
+}
+
+/// Checks that nobody has left files which would be taken for parts of the table.
+fn check_no_files(folder: &Path) -> Result<()> {
+    let named = |source| Error::Io { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(named)? {
+        let entry = entry.map_err(named)?;
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if name.starts_with(b"part-") && name.ends_with(b".ntb") {
+            let reason = "the folder has files of a writer that has not finished: remove them, or take another folder";
+            return Err(refused(&entry.path(), ErrorKind::AlreadyExists, reason));
         }
     }
+    Ok(())
+}
 
-    fn finish(self: Box<Self>) -> Result<numeric_table::Shards> {
-        self.writer.finish()
+/// One file of the writer's.
+enum File {
+    Begun,
+    Finished(Option<Made>),
+}
+
+/// A file that is being written.
+struct Begun {
+    number: usize,
+    has_to_be: bool,
+}
+
+/// The writer, until it is finished or given up, and its files.
+struct State {
+    writer: Option<Arc<dyn AnyWriter>>,
+    /// The number after the largest one.
+    next: usize,
+    /// The numbers of files that were not written, which the next ones get, and whether there has to be such a file: it was
+    /// to have the rows of a table.
+    missing: BTreeMap<usize, bool>,
+    files: BTreeMap<usize, File>,
+}
+
+impl State {
+    /// Chooses the number of a file, unless it is given.
+    fn begin(&mut self, wanted: Option<usize>, folder: &Path) -> Result<(Arc<dyn AnyWriter>, Begun)> {
+        let writer = self.writer.clone().ok_or_else(closed)?;
+        let number = wanted.or_else(|| self.missing.keys().next().copied()).unwrap_or(self.next);
+        let refused = |kind, reason| Err(refused(&path_of(folder, number), kind, reason));
+        if number > LAST {
+            return refused(ErrorKind::InvalidInput, "the largest number of a file is 999999");
+        }
+        match self.files.get(&number) {
+            Some(File::Begun) => return refused(ErrorKind::AlreadyExists, "the file is being written"),
+            Some(File::Finished(_)) => return refused(ErrorKind::AlreadyExists, "the file is finished"),
+            None => {}
+        }
+        let has_to_be = self.missing.remove(&number).unwrap_or(false);
+        self.files.insert(number, File::Begun);
+        self.next = self.next.max(number + 1);
+        Ok((writer, Begun { number, has_to_be }))
+    }
+
+    /// Says what has become of a file: without one, the next append is to have its number. Returns whether the writer is
+    /// still open.
+    fn end(&mut self, Begun { number, has_to_be }: Begun, file: Option<File>) -> bool {
+        let is_open = self.writer.is_some();
+        match file.filter(|_| is_open) {
+            Some(file) => drop(self.files.insert(number, file)),
+            None => {
+                self.files.remove(&number);
+                self.missing.insert(number, has_to_be);
+            }
+        }
+        is_open
+    }
+
+    /// Takes the writer if all files are there.
+    fn whole(&mut self) -> Result<Arc<dyn AnyWriter>> {
+        if self.writer.is_none() {
+            return Err(closed());
+        }
+        if self.files.values().any(|file| matches!(file, File::Begun)) {
+            return Err(busy());
+        }
+        let mut missing =
+            self.missing.iter().filter(|&(_, has_to_be)| *has_to_be).map(|(number, _)| number.to_string());
+        let named = missing.by_ref().take(NAMED).collect::<Vec<_>>().join(", ");
+        if !named.is_empty() {
+            let more = if missing.next().is_some() { ", ..." } else { "" };
+            return Err(Error::other(format!(
+                "files could not be written, and have to be: append those with the numbers {named}{more}"
+            )));
+        }
+        if self.files.is_empty() {
+            return Err(Error::NoTables);
+        }
+        self.writer.take().ok_or_else(closed)
     }
 }
 
 /// Writes a table as many files in a folder of their own, ``part-000000.ntb`` and so on, and at the end a manifest, which
 /// says that they are a table: :class:`Shards` opens the folder.
 ///
-/// A context manager: the manifest is written when the ``with`` block ends. If it ends with an exception, there are files,
-/// and no table. Threads may append at once.
+/// A context manager: the manifest is written when the ``with`` block ends; if a file is missing then, the exception says
+/// which, and the writer stays open. If the block ends with an exception of its own, the files that this writer has written
+/// are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay, and a folder
+/// without a manifest is opened by its files, as many as there are: remove them before the next attempt, which is refused
+/// until then. One writer at a time has the folder. Threads may append at once.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = os.path.join(tempfile.mkdtemp(), "table")
@@ -105,18 +194,57 @@ impl<T: Element> AnyWriter for Typed<T> {
 #[pyclass(frozen, module = "numeric_table", name = "ShardsWriter", weakref)]
 pub(crate) struct ShardsWriter {
     folder: PathBuf,
-    /// `None` when it is finished.
-    writer: Mutex<Option<Arc<dyn AnyWriter>>>,
+    state: Mutex<State>,
 }
 
-fn closed() -> PyErr {
-    TableError::new_err("the writer is closed: no file can be added")
+/// Takes the number of a file, or none.
+fn number_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if value.is_none() { Ok(None) } else { numbers::place(value).map(Some) }
+}
+
+impl ShardsWriter {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
+    }
+
+    fn written(&self) -> Result<numeric_table::Shards> {
+        let writer = self.state().whole()?;
+        let shards = writer.finish()?;
+        self.state().files.clear(); // they are the table's
+        Ok(shards)
+    }
+
+    /// Ends without a table.
+    fn give_up(&self) {
+        let (writer, files) = {
+            let mut state = self.state();
+            (state.writer.take(), std::mem::take(&mut state.files))
+        };
+        drop(writer);
+        self.remove(files);
+    }
+
+    /// Removes files that this writer has written, as far as the system permits.
+    fn remove(&self, files: impl IntoIterator<Item = (usize, File)>) {
+        if fs::symlink_metadata(self.folder.join(numeric_table::Shards::MANIFEST)).is_ok() {
+            return; // somebody's table, of which they may be parts: those that are not do no harm
+        }
+        for (number, file) in files {
+            let path = path_of(&self.folder, number);
+            if let File::Finished(Some(own)) = file
+                && made(&path) == Some(own)
+            {
+                let _ = fs::remove_file(path); // the exception that ended the block matters more
+            }
+        }
+    }
 }
 
 #[pymethods]
 impl ShardsWriter {
     /// Creates the folder, if there is none, for files of columns with these names, of so many without names, or of the
-    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is refused.
+    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is refused, and
+    /// one that has files ``part-*.ntb``, which another writer has left or is writing.
     #[staticmethod]
     #[pyo3(signature = (folder, columns, dtype = None, *, durable = true))]
     fn create(
@@ -131,44 +259,52 @@ impl ShardsWriter {
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let create = || numeric_table::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);
-            Arc::new(Typed { writer: py.detach(create).or_raise()?, columns, numbers: Mutex::default() })
+            Arc::new(Typed { writer: py.detach(create).or_raise()?, columns })
         });
-        Ok(Self { folder, writer: Mutex::new(Some(writer)) })
+        py.detach(|| check_no_files(&folder)).or_raise()?;
+        let state = State { writer: Some(writer), next: 0, missing: BTreeMap::new(), files: BTreeMap::new() };
+        Ok(Self { folder, state: Mutex::new(state) })
     }
 
     /// Writes a file of all rows of a table, and returns its number: the next one, or that which is given. Files become
     /// parts of the table in the order of their numbers.
     ///
     /// Values that the type does not have raise :class:`NotRepresentableError`. A file that could not be written has to
-    /// be: the next one gets its number, and without one, the table cannot be finished.
+    /// be, whether its number was given or not: the next one without a number gets it, or one that is given it. What is no
+    /// table changes nothing.
     #[pyo3(signature = (table, number = None))]
-    fn append(&self, table: &Bound<'_, PyAny>, number: Option<usize>) -> PyResult<usize> {
+    fn append(
+        &self,
+        table: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = number_of)] number: Option<usize>,
+    ) -> PyResult<usize> {
         let py = table.py();
-        let writer = py.detach(|| locked(&self.writer).clone()).ok_or_else(closed)?;
-        let chosen = py.detach(|| writer.choose(number));
-        let written = on_table(table, |table| writer.write(chosen, table));
-        if written.is_err() && number.is_none() {
-            py.detach(|| writer.give_back(chosen));
-        }
-        written.map(|()| chosen)
+        let (writer, mut begun) = py.detach(|| self.state().begin(number, &self.folder)).or_raise()?;
+        let number = begun.number;
+        let path = path_of(&self.folder, number);
+        let written = on_table(table, |table| {
+            begun.has_to_be = true;
+            writer.write(number, &path, table)?;
+            Ok(made(&path))
+        });
+        let own = written.as_ref().ok().copied();
+        let is_open = py.detach(|| {
+            drop(writer); // whoever finishes it is alone
+            let is_open = self.state().end(begun, own.map(File::Finished));
+            if let (false, Some(own)) = (is_open, own) {
+                self.remove([(number, File::Finished(own))]);
+            }
+            is_open
+        });
+        written?;
+        if is_open { Ok(number) } else { Err(closed()).or_raise() }
     }
 
-    /// Writes the manifest of all files, whole or not at all, and opens the table.
+    /// Writes the manifest of all files, whole or not at all, and opens the table. While files are missing or being
+    /// written, or there are none, it raises an exception that says so, and the writer stays open. If the manifest cannot be
+    /// written, the writer is closed.
     fn finish(&self, py: Python<'_>) -> PyResult<Shards> {
-        let alone = py.detach(|| {
-            let mut state = locked(&self.writer);
-            match state.take()?.alone() {
-                Ok(writer) => Some(Ok(writer)),
-                Err(writer) => {
-                    *state = Some(writer);
-                    Some(Err(()))
-                }
-            }
-        });
-        let writer = alone.ok_or_else(closed)?;
-        let writer = writer.map_err(|()| TableError::new_err("another thread is still writing a file"))?;
-        let shards = py.detach(|| writer.finish()).or_raise()?;
-        Shards::of_folder(shards, self.folder.clone())
+        Shards::of_folder(py.detach(|| self.written()).or_raise()?, self.folder.clone())
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -182,11 +318,19 @@ impl ShardsWriter {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        if exception.is_none() {
-            self.finish(py)?;
-        } else {
-            py.detach(|| drop(locked(&self.writer).take()));
-        }
+        let is_whole = exception.is_none();
+        py.detach(|| {
+            let is_finished = {
+                let state = self.state();
+                state.writer.is_none() && state.files.is_empty()
+            };
+            let written = if is_whole && !is_finished { self.written().map(drop) } else { Ok(()) };
+            if !is_whole {
+                self.give_up();
+            }
+            written
+        })
+        .or_raise()?;
         Ok(false)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::RwLock;
 
-use numeric_table::{CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape};
+use numeric_table::{
+    CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
@@ -14,8 +16,8 @@ use crate::describe::renamed;
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
-use crate::numbers;
 use crate::reading::{check_shape, converted, listed, policy_of};
+use crate::{lists, numbers};
 use crate::{scipy, source, sparse, together};
 
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
@@ -45,7 +47,7 @@ impl Table {
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
-        names: Option<Vec<Option<String>>>,
+        #[pyo3(from_py_with = lists::items_or_none)] names: Option<Vec<Option<String>>>,
         copy: Option<bool>,
         policy: &str,
     ) -> PyResult<Self> {
@@ -150,7 +152,11 @@ impl Table {
     }
 
     #[setter]
-    fn set_names(&self, py: Python<'_>, names: Vec<Option<String>>) -> PyResult<()> {
+    fn set_names(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = lists::items)] names: Vec<Option<String>>,
+    ) -> PyResult<()> {
         let mut table = self.write(py);
         let named = renamed(table.dictionary(), &names).or_raise()?;
         table.set_dictionary(named).or_raise()
@@ -288,12 +294,13 @@ impl Table {
         Ok(found)
     }
 
-    /// Returns a table of this type: itself if it has that type, else a copy.
+    /// Returns a table of this type: itself if it has that type, else a copy. A table of a column each (``kind``) becomes one
+    /// block, which :func:`map` and :func:`open` take from files; a sparse one stays sparse.
     #[pyo3(signature = (dtype, *, policy = "saturate"))]
     fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
         let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
         let table = slf.get().read(py);
-        if table.uniform_type() == Some(element) {
+        if table.uniform_type() == Some(element) && table.downcast_ref::<SoaNumericTable>().is_none() {
             drop(table);
             return Ok(slf.unbind());
         }

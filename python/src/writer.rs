@@ -1,14 +1,20 @@
 //! Table files that are written block by block, and so may be larger than memory.
 //!
-//! The file appears when it is whole. The writer's lock is held by threads that are not attached to the interpreter only.
+//! The file appears when it is whole. A thread that works on it takes it out of the writer, and others wait: no lock is held
+//! meanwhile, since signals are looked for, whose functions are the user's. The lock is held for a moment only.
 
+use std::mem::{forget, replace};
+use std::ops::Range;
 use std::path::PathBuf;
+use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
+use numeric_table::table::{Region, TableId, Target};
 use numeric_table::{
-    ConversionPolicy, DataDictionary, Element, ElementType, Error, NumericTable, Result, SaveOptions, TableReader,
-    TableWriter,
+    ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, NumericTable, Result, SaveOptions,
+    Shape, TableReader, TableWriter,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -17,16 +23,22 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::describe::described;
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
-use crate::progress::Listener;
+use crate::progress::{LOOK, Listener, look, watch};
 use crate::reader::{Reader, from_row};
-use crate::reading::policy_of;
+use crate::reading::{listed, policy_of};
 use crate::source;
 use crate::table::Table;
+
+/// Rows of a file are copied so many bytes at a time: signals are looked for in between.
+const PART: usize = 64 << 20;
+
+/// Tables of more bytes are read piece by piece: signals are looked for in between.
+const SHORT: usize = 16 << 20;
 
 /// A writer of any element type.
 trait Rows: Send {
     fn append_rows(&mut self, table: &dyn NumericTable, policy: ConversionPolicy) -> Result<()>;
-    fn append_file(&mut self, file: &TableReader) -> Result<()>;
+    fn append_file(&mut self, file: &TableReader, rows: Range<usize>) -> Result<()>;
     fn row_count(&self) -> usize;
     fn finish(self: Box<Self>) -> Result<()>;
 }
@@ -42,8 +54,8 @@ impl<T: Element> Rows for TableWriter<T> {
         self.append_table(&converted)
     }
 
-    fn append_file(&mut self, file: &TableReader) -> Result<()> {
-        self.copy_rows(file, ..)
+    fn append_file(&mut self, file: &TableReader, rows: Range<usize>) -> Result<()> {
+        self.copy_rows(file, rows)
     }
 
     fn row_count(&self) -> usize {
@@ -55,15 +67,125 @@ impl<T: Element> Rows for TableWriter<T> {
     }
 }
 
+/// A table that is read piece by piece, never as one piece of memory: an interrupt ends reading it.
+struct Watched<'t> {
+    table: &'t dyn NumericTable,
+    id: TableId,
+}
+
+impl NumericTable for Watched<'_> {
+    fn shape(&self) -> Shape {
+        self.table.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.table.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        self.table.data_layout()
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        look();
+        self.table.read_region(region, target)
+    }
+}
+
+/// What has become of the file.
+enum State {
+    Open(Box<dyn Rows>),
+    /// A thread works on it.
+    Lent(ThreadId),
+    /// It is written, or the `with` block has ended with an exception.
+    Closed,
+    /// An append has ended with an exception when some or all of its rows were there.
+    GivenUp,
+}
+
+/// The file, as long as a thread works on it.
+struct Lent<'w> {
+    writer: &'w Writer,
+    /// `None` if it is closed afterwards.
+    file: Option<Box<dyn Rows>>,
+    is_given_up: bool,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let state = match self.file.take() {
+            file if self.is_given_up => {
+                drop(file); // deletes what there is of it
+                State::GivenUp
+            }
+            Some(file) => State::Open(file),
+            None => State::Closed,
+        };
+        *self.writer.lock() = state;
+        self.writer.returned.notify_all();
+    }
+}
+
+impl Lent<'_> {
+    /// Appends rows by a function; returns how many the file has then.
+    fn append(&mut self, append: impl FnOnce(&mut dyn Rows, &mut bool) -> Result<()>) -> Result<usize> {
+        let file = self.file.as_mut().ok_or_else(closed)?;
+        append(&mut **file, &mut self.is_given_up).map_err(of_append)?;
+        self.writer.rows.store(file.row_count(), Relaxed);
+        Ok(file.row_count())
+    }
+}
+
+/// Appends all rows of a file part by part. `is_partial` says whether some of them are there and others are not.
+fn append_parts(to: &mut dyn Rows, from: &TableReader, is_partial: &mut bool) -> Result<()> {
+    let Shape { rows, columns } = from.shape();
+    let row = columns.saturating_mul(from.element_type().size_in_bytes());
+    let (step, mut start) = (PART.checked_div(row).unwrap_or(rows).max(1), 0);
+    loop {
+        look();
+        let end = rows.min(start + step.min(rows));
+        to.append_file(from, start..end)?;
+        *is_partial = end < rows;
+        if !*is_partial {
+            return Ok(());
+        }
+        start = end;
+    }
+}
+
+fn append_table(to: &mut dyn Rows, table: &dyn NumericTable, policy: ConversionPolicy) -> Result<()> {
+    let Shape { rows, columns } = table.shape();
+    if rows.saturating_mul(columns) <= SHORT / 8 {
+        return to.append_rows(table, policy);
+    }
+    look();
+    to.append_rows(&Watched { table, id: TableId::new() }, policy) // an interrupt leaves the file as it was
+}
+
 /// A table file that is written block by block: what :func:`create` returns.
 #[pyclass(frozen, module = "numeric_table", name = "TableWriter", weakref)]
 pub(crate) struct Writer {
-    /// `None` when the file is written or given up.
-    file: Mutex<Option<Box<dyn Rows>>>,
+    file: Mutex<State>,
+    /// Wakes those who wait for the file.
+    returned: Condvar,
     rows: AtomicUsize,
     element: ElementType,
     dictionary: DataDictionary,
     listener: Option<Listener>,
+    /// That which has created the file: what `os.fork` makes of it must not remove it.
+    process: u32,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            forget(replace(&mut *self.lock(), State::Closed));
+        }
+    }
 }
 
 /// Creates a table file (``.ntb``) that is written block by block, and so may be larger than memory.
@@ -72,7 +194,7 @@ pub(crate) struct Writer {
 /// :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values, by default that of such columns, or float64.
 ///
 /// The file appears when the ``with`` block ends, whole. An exception that leaves the block leaves no file, and an older one of
-/// this name as it is. ``durable=False`` does not wait for the disk.
+/// this name as it is; so does one that leaves :meth:`TableWriter.append` in the middle. ``durable=False`` does not wait for the disk.
 ///
 /// ``progress``, a function of ``(done, None)`` in bytes, or ``True`` for a counter of the package tqdm, hears of each append.
 ///
@@ -101,7 +223,8 @@ pub(crate) fn create(
         let create = || TableWriter::<T>::create_with(&path, count, dictionary.clone(), options);
         Box::new(py.detach(create).or_raise()?)
     });
-    Ok(Writer { file: Mutex::new(Some(file)), rows: AtomicUsize::new(0), element, dictionary, listener })
+    let (file, returned, rows) = (Mutex::new(State::Open(file)), Condvar::new(), AtomicUsize::new(0));
+    Ok(Writer { file, returned, rows, element, dictionary, listener, process: process::id() })
 }
 
 /// Returns an error that speaks of the rows that are appended, and of the file.
@@ -126,13 +249,49 @@ fn closed() -> Error {
 }
 
 impl Writer {
-    fn lock(&self) -> MutexGuard<'_, Option<Box<dyn Rows>>> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
     }
 
-    /// Takes the file out of the writer, which nobody uses any more.
-    fn take(&self) -> Option<Box<dyn Rows>> {
-        self.lock().take()
+    /// Takes the file, unless it is closed; `wait` is called from time to time while another thread works on it.
+    fn lend(&self, wait: impl Fn()) -> Result<Option<Lent<'_>>> {
+        if self.process != process::id() {
+            return Err(Error::other("the file is written by the process that has created it, not by its forks"));
+        }
+        let me = thread::current().id();
+        loop {
+            let mut state = self.lock();
+            match replace(&mut *state, State::Lent(me)) {
+                State::Open(file) => return Ok(Some(Lent { writer: self, file: Some(file), is_given_up: false })),
+                State::Closed => {
+                    *state = State::Closed;
+                    return Ok(None);
+                }
+                State::GivenUp => {
+                    *state = State::GivenUp;
+                    return Err(Error::other(
+                        "the file is given up, since an append to it has ended with an exception",
+                    ));
+                }
+                State::Lent(other) => {
+                    *state = State::Lent(other);
+                    if other == me {
+                        return Err(Error::other(
+                            "rows are being appended by the call that was interrupted for this one",
+                        ));
+                    }
+                    drop(self.returned.wait_timeout(state, LOOK));
+                    wait();
+                }
+            }
+        }
+    }
+
+    /// Gives the file up: nothing can be appended any more, and none appears.
+    fn give_up(&self) {
+        if let Ok(Some(mut lent)) = self.lend(|| ()) {
+            lent.is_given_up = true;
+        }
     }
 
     fn end(&self, py: Python<'_>) -> PyResult<()> {
@@ -156,12 +315,16 @@ impl Writer {
 
     /// The names of the columns, ``None`` where there is none.
     #[getter]
-    fn names(&self) -> Vec<Option<String>> {
-        self.dictionary.names().map(|name| name.map(str::to_owned)).collect()
+    fn names(&self) -> PyResult<Vec<Option<String>>> {
+        listed(self.dictionary.names().map(|name| name.map(str::to_owned)), "columns")
     }
 
     /// Appends rows: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader`, which stands for all rows of its
-    /// file. All of them are appended, or an exception is raised and none is.
+    /// file. All of them are appended, or an exception is raised and none is, and the writer can be used as before.
+    ///
+    /// An exception of ``progress``, which comes when the rows are there, and one that comes in the middle of a large file (an
+    /// interrupt, a value that does not fit, damage), give the writer up: then it takes no more rows, and no file appears, not
+    /// even if the exception is caught. Then :meth:`close`, or the end of the ``with`` block, raises :class:`TableError`.
     ///
     /// ``policy`` says what becomes of values that the file's type does not have: ``"checked"`` and ``"exact"`` raise
     /// :class:`NotRepresentableError`, the latter also where digits are lost; ``"saturate"`` takes the nearest one.
@@ -181,9 +344,10 @@ impl Writer {
             if policy != ConversionPolicy::Checked && reader.element() != self.element {
                 return Err(PyTypeError::new_err("rows of a file are converted with policy='checked'"));
             }
-            py.detach(|| {
+            watch(py, None, None, || {
                 let from = reader.file.get()?;
-                self.append_by(|file| file.append_file(&from))
+                let mut lent = self.lend(look)?.ok_or_else(closed)?;
+                lent.append(|file, is_partial| append_parts(file, &from, is_partial))
             })
         } else {
             let table = match rows.cast::<Table>() {
@@ -191,25 +355,37 @@ impl Writer {
                 Err(_) => source::table(rows, None)?,
             };
             let table = &*table;
-            py.detach(|| self.append_by(|file| file.append_rows(table, policy)))
+            watch(py, None, None, || {
+                let mut lent = self.lend(look)?.ok_or_else(closed)?;
+                lent.append(|file, _| append_table(file, table, policy))
+            })
         };
-        let count = count.or_raise()?;
+        let count = count?;
         let Some(listener) = &self.listener else { return Ok(()) };
-        let row = self.dictionary.len() as u64 * self.element.size_in_bytes() as u64;
-        listener.tell(py, row.saturating_mul(count as u64), None)
+        let row = (self.dictionary.len() as u64).saturating_mul(self.element.size_in_bytes() as u64);
+        let told = listener.tell(py, row.saturating_mul(count as u64), None);
+        if told.is_err() {
+            py.detach(|| self.give_up()); // whoever tries again would append the rows twice
+            let _ = listener.close(py); // the exception says more
+        }
+        told
     }
 
     /// Writes the file, as the end of a ``with`` block does.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let written = py.detach(|| self.take().map_or(Ok(()), |file| file.finish())).or_raise();
+        let finish = || match self.lend(|| ())? {
+            Some(mut lent) => lent.file.take().map_or(Ok(()), |file| file.finish()),
+            None => Ok(()),
+        };
+        let written = py.detach(finish).or_raise();
         let ended = self.end(py);
         written.and(ended)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let this = slf.get();
-        let is_open = slf.py().detach(|| this.lock().is_some());
-        if is_open { Ok(slf) } else { Err(closed()).or_raise() }
+        slf.py().detach(|| this.lend(|| ())?.map(drop).ok_or_else(closed)).or_raise()?;
+        Ok(slf)
     }
 
     fn __exit__(
@@ -222,7 +398,11 @@ impl Writer {
         if exception.is_none() {
             return self.close(py);
         }
-        py.detach(|| drop(self.take())); // without a file
+        py.detach(|| {
+            if let Ok(Some(mut lent)) = self.lend(|| ()) {
+                drop(lent.file.take()); // without a file
+            }
+        });
         self.end(py)
     }
 
@@ -233,16 +413,5 @@ impl Writer {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.traverse(&visit))
-    }
-}
-
-impl Writer {
-    /// Appends rows to the file; returns how many it has then.
-    fn append_by(&self, append: impl FnOnce(&mut dyn Rows) -> Result<()>) -> Result<usize> {
-        let mut file = self.lock();
-        let file = file.as_mut().ok_or_else(closed)?;
-        append(&mut **file).map_err(of_append)?;
-        self.rows.store(file.row_count(), Relaxed);
-        Ok(file.row_count())
     }
 }

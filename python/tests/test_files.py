@@ -108,3 +108,59 @@ def test_delimiters_are_single_characters_of_ascii(tmp_path):
         for wrong in (";;", "", 5):
             with pytest.raises((TypeError, ValueError)):
                 read(path, delimiter=wrong)
+
+
+CSV = "id;size;colour;note\n1;1,5;red;7\n2;;blue;8\n3;-;red;9\n"
+
+
+def test_the_text_of_a_file_is_described(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(CSV)
+    said = {"delimiter": ";", "decimal": ",", "missing_texts": ["", "-"]}
+    with pytest.raises(nt.TableError, match="missing="):
+        nt.read_csv(path, **said)
+    table = nt.read_csv(path, missing="nan", dtypes={"id": "i2", 3: "f4"}, words="note", **said)
+    assert table.names == ["id", "size", "colour", "note"]
+    assert table["id"].dtype == "int16"
+    np.testing.assert_array_equal(table["size"], [1.5, np.nan, np.nan])
+    assert table.categories == {"colour": ["red", "blue"], "note": ["7", "8", "9"]}
+    assert nt.read_csv(path, "f8", missing="skip", columns=["id", "size"], **said).rows().tolist() == [[1, 1.5]]
+    assert nt.read_csv(path, "f8", missing=-1, columns=[0, 1], **said).rows().tolist() == [[1, 1.5], [2, -1], [3, -1]]
+    with nt.open_csv(path, missing=0.5, columns=(1,), **said) as source:
+        assert [block.rows().tolist() for block in source.row_blocks(2)] == [[[1.5], [0.5]], [[0.5]]]
+    path.write_text("1,2\n# nothing\n3,4\n")
+    assert nt.read_csv(path, "f8", header=False, comment="#").rows().tolist() == [[1, 2], [3, 4]]
+    assert nt.read_csv(path, "f8", header=True, comment="#").names == ["1", "2"]
+
+
+def test_descriptions_that_fit_nothing_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n")
+    for wrong in (
+        {"missing": "none"},
+        {"missing": True},
+        {"missing": [1]},
+        {"columns": "c"},
+        {"columns": [0, "a"]},
+        {"columns": -1},
+        {"columns": {"a"}},
+        {"words": 7},
+        {"dtypes": {"c": "f4"}},
+        {"dtypes": {"a": "complex64"}},
+        {"dtypes": "f4"},
+        {"comment": "é"},
+        {"decimal": "x"},
+        {"missing_texts": "NA"},
+        {"header": "yes"},
+    ):
+        for read in (nt.read_csv, nt.open_csv):
+            with pytest.raises((TypeError, ValueError, IndexError)):
+                read(path, **wrong)
+
+
+def test_a_frame_with_missing_values_comes_back(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.5, None, 3.0], "b": [1, 2, 3]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = nt.read_csv(tmp_path / "t.csv", missing="nan")
+    pd.testing.assert_frame_equal(table.to_pandas(), frame)

@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
@@ -500,6 +501,116 @@ def test_blocks_of_csv_that_nobody_takes_leave_no_thread(tmp_path):
             raise AssertionError(names)
 
 
+def test_more_columns_than_there_is_memory_for_are_an_error(tmp_path):
+    program = """
+        import sys
+        import numeric_table as nt
+        nt.save(nt.Table.zeros(0, 2**50), sys.argv[1])
+        reader = nt.open(sys.argv[1])
+        writer = nt.create(sys.argv[1], 2**50)
+        assert reader.shape == (0, 2**50) and len(reader) == 0
+        for list_them in [lambda: reader.names, lambda: reader.dtypes, lambda: writer.names]:
+            try:
+                list_them()
+            except MemoryError as error:
+                assert str(2**50) in str(error), error
+            else:
+                raise SystemExit("no error")
+        writer.append(reader)
+        writer.close()
+        assert nt.open(sys.argv[1]).shape == (0, 2**50)
+    """
+    path = tmp_path / "t.ntb"
+    run = subprocess.run([sys.executable, "-c", textwrap.dedent(program), path], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert path.stat().st_size <= 8192
+
+
+def test_large_rows_are_appended_in_parts(tmp_path):
+    array = (np.arange(12 << 20) % 100).astype("f8").reshape(-1, 4)
+    expected = np.concatenate([array, array[:3], np.full((1, 4), 7), array])
+    for order, dtype in [("C", "f8"), ("C", "i1"), ("F", "f8")]:
+        stored = np.array(array, order=order)
+        with nt.open(saved(tmp_path / "one.ntb", stored)) as reader:
+            with nt.create(tmp_path / "two.ntb", 4, dtype=dtype, durable=False) as writer:
+                writer.append(reader)
+                writer.append(array[:3])
+                writer.append([[7] * 4])
+                writer.append(stored)
+                assert writer.row_count == len(expected)
+        assert nt.verify(tmp_path / "two.ntb")
+        assert np.array_equal(np.asarray(nt.load(tmp_path / "two.ntb")), expected)
+    with nt.create(tmp_path / "two.ntb", 4, dtype="i1", durable=False) as writer:
+        array[-1, -1] = 300
+        for policy in ["checked", "exact"]:
+            with pytest.raises(nt.NotRepresentableError, match=f"300 at row {len(array) - 1}, column 3"):
+                writer.append(array, policy=policy)  # all or none
+            assert writer.row_count == 0
+        writer.append(array, policy="saturate")
+    assert nt.load(tmp_path / "two.ntb")[-1].tolist() == [8, 9, 10, 127]
+
+
+def test_a_large_file_that_ends_in_the_middle_gives_the_writer_up(tmp_path):
+    array = np.zeros((5 << 20, 2))
+    array[-1, 1] = -1
+    reader = nt.open(saved(tmp_path / "one.ntb", array))
+    nt.save(nt.Table([[7]]), tmp_path / "two.ntb")
+    writer = nt.create(tmp_path / "two.ntb", 2, dtype="u1", durable=False)
+    writer.append([[1, 2]])
+    with pytest.raises(nt.NotRepresentableError, match=f"-1 at row {5 << 20}, column 1"):
+        writer.append(reader)
+    for call in [lambda: writer.append([[1, 2]]), writer.close, writer.__enter__]:
+        with pytest.raises(nt.TableError, match="given up"):
+            call()
+    assert nt.load(tmp_path / "two.ntb").rows().tolist() == [[7]]
+    assert sorted(os.listdir(tmp_path)) == ["one.ntb", "two.ntb"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_ctrl_c_ends_an_append(tmp_path):
+    program = """
+        import os, signal, sys
+        import numpy as np, numeric_table as nt
+        def interrupt(*_):
+            try:
+                writer.append([[1, 2, 3]])  # not while rows are being appended
+            except nt.TableError as error:
+                messages.append(str(error))
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, interrupt)
+        one, two = [os.path.join(sys.argv[1], name) for name in ("one.ntb", "two.ntb")]
+        table = nt.Table.zeros(40_000_000, 4, dtype="i1")
+        nt.save(table, one, durable=False)
+        array, reader = np.asarray(table), nt.open(one)
+        def interrupted(rows):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                writer.append(rows)
+            except KeyboardInterrupt:
+                return
+            raise SystemExit("it was not interrupted")
+        messages = []
+        with nt.create(two, 4, dtype="i2", durable=False) as writer:
+            writer.append([[5, 6, 7, 8]])
+            for rows in [table, array]:
+                interrupted(rows)
+                assert writer.row_count == 1
+            writer.append([[9, 9, 9, 9]])
+        assert nt.load(two).rows().tolist() == [[5, 6, 7, 8], [9, 9, 9, 9]]
+        assert messages and "being appended" in messages[0], messages
+        try:
+            with nt.create(two, 4, dtype="i2", durable=False) as writer:
+                interrupted(reader)
+        except nt.TableError as error:
+            assert "given up" in str(error), error
+        else:
+            raise SystemExit("a file with a part of the rows")
+        assert nt.load(two).shape == (2, 4) and sorted(os.listdir(sys.argv[1])) == ["one.ntb", "two.ntb"]
+    """
+    run = subprocess.run([sys.executable, "-c", textwrap.dedent(program), tmp_path], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def test_the_garbage_collector_finds_circles(tmp_path):
     import weakref
 
@@ -539,4 +650,36 @@ def test_blocks_of_a_large_file_take_little_memory(tmp_path):
         assert peak() - before < 60, (before, peak())
     """
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(program), tmp_path], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+FORKED = """
+import os, sys, numeric_table as nt
+path = sys.argv[1]
+with nt.create(path, 1) as writer:
+    writer.append([[1]])
+    for ending in range(3):
+        child = os.fork()
+        if child == 0:
+            try:
+                if ending == 0:
+                    writer.append([[5]])
+                elif ending == 1:
+                    writer.close()
+            except nt.TableError:
+                pass
+            else:
+                if ending < 2:
+                    os._exit(1)
+            del writer
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    writer.append([[2]])
+assert nt.load(path).rows().tolist() == [[1], [2]]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_forks_leave_the_file_to_the_process_that_created_it(tmp_path):
+    run = subprocess.run([sys.executable, "-c", FORKED, tmp_path / "t.ntb"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

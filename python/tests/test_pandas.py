@@ -315,3 +315,10 @@ def test_it_is_the_same_with_pyarrow_and_without():
     assert runs[0] == runs[1] and len(runs[0].splitlines()) == 15
     failed = [line.split()[0] for line in runs[0].splitlines() if "Error" in line]
     assert failed == ["null", "date", "object"]
+
+
+def test_whole_numbers_that_are_missing_are_refused_in_columns_of_objects_too():
+    with pytest.raises(nt.TableError, match="row 1"):
+        nt.Table(pd.DataFrame({"a": pd.Series([2**53 + 1, None], dtype=object)}))
+    table = nt.Table(pd.DataFrame({"a": pd.Series([1.5, None], dtype=object)}))
+    assert table.dtype == "float64" and np.isnan(table[1, "a"])

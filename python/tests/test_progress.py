@@ -1,11 +1,13 @@
 """Progress of long calls, and their end by exceptions and signals."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -149,6 +151,89 @@ def test_an_exception_ends_the_work_and_is_raised(large, tmp_path, after, capfd)
     assert np.array_equal(np.asarray(nt.load(large)), LARGE)
 
 
+def test_an_exception_after_an_append_gives_the_writer_up(tmp_path):
+    def progress(done, total):
+        raise Enough
+
+    old, path = nt.Table([[7]]), tmp_path / "t.ntb"
+    nt.save(old, path)
+    with pytest.raises(nt.TableError, match="given up"):
+        with nt.create(path, 2, progress=progress) as writer:
+            for _ in range(2):  # or a row would be there twice
+                with pytest.raises((Enough, nt.TableError)) as caught:
+                    writer.append([[1, 2]])
+            assert "given up" in str(caught.value)
+    for _ in range(2):
+        with pytest.raises(nt.TableError, match="given up"):
+            writer.close()
+    with pytest.raises(Enough):
+        with nt.create(path, 2, progress=progress) as writer:
+            writer.append([[1, 2]])
+    assert nt.load(path) == old and os.listdir(tmp_path) == ["t.ntb"]
+
+
+def test_functions_may_use_the_writer_that_tells_them(tmp_path):
+    def progress(done, total):
+        assert writer.row_count == done // 8
+        if done < 80:
+            writer.append([[done]])
+
+    with nt.create(tmp_path / "t.ntb", 1, progress=progress) as writer:
+        writer.append([[0]])
+    assert nt.load(tmp_path / "t.ntb").rows().ravel().tolist() == list(range(0, 80, 8))
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_an_exception_ends_blocks_for_good(large, tmp_path, after):
+    def progress(done, total):
+        calls.append(done)
+        if len(calls) > after:
+            raise Enough
+
+    text = tmp_path / "t.csv"
+    text.write_text("1,2\n" * 400_000)
+    for source in [nt.open(large, progress=progress), nt.open_csv(text, progress=progress)]:
+        calls, found, blocks = [], 0, source.row_blocks(10_000)
+        with pytest.raises(Enough):
+            for _ in blocks:
+                found += 1
+        assert found == max(after - 1, 0) and next(blocks, None) is None and list(blocks) == []
+        assert len(calls) == after + 1
+
+
+def test_functions_that_call_themselves_are_an_error(large, tmp_path):
+    program = """
+        import sys
+        import numeric_table as nt
+        def progress(done, total):
+            global depth
+            depth += 1
+            work()
+        path, small = sys.argv[1:]
+        nt.save(nt.Table([[1]]), small)
+        works = [
+            lambda: nt.load(small, progress=progress),
+            lambda: nt.verify(path, progress=progress),
+            lambda: list(nt.open(small, progress=progress).row_blocks(1)),
+            lambda: nt.create(small, 1, progress=progress).append([[1]]),
+        ]
+        for work in works:
+            for _ in range(3):
+                depth = 0
+                try:
+                    work()
+                except RecursionError:
+                    pass
+                else:
+                    raise SystemExit("no error")
+                assert depth == 32, depth
+        assert nt.load(path).shape == (1_000_000, 4)
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program), large, tmp_path / "t.ntb"]
+    run = subprocess.run(run, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def test_functions_may_load_and_save_tables_themselves(large, tmp_path):
     table, inner = nt.Table(LARGE), Heard()
 
@@ -206,6 +291,81 @@ def test_bars_are_those_of_tqdm(large, tmp_path, capsys):
     nt.read_csv(text, progress=True)
     list(nt.open_csv(text, progress=True).row_blocks(30))
     assert capsys.readouterr().err.count("t.csv: 100%") >= 2
+
+
+class Bar:
+    """Stands for a bar of tqdm's, and does not close itself."""
+
+    made = []
+
+    def __init__(self, **options):
+        self.n, self.closed = 0, 0
+        self.made.append(self)
+
+    def update(self, count):
+        assert not self.closed
+        self.n += count
+
+    def close(self):
+        self.closed += 1
+
+
+def test_every_bar_is_closed_once(large, tmp_path, monkeypatch):
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+
+    def closed():
+        gc.collect()
+        assert Bar.made and [bar.closed for bar in Bar.made] == [1] * len(Bar.made)
+        Bar.made.clear()
+
+    text = tmp_path / "t.csv"
+    text.write_text("1,2\n" * 100_000)
+    sources = [lambda: nt.open(large, progress=True), lambda: nt.open_csv(text, progress=True)]
+    for source in sources:
+        list(source().row_blocks(30_000))
+        closed()
+        blocks = source().row_blocks(10_000)  # nobody takes the others
+        next(blocks)
+        assert [bar.closed for bar in Bar.made] == [0]
+        del blocks
+        closed()
+        try:
+            for _ in source().row_blocks(10_000):
+                raise Enough
+        except Enough as error:
+            assert type(error) is Enough
+        closed()
+    reader = nt.open(large, progress=True)
+    blocks = reader.row_blocks(1000)
+    next(blocks)
+    reader.close()
+    with pytest.raises(nt.TableError, match="closed"):
+        next(blocks)
+    closed()
+    blocks = nt.open(large, progress=True).row_blocks(1000, "u1", policy="checked")
+    with pytest.raises(nt.NotRepresentableError):
+        next(blocks)
+    closed()
+    with pytest.raises(nt.NotRepresentableError):  # the same block once more
+        next(blocks)
+    text.write_text("1,2\n" * 100_000 + "3\n")
+    blocks = nt.open_csv(text, progress=True).row_blocks(1000)
+    with pytest.raises(nt.TableError, match="line"):
+        list(blocks)
+    closed()
+    writer = nt.create(tmp_path / "t.ntb", 2, progress=True)
+    writer.append([[1, 2]])
+    writer.close()
+    closed()
+    writer = nt.create(tmp_path / "t.ntb", 2, progress=True)
+    writer.append([[1, 2]])
+    del writer
+    closed()
+    nt.verify(large, progress=True)
+    closed()
 
 
 def test_without_tqdm_there_are_no_bars(large, tmp_path, monkeypatch):

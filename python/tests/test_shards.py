@@ -341,6 +341,29 @@ def test_a_partial_may_use_the_package_and_the_shards_themselves(folder):
     assert len(found.log) == 4 and found.log[0] == [[[70]], [[0]], [[5]], [[75]]]
 
 
+@pytest.mark.parametrize("method", ["empty", "update", "merge"])
+def test_partials_within_partials_end_before_the_stack_does(folder, method):
+    shards, depth = nt.Shards(folder), []
+
+    class Endless(Seen):
+        pass
+
+    def within(self, *args):
+        depth.append(None)
+        shards.reduce_shard(0, Endless())
+        return Endless()
+
+    Endless.empty = lambda self: Endless()
+    Endless.update = Endless.merge = lambda self, other: None
+    setattr(Endless, method, within)
+    for _ in range(2):
+        depth.clear()
+        with pytest.raises(RecursionError, match="32 deep"):
+            shards.reduce(Endless())
+        assert len(depth) == 32
+    assert shards.reduce(Seen()).story == [[[70]], [[0]], [[5]], [[75]]]
+
+
 def test_partials_of_python_are_let_go(folder):
     shards, alive = nt.Shards(folder), []
 
@@ -475,9 +498,10 @@ def test_a_damaged_a_replaced_and_a_missing_file_are_named(folder, partial):
     damaged = bytearray(whole)
     damaged[whole.index(flowers()[70:75].tobytes()) + 9] ^= 1
     path.write_bytes(damaged)
-    for call in [shards.load, shards.verify]:
+    for call in [shards.load, shards.verify, lambda: shards.load_shard(2)]:
         with pytest.raises(nt.FormatError, match="part-2.ntb.*damaged"):
             call()
+    assert shards.reduce(partial) is not None and len(shards.rows()) == 150  # which do not compare the values
     path.write_bytes(whole)
     assert shards.verify()
     table = nt.load(path)
@@ -509,3 +533,32 @@ def test_the_files_are_tables_too(tmp_path):
     (tmp_path / "part-0.ntb").unlink()
     with pytest.raises(FileNotFoundError, match="part-0"):
         shards.load_shard(0)
+
+
+def test_calls_compare_the_checksums_that_the_page_says(folder):
+    path, shards = folder / "part-2.ntb", nt.Shards(folder)
+    values = nt.load(path).rows() + 1
+    nt.save(nt.Table(values, names=shards.names), path)  # another file, of the same shape, type and names
+    assert np.array_equal(shards.rows(70, 75), values) and np.array_equal(shards.map().rows(70, 75), values)
+    assert np.array_equal(np.concatenate(list(shards.row_blocks(64)))[70:75], values)
+    for call in [
+        lambda: shards.reduce(nt.Statistics(5)),
+        lambda: shards.reduce(Seen()),
+        lambda: shards.reduce_shard(2, Seen()),
+        lambda: shards.reduce_shards(1, 3, nt.Statistics(5)),
+        lambda: shards.load_shard(2),
+        shards.load,
+        shards.verify,
+    ]:
+        with pytest.raises(nt.FormatError, match=r"part-2.ntb: the file was replaced: its checksum of the values is \d+, and should be"):
+            call()
+    pickled = pickle.dumps(shards)
+    with pytest.raises(nt.FormatError, match="checksum of the values"):
+        pickle.loads(pickled)
+    nt.save(nt.Table(values[:4], names=shards.names), path)
+    for call in [shards.rows, shards.map, lambda: list(shards.row_blocks(64)), lambda: shards.load_shard(2)]:
+        with pytest.raises(nt.FormatError, match="part-2.ntb: the file was replaced: its size in bytes"):
+            call()
+    for n in [0, -1]:
+        with pytest.raises(nt.TableError):
+            shards.row_blocks(n)

@@ -1,5 +1,6 @@
 """Tables that are written as many files, and a manifest at the end."""
 
+import os
 import threading
 
 import numpy as np
@@ -24,24 +25,78 @@ def test_files_become_a_table_at_the_end(tmp_path, dtype):
         nt.ShardsWriter.create(folder, 2, dtype)
 
 
-def test_an_exception_leaves_files_and_no_table(tmp_path):
+def test_an_exception_leaves_no_files_of_the_writer(tmp_path):
+    nt.save(nt.Table([[9, 9]]), tmp_path / "part.ntb")  # another's, of another name
     with pytest.raises(ZeroDivisionError):
         with nt.ShardsWriter.create(tmp_path, 2) as writer:
             writer.append([[1, 2]])
+            writer.append([[3, 4]], number=7)
+            nt.save(nt.Table([[9, 9]]), tmp_path / "part-000007.ntb")  # somebody puts another in its place
             1 / 0
-    assert not (tmp_path / "shards.ntm").exists() and (tmp_path / "part-000000.ntb").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["part-000007.ntb", "part.ntb"]
     with pytest.raises(nt.TableError, match="closed"):
         writer.append([[1, 2]])
     with pytest.raises(nt.TableError, match="closed"):
         writer.finish()
+    (tmp_path / "part-000007.ntb").unlink()
     again = nt.ShardsWriter.create(tmp_path, [None, None])
     again.append([[3, 4]], 5)
     again.append([[5, 6]])
     again.append([[7, 8]], number=2)
     shards = again.finish()
     assert isinstance(shards, nt.Shards) and shards.rows().tolist() == [[7, 8], [3, 4], [5, 6]]
-    assert nt.Shards(tmp_path).shape == (3, 2)  # the file of the first attempt is of no table
+    assert nt.Shards(tmp_path).shape == (3, 2)
     assert shards.dtype == np.float64 and shards.names == [None, None]
+
+
+def test_a_block_that_cannot_be_finished_keeps_what_is_written(tmp_path):
+    with pytest.raises(nt.TableError, match="numbers 1$"):
+        with nt.ShardsWriter.create(tmp_path / "gap", 1, "u1", durable=False) as writer:
+            writer.append([[1]])
+            with pytest.raises(nt.NotRepresentableError):
+                writer.append([[300]])
+    writer.append([[3]])
+    assert writer.finish().rows().tolist() == [[1], [3]]
+    with pytest.raises(nt.TableError):
+        with nt.ShardsWriter.create(tmp_path / "none", 1):
+            pass
+    with nt.ShardsWriter.create(tmp_path / "early", 1, durable=False) as writer:
+        writer.append([[1]])
+        assert writer.finish().shape == (1, 1)
+    with pytest.raises(ZeroDivisionError):
+        with nt.ShardsWriter.create(tmp_path / "late", 1, durable=False) as writer:
+            writer.append([[1]])
+            writer.finish()
+            1 / 0
+    assert nt.Shards(tmp_path / "early").verify() and nt.Shards(tmp_path / "late").verify()
+
+
+def test_files_of_another_writer_are_neither_mixed_nor_replaced_nor_removed(tmp_path):
+    killed = nt.ShardsWriter.create(tmp_path / "a", 1, durable=False)
+    killed.append([[1]])
+    killed.append([[2]])
+    del killed
+    assert nt.Shards(tmp_path / "a").shape == (2, 1)  # as the page says
+    with pytest.raises(OSError, match="part-00000[01].ntb: the folder has files of a writer that has not finished"):
+        nt.ShardsWriter.create(tmp_path / "a", 1)
+    assert len(list((tmp_path / "a").iterdir())) == 2
+    first, second = (nt.ShardsWriter.create(tmp_path / "b", 1, durable=False) for _ in range(2))
+    first.append([[1]])
+    with pytest.raises(ZeroDivisionError):
+        with second:
+            with pytest.raises(OSError, match="another writer has written this file"):
+                second.append([[2]])
+            assert second.append([[3]], 1) == 1
+            1 / 0
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["part-000000.ntb"]
+    third = nt.ShardsWriter.create(tmp_path / "c", 1, durable=False)
+    with pytest.raises(OSError, match="the folder has a table"):
+        with third:
+            third.append([[7]], 1)
+            with nt.ShardsWriter.create(tmp_path / "e", 1, durable=False) as other:
+                other.append([[8]])
+            os.rename(tmp_path / "e" / "shards.ntm", tmp_path / "c" / "shards.ntm")
+    assert (tmp_path / "c" / "part-000001.ntb").exists()  # it may be a part of that table
 
 
 def test_what_cannot_be_written_is_refused(tmp_path):
@@ -62,17 +117,109 @@ def test_what_cannot_be_written_is_refused(tmp_path):
         with pytest.raises((TypeError, ValueError)):
             writer.append(wrong)
     assert writer.finish().rows().tolist() == [[1, 2], [3, 4], [5, 6]]
-    unfinished = nt.ShardsWriter.create(tmp_path / "b", 1, "u1", durable=False)
-    unfinished.append([[1]])
-    with pytest.raises(nt.NotRepresentableError):
-        unfinished.append([[300]])
-    with pytest.raises(OSError, match="part-000001.ntb: the file was begun and is not finished"):
-        unfinished.finish()
+    for wrong in [-1, 2**64]:
+        with pytest.raises(IndexError):
+            nt.ShardsWriter.create(tmp_path / "b", 1).append([[1]], wrong)
     with pytest.raises(nt.TableError):
         nt.ShardsWriter.create(tmp_path / "c", 1).finish()  # no files
     for names in ["ab", 1.5, None, [1]]:
         with pytest.raises(TypeError):
             nt.ShardsWriter.create(tmp_path / "d", names)
+
+
+def test_the_next_file_gets_the_number_of_one_that_failed(tmp_path):
+    writer = nt.ShardsWriter.create(tmp_path / "a", 1, "u1", durable=False)
+
+    def fails(*number):
+        with pytest.raises(nt.NotRepresentableError):
+            writer.append([[300]], *number)
+
+    fails()
+    assert writer.append([[0]], number=0) == 0  # by hand
+    assert [writer.append([[1]]), writer.append([[2]])] == [1, 2]
+    fails(5)
+    with pytest.raises(nt.TableError, match="numbers 5$"):
+        writer.finish()
+    with pytest.raises(OSError, match="part-000002.ntb: the file is finished"):
+        writer.append([[9]], 2)
+    fails(3)
+    assert [writer.append([[3]]), writer.append([[5]]), writer.append([[6]])] == [3, 5, 6]
+    for _ in range(2):
+        fails(4)
+        fails()
+        with pytest.raises(TypeError):
+            writer.append(object())
+    with pytest.raises(nt.TableError, match="numbers 4$"):
+        writer.finish()
+    assert writer.append([[4]]) == 4
+    fails(999_999)
+    with pytest.raises(OSError, match="999999"):
+        writer.append([[1]], 1_000_000)
+    assert writer.append([[7]]) == 999_999
+    for _ in range(2):
+        with pytest.raises(OSError, match="999999"):
+            writer.append([[1]])
+    assert writer.finish().rows().tolist() == [[0], [1], [2], [3], [4], [5], [6], [7]]
+
+
+def test_a_writer_that_cannot_finish_yet_stays_open(tmp_path):
+    writer = nt.ShardsWriter.create(tmp_path, 1, "u1", durable=False)
+    with pytest.raises(nt.TableError):
+        writer.finish()  # no files
+    writer.append([[1]])
+    for number in range(1, 13):
+        with pytest.raises(nt.NotRepresentableError):
+            writer.append([[300]], number)
+    with pytest.raises(nt.TableError, match=r"numbers 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, \.\.\.$"):
+        writer.finish()
+    assert not (tmp_path / "shards.ntm").exists()
+    assert [writer.append([[number]]) for number in range(1, 13)] == list(range(1, 13))
+    assert writer.finish().shape == (13, 1)
+    with pytest.raises(nt.TableError, match="closed"):
+        writer.finish()
+
+
+def test_a_file_that_is_still_being_written_is_waited_for_or_removed(tmp_path):
+    class Slow:
+        def __init__(self):
+            self.begun, self.go_on = threading.Event(), threading.Event()
+
+        def __array__(self, dtype=None, copy=None):
+            self.begun.set()
+            assert self.go_on.wait(60)
+            return np.ones((2, 1))
+
+    def begin(writer):
+        slow, found = Slow(), []
+
+        def work():
+            try:
+                found.append(writer.append(slow))
+            except Exception as error:
+                found.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        assert slow.begun.wait(60)
+        return slow, thread, found
+
+    writer = nt.ShardsWriter.create(tmp_path / "a", 1, durable=False)
+    slow, thread, found = begin(writer)
+    with pytest.raises(nt.TableError, match="still writing"):
+        writer.finish()
+    with pytest.raises(OSError, match="being written"):
+        writer.append([[1]], 0)
+    slow.go_on.set()
+    thread.join(60)
+    assert found == [0] and writer.finish().shape == (2, 1)
+    with pytest.raises(ZeroDivisionError):
+        with nt.ShardsWriter.create(tmp_path / "b", 1, durable=False) as writer:
+            slow, thread, found = begin(writer)
+            1 / 0
+    slow.go_on.set()
+    thread.join(60)
+    assert isinstance(found[0], nt.TableError) and "closed" in str(found[0])
+    assert not list((tmp_path / "b").iterdir())
 
 
 def test_threads_append_at_once(tmp_path):

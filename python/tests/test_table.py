@@ -454,3 +454,16 @@ def test_columns_need_no_names():
         with pytest.raises((nt.TableError, TypeError)):
             nt.Table([[1, 2, 3]], names=wrong)
     assert table.names == [None, "b", None]
+
+
+def test_astype_makes_one_block_of_columns(tmp_path):
+    table = nt.hstack([nt.Table([[1], [2]], dtype="i4"), nt.Table([[3.0], [4.0]], dtype="f4")])
+    path = tmp_path / "t.ntb"
+    nt.save(table, path)
+    with pytest.raises(nt.TableError, match="astype"):
+        nt.map(path)
+    one = table.astype("f4")
+    nt.save(one, path)
+    assert one.kind == "homogeneous" and nt.map(path) == one
+    uniform = table.select_columns([0, 0])
+    assert uniform.astype("i4").kind == "homogeneous" and uniform.astype("i4").rows().tolist() == [[1, 1], [2, 2]]

@@ -444,10 +444,34 @@ def create(
     progress: Callable[[int, None], object] | bool | None = None,
 ) -> TableWriter: ...
 def read_csv(
-    path: _Path, dtype: DTypeLike | None = None, *, delimiter: str | None = None, progress: _Progress | None = None
+    path: _Path,
+    dtype: DTypeLike | None = None,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    comment: str | None = None,
+    header: bool | None = None,
+    columns: _Column | Sequence[str] | Sequence[int] | None = None,
+    words: _Column | Sequence[str] | Sequence[int] | None = None,
+    missing: Literal["error", "nan", "skip"] | float | None = None,
+    missing_texts: Sequence[str] | None = None,
+    dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
+    progress: _Progress | None = None,
 ) -> Table: ...
 def open_csv(
-    path: _Path, dtype: DTypeLike | None = None, *, delimiter: str | None = None, progress: _Progress | None = None
+    path: _Path,
+    dtype: DTypeLike | None = None,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    comment: str | None = None,
+    header: bool | None = None,
+    columns: _Column | Sequence[str] | Sequence[int] | None = None,
+    words: _Column | Sequence[str] | Sequence[int] | None = None,
+    missing: Literal["error", "nan", "skip"] | float | None = None,
+    missing_texts: Sequence[str] | None = None,
+    dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
+    progress: _Progress | None = None,
 ) -> CsvSource: ...
 def write_csv(table: Table, path: _Path) -> None: ...
 def load_npy(path: _Path) -> Table: ...

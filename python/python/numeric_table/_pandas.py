@@ -49,6 +49,8 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
     if dtype == object:
         found = series.infer_objects()
         if found.dtype != object:
+            if found.dtype.kind == "f" and pd.api.types.infer_dtype(series) == "integer":
+                _refuse_missing(name, series, "whole numbers have")
             return _values(name, found, copy)
     if isinstance(dtype, pd.StringDtype) or (dtype == object and pd.api.types.infer_dtype(series) == "string"):
         codes, found = pd.factorize(series)
@@ -70,15 +72,19 @@ def _indices(name: Any, codes: Any, words: list[str], copy: bool | None) -> Any:
     return found
 
 
-def _nullable(name: Any, series: Any) -> Any:
-    dtype = series.dtype
-    if dtype.kind == "f":
-        return series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+def _refuse_missing(name: Any, series: Any, whose: str) -> None:
     missing = series.isna().to_numpy()
     if missing.any():
         place = int(missing.argmax())
         text = 'fillna, or astype("Float64")'
-        raise TableError(f"column {name!r} has no value in row {place}, and {dtype} has no NaN: {text}")
+        raise TableError(f"column {name!r} has no value in row {place}, and {whose} no NaN: {text}")
+
+
+def _nullable(name: Any, series: Any) -> Any:
+    dtype = series.dtype
+    if dtype.kind == "f":
+        return series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+    _refuse_missing(name, series, f"{dtype} has")
     values = series.to_numpy(dtype=dtype.numpy_dtype)
     return values.view("u1") if dtype.kind == "b" else values
 

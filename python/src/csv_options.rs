@@ -1,0 +1,102 @@
+//! What a caller says of the text of a CSV file.
+
+use numeric_table::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyMapping, PyString};
+
+use crate::error::TableError;
+use crate::{element, lists, numbers};
+
+/// What is said of a text; nothing is decided by its content.
+pub(crate) struct Said<'a, 'py> {
+    pub(crate) delimiter: Option<char>,
+    pub(crate) decimal: Option<char>,
+    pub(crate) comment: Option<char>,
+    pub(crate) header: Option<bool>,
+    pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) words: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
+}
+
+impl Said<'_, '_> {
+    pub(crate) fn options(&self) -> PyResult<CsvOptions> {
+        let mut options = CsvOptions::new();
+        if let Some(delimiter) = self.delimiter {
+            options = options.delimiter(ascii("a delimiter", delimiter)?);
+        }
+        if let Some(decimal) = self.decimal {
+            options = options.decimal(decimal);
+        }
+        if let Some(comment) = self.comment {
+            options = options.comment(ascii("what begins a comment", comment)?);
+        }
+        if let Some(header) = self.header {
+            options = options.header(if header { CsvHeader::Yes } else { CsvHeader::No });
+        }
+        if let Some(columns) = self.columns {
+            options = options.columns(chosen(columns)?);
+        }
+        if let Some(words) = self.words {
+            options = options.kind(chosen(words)?, CsvKind::Categorical);
+        }
+        if let Some(texts) = self.missing_texts {
+            options = options.missing_texts(lists::items::<String>(texts)?);
+        }
+        if let Some(missing) = self.missing {
+            options = options.missing(treatment(missing)?);
+        }
+        for item in self.dtypes.map(|types| types.items()).transpose()?.iter().flatten() {
+            let (column, dtype): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            options = options.column_type(one(&column)?, element::of_object(&dtype)?);
+        }
+        Ok(options)
+    }
+}
+
+fn ascii(what: &str, character: char) -> PyResult<u8> {
+    if character.is_ascii() {
+        return Ok(character as u8);
+    }
+    Err(TableError::new_err(format!("{what} is one ASCII character, not {character:?}")))
+}
+
+/// Takes a column: its name, or its number.
+fn one(column: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
+    match column.cast::<PyString>() {
+        Ok(name) => Ok(name.to_string().into()),
+        Err(_) => numbers::place(column).map(CsvColumns::from),
+    }
+}
+
+/// Takes a column, or a list of them, by names or by numbers.
+fn chosen(columns: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
+    if columns.is_instance_of::<PyString>() || !columns.hasattr("__len__")? {
+        return one(columns);
+    }
+    let columns = lists::items::<Bound<'_, PyAny>>(columns)?;
+    if columns.iter().all(|column| column.is_instance_of::<PyString>()) {
+        return Ok(columns.iter().map(|name| name.extract()).collect::<PyResult<Vec<String>>>()?.into());
+    }
+    Ok(columns.iter().map(numbers::place).collect::<PyResult<Vec<usize>>>()?.into())
+}
+
+/// Takes what becomes of missing values.
+fn treatment(missing: &Bound<'_, PyAny>) -> PyResult<CsvMissing> {
+    if let Ok(word) = missing.cast::<PyString>() {
+        return match &*word.to_string() {
+            "error" => Ok(CsvMissing::Error),
+            "nan" => Ok(CsvMissing::Nan),
+            "skip" => Ok(CsvMissing::SkipRow),
+            word => {
+                Err(TableError::new_err(format!("missing values are 'error', 'nan', 'skip' or a number, not {word:?}")))
+            }
+        };
+    }
+    if missing.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("missing values are 'error', 'nan', 'skip' or a number, no truth value"));
+    }
+    missing.extract().map(CsvMissing::Value)
+}
