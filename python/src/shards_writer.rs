@@ -22,12 +22,16 @@ const LAST: usize = 999_999;
 /// As many missing files are named.
 const NAMED: usize = 10;
 
-/// What tells a file from one that somebody puts in its place: its size, and when it was written.
-type Made = (u64, SystemTime);
+/// What tells a file from one that somebody puts in its place: its size, when it was written, and its number on its disk.
+type Made = (u64, SystemTime, u64);
 
 fn made(path: &Path) -> Option<Made> {
     let found = fs::symlink_metadata(path).ok()?;
-    Some((found.len(), found.modified().ok()?))
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&found);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some((found.len(), found.modified().ok()?, number))
 }
 
 /// A writer of files of an element type that is known at run time.
