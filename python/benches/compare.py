@@ -96,7 +96,7 @@ def files(table, array, folder):
         lambda: nt.load(ntb),
         "1.5 x NumPy",
         NumPy=lambda: np.load(npy),
-        polars=polars and (lambda: polars.read_ipc(arrow, memory_map=False)),
+        polars=polars and (lambda: polars.read_ipc(arrow)),
     )
     line("map", lambda: nt.map(ntb), number=200, NumPy=lambda: np.load(npy, mmap_mode="r"))
 
