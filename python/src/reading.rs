@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 
 use numeric_table::table::{Region, Target};
 use numeric_table::{
-    AnySliceMut, Array, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
+    AnySliceMut, Array, BlockAccess, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
     HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
 };
 use pyo3::exceptions::PyMemoryError;
@@ -280,15 +280,20 @@ pub(crate) fn read<T: Element>(
     {
         return Ok(Share::table(array.slice(range).or_raise()?, shape, DataLayout::RowMajor));
     }
-    let mut values = Array::<T>::zeros(shape.element_count().or_raise()?).or_raise()?;
-    if !shape.is_empty() {
-        let target = AnySliceMut::new(values.mutable_data().or_raise()?);
-        let target = Target::new(target, shape, policy).or_raise()?.over();
-        // A block of a few rows takes less time than letting go of the interpreter.
-        const LITTLE: usize = 4096;
-        let read = || table.read_region(region, target);
-        if shape.rows * shape.columns <= LITTLE { read() } else { py.detach(read) }.or_raise()?;
-    }
+    let read = || {
+        if region.columns == (0..table.column_count()) {
+            return table.rows_with::<T>(region.rows.clone(), policy)?.into_array(); // whose memory nobody has zeroed
+        }
+        let mut values = Array::<T>::zeros(shape.element_count()?)?;
+        if !shape.is_empty() {
+            table.read_region(region, Target::new(AnySliceMut::new(values.mutable_data()?), shape, policy)?.over())?;
+        }
+        Ok(values)
+    };
+    // A block of a few rows takes less time than letting go of the interpreter.
+    const LITTLE: usize = 4096;
+    let is_little = shape.element_count().or_raise()? <= LITTLE;
+    let values = if is_little { read() } else { py.detach(read) }.or_raise()?;
     Ok(Share::table(values, shape, DataLayout::RowMajor))
 }
 
