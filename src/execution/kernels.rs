@@ -13,7 +13,8 @@ use crate::table::borrowed::BorrowedTable;
 use crate::table::{DataLayout, Region, Shape, TableView};
 use crate::window::{AnySliceMut, AnyWindow};
 
-/// The kernels that tables need on a device. Results are the same on every device, bit for bit.
+/// The kernels that tables need on a device. Results are the same on every device, bit for bit. The
+/// exception is the sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.
 ///
 /// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these kernels through
 /// [`Launch`]; any other device implements them.
