@@ -388,11 +388,11 @@ impl NumericTable for Joined<'_> {
             let moved = self.moved(table);
             return self.tables[table].write_region(&there, values, rule).map_err(moved);
         }
-        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        let checked = tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
         if region.shape().is_empty() {
             return Ok(());
         }
-        RegionMut::of_pieces(self.pieces_of(region)?, region)?.write_checked(values, rule)
+        RegionMut::of_pieces(self.pieces_of(region)?, region)?.write_as_checked(&checked, values, rule)
     }
 
     fn check_writable(&mut self) -> Result<()> {

@@ -417,7 +417,8 @@ pub trait NumericTable: Send + Sync {
         Ok(None)
     }
 
-    /// Returns all pieces for writing, in any order: they cover the table and do not overlap, or writing is refused.
+    /// Returns all pieces for writing, in any order: they cover the table, do not overlap, and have the types of the
+    /// [pieces](Self::piece) for reading, or writing is refused.
     /// Shared or immutable memory is copied first.
     ///
     /// # Errors
@@ -557,7 +558,8 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Errors
     /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), and [`Error::ReadOnlyTable`]
-    /// if a value is in no piece; [`Error::LengthMismatch`]. Nothing is written.
+    /// if a value is in no piece; [`Error::LengthMismatch`]; [`Error::ElementTypeMismatch`] if a piece for writing has
+    /// another type than the [piece](Self::piece) for reading. Nothing is written.
     ///
     /// # Examples
     /// ```
@@ -581,17 +583,19 @@ pub trait NumericTable: Send + Sync {
             if new.geometry().is_empty() {
                 return Ok(());
             }
+            let checked = window.element_type();
             let piece = self.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
             let covered = piece.region().clone();
             let window = piece.into_window_of(region).ok_or_else(|| tiling::misplaced(row, column, &covered))?;
+            tiling::check_type(checked, window.element_type())?;
             kernel::write_checked(window, new, rule);
             return Ok(());
         }
-        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        let checked = tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
         if new.geometry().is_empty() {
             return Ok(());
         }
-        RegionMut::of_pieces(self.pieces_mut()?, region)?.write_checked(values, rule)
+        RegionMut::of_pieces(self.pieces_mut()?, region)?.write_as_checked(&checked, values, rule)
     }
 
     /// Checks that values can be written at all: returns the errors of [`write_region`](Self::write_region) that do not

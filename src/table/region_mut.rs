@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::Region;
 use super::piece::PieceMut;
-use super::tiling::{Part, Within, check_parts, for_each_run, height_of, new_array, new_values, read_parts};
+use super::tiling::{
+    Part, Within, check_parts, check_types, for_each_run, height_of, new_array, new_values, read_parts,
+};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -131,6 +133,26 @@ impl<'t> RegionMut<'t> {
                 self.write_checked(values, rule)
             }
         }
+    }
+
+    /// Like [`write`](Self::write), for values that have been checked for the types of the pieces for reading.
+    ///
+    /// # Errors
+    /// [`Error::ElementTypeMismatch`] if a part has another type than the one that was checked. Nothing is written.
+    pub(super) fn write_as_checked(
+        &mut self,
+        checked: &[Within<ElementType>],
+        values: AnySlice<'_>,
+        rule: WriteRule,
+    ) -> Result<()> {
+        match &self.parts {
+            Parts::One(window) => check_types(checked, &self.region, window.element_type()),
+            Parts::Many(parts) => {
+                let mut parts = parts.iter();
+                parts.try_for_each(|part| check_types(checked, &part.region, part.window.element_type()))
+            }
+        }?;
+        self.write_checked(values, rule)
     }
 
     /// Like [`write`](Self::write), for values that have been checked.

@@ -302,19 +302,44 @@ pub(super) fn new_array(
     Ok(array)
 }
 
-/// Checks that row-major values may be written into a region that is not inside one piece.
+/// Checks that row-major values may be written into a region that is not inside one piece. Returns the types that they
+/// were checked for, in the order of [`parts`].
 #[inline(never)]
 pub(super) fn check_write(
     look_up: LookUp<'_, '_>,
     region: &Region,
     values: AnySlice<'_>,
     rule: WriteRule,
-) -> Result<()> {
+) -> Result<Vec<Within<ElementType>>> {
     let parts = parts(look_up, region).map_err(|error| match error {
         Error::NotInMemory { .. } => Error::ReadOnlyTable, // values that are not in memory need an override
         other => other,
     })?;
-    check_parts(&parts, region, values, rule)
+    check_parts(&parts, region, values, rule)?;
+    let types = parts.into_iter().map(|Part { region, window }| Within { region, window: window.element_type() });
+    Ok(types.collect())
+}
+
+/// Checks that a piece for writing has the type that the values were checked for: a kind of table may lie.
+#[inline]
+pub(super) fn check_type(expected: ElementType, found: ElementType) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::element_type_mismatch(expected, found)) }
+}
+
+/// Like [`check_type`], for a part of a region: `checked` is what [`check_write`] returned for the region.
+pub(super) fn check_types(checked: &[Within<ElementType>], part: &Region, found: ElementType) -> Result<()> {
+    // The parts are in bands with the same rows, from top to bottom, and in each from left to right.
+    let mut rest = &checked[checked.partition_point(|other| other.region.rows.end <= part.rows.start)..];
+    while let Some(Within { region: Region { rows, .. }, .. }) =
+        rest.first().filter(|other| other.region.rows.start < part.rows.end)
+    {
+        let (band, below) = rest.split_at(rest.partition_point(|other| other.region.rows.start == rows.start));
+        let from = band.partition_point(|other| other.region.columns.end <= part.columns.start);
+        let beside = band[from..].iter().take_while(|other| other.region.columns.start < part.columns.end);
+        beside.map(|other| check_type(other.window, found)).collect::<Result<()>>()?;
+        rest = below;
+    }
+    Ok(())
 }
 
 pub(super) fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target};
+use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target, by_mut};
 use numeric_table::{
-    AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, CsrNumericTable, Quantiles, SaveOptions,
+    AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, CsrNumericTable, Quantiles, RowMergedNumericTable,
+    SaveOptions,
 };
 
 use test_support::tables::{assert_error, shape};
@@ -427,6 +428,39 @@ fn pieces_of_another_type_than_the_table_says_are_converted() {
     assert_error!(table.set_value(1, 1, 1e300), Error::ValueNotRepresentable { row: 1, column: 1, .. });
     assert_error!(table.fill(1e300), Error::ValueNotRepresentable { row: 0, column: 0, .. });
     assert!(table.integers.iter().copied().eq(0..1000));
+}
+
+#[test]
+fn a_piece_for_writing_of_another_type_than_the_one_for_reading_is_refused() {
+    let as_integers = |answer: Answer| Answer { is_integer: true, ..answer };
+    let whole = at(0, 0, (4, 3));
+    let tall = [at(0, 0, (4, 1)), at(0, 1, (2, 2)), at(2, 1, (2, 2))]; // read in two bands
+    let tilings: [(Vec<Answer>, Vec<Answer>); 5] = [
+        (vec![whole], vec![as_integers(whole)]),
+        (vec![at(0, 0, (4, 2)), at(0, 2, (4, 1))], vec![at(0, 0, (4, 2)), as_integers(at(0, 2, (4, 1)))]),
+        (vec![at(0, 0, (2, 3)), at(2, 0, (2, 3))], vec![as_integers(whole)]),
+        (tall.to_vec(), vec![at(0, 0, (4, 1)), at(0, 1, (2, 2)), as_integers(at(2, 1, (2, 2)))]),
+        (tall.to_vec(), vec![as_integers(at(0, 0, (4, 1))), at(0, 1, (4, 2))]),
+    ];
+    for (reading, writing) in tilings {
+        let mut table = Liar::new(reading.into_iter().map(Some).collect::<Vec<_>>(), writing);
+        for value in [1e300, 0.5] {
+            let written = table.write_region(&WHOLE, AnySlice::new(&[value; 12]), CHECKED);
+            assert_error!(
+                written,
+                Error::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::I32, .. }
+            );
+        }
+        let mut below = HomogenNumericTable::from_rows(&[[0.0_f64; 3]]).unwrap();
+        let mut both = RowMergedNumericTable::new([by_mut(&mut table), by_mut(&mut below)]).unwrap();
+        let rows = Region { rows: 0..5, columns: 0..3 };
+        let written = both.write_region(&rows, AnySlice::new(&[1e300; 15]), CHECKED);
+        assert_error!(written, Error::ElementTypeMismatch { .. });
+        drop(both);
+        assert_eq!(below.as_slice().unwrap(), [0.0; 3]);
+        assert!(table.integers.iter().copied().eq(0..1000));
+        assert!(table.floats.iter().copied().eq((0..1000).map(f64::from)));
+    }
 }
 
 #[test]
