@@ -76,6 +76,10 @@ pub(super) trait Classifier: Sync {
     /// Those of a value that no row has, with its place.
     fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()>;
 
+    /// Computes the same, but for another constant, if all of them are minus infinity: so that they are numbers if only
+    /// the range of `f64` was too small. If the row is impossible in every class, they stay minus infinity.
+    fn far_logarithms(&self, values: &[f64], logarithms: &mut [f64]);
+
     /// Returns the class of each row of a table of features: the first that is most likely, of those that a row may be
     /// of, also if the densities of all of them are too small for `f64`.
     ///
@@ -116,8 +120,23 @@ pub(super) trait Classifier: Sync {
     ) -> Result<HomogenNumericTable<R>> {
         map_rows(table, self.features(), width, self.log_priors().len(), |row, values, logarithms, result: &mut [R]| {
             self.logarithms(row, values, logarithms)?;
+            if logarithms.iter().all(|logarithm| *logarithm == f64::NEG_INFINITY) {
+                self.far_logarithms(values, logarithms);
+            }
             put(logarithms, result);
             Ok(())
         })
+    }
+}
+
+/// Makes logarithms in another unit, the product of `factors`, those of the difference from the largest one; `rest`, in
+/// units of 1, is added to each class's.
+pub(super) fn relate(logarithms: &mut [f64], factors: &[f64], rest: impl Fn(usize) -> f64) {
+    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_finite() {
+        for (class, logarithm) in logarithms.iter_mut().enumerate() {
+            let apart = factors.iter().fold(*logarithm - largest, |apart, factor| apart * factor);
+            *logarithm = apart + rest(class);
+        }
     }
 }

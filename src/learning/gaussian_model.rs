@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::classes::Classifier;
+use super::classes::{Classifier, relate};
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
@@ -51,6 +51,11 @@ impl Density {
         Self { mean, variance, deviation, log_peak: -(deviation.ln() + TAU.ln() / 2.0) }
     }
 
+    /// Returns the distance of a value from the mean, in deviations times 2^-540: finite for all finite values.
+    fn far(&self, value: f64) -> f64 {
+        (value * FAR - self.mean * FAR) / self.deviation
+    }
+
     /// Returns the logarithm of the density at a value; 0 for a missing one.
     #[inline(always)]
     fn log_at(&self, value: f64) -> f64 {
@@ -58,6 +63,10 @@ impl Density {
         if value.is_nan() { 0.0 } else { self.log_peak - apart * apart / 2.0 }
     }
 }
+
+/// 2^-540 and its inverse: differences of any two `f64`, times the first, can be divided by any deviation.
+const FAR: f64 = f64::from_bits((1023 - 540) << 52);
+const NEAR: f64 = f64::from_bits((1023 + 540) << 52);
 
 impl GaussianNaiveBayesModel {
     /// Makes the model; the logarithm of the prior of each class without rows is minus infinity.
@@ -235,10 +244,37 @@ impl Classifier for GaussianNaiveBayesModel {
         logarithms.copy_from_slice(&self.log_priors);
         for (class, logarithm) in logarithms.iter_mut().enumerate() {
             if logarithm.is_finite() {
-                *logarithm += log_density(values, &self.densities[class * self.features..(class + 1) * self.features]);
+                *logarithm += log_density(values, self.of_class(class));
             }
         }
         Ok(())
+    }
+
+    fn far_logarithms(&self, values: &[f64], logarithms: &mut [f64]) {
+        let present = |class: usize| values.iter().zip(self.of_class(class)).filter(|(value, _)| !value.is_nan());
+        let largest_of = |class: usize| present(class).map(|(&value, d)| d.far(value).abs()).fold(0.0, f64::max);
+        let classes = || (0..self.log_priors.len()).filter(|&class| self.log_priors[class].is_finite());
+        // A power of two about the distance of the nearest class, so that its square neither overflows nor vanishes.
+        let nearest = classes().map(largest_of).fold(f64::INFINITY, f64::min);
+        let unit = f64::from_bits(nearest.to_bits() & f64::INFINITY.to_bits());
+        if !unit.is_normal() {
+            return; // there is no class
+        }
+        for class in classes() {
+            let squares = present(class).map(|(&value, density)| density.far(value) / unit);
+            logarithms[class] = -squares.map(|apart| apart * apart).sum::<f64>() / 2.0;
+        }
+        relate(logarithms, &[unit, unit, NEAR, NEAR], |class| {
+            let peaks = present(class).map(|(_, density)| density.log_peak);
+            self.log_priors[class] + if self.log_priors[class].is_finite() { peaks.sum() } else { 0.0 }
+        });
+    }
+}
+
+impl GaussianNaiveBayesModel {
+    /// Returns the densities of a class, feature by feature.
+    fn of_class(&self, class: usize) -> &[Density] {
+        &self.densities[class * self.features..(class + 1) * self.features]
     }
 }
 

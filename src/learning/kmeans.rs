@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::nearest::{AddRows, Centroids, Finder, NONE};
 use super::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
-use super::sum::{self, Sum};
+use super::sum::{self, DOWN, Sum};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
@@ -184,7 +184,7 @@ impl KMeansStep {
     }
 
     /// Returns the sums of the rows of each cluster: a row for each. O(clusters * columns). Sums beyond the range of
-    /// `f64` are infinite or NaN.
+    /// `f64` are infinite.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -304,6 +304,9 @@ impl KMeansStep {
             let (counts, sums) = (&mut counts[..], &mut sums[..]);
             Level::chosen().run_long(AddRows { values, columns, nearest, counts: &mut *counts, sums: &mut *sums });
             found.inertia.add(sum_of(&finder.distances[..count]));
+            if !sums.iter().all(|sum| sum.is_finite()) {
+                self.add_far(values, nearest, sums, &mut found.sums);
+            }
             let before = found.rows();
             for (cluster, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
                 found.counts[cluster] += std::mem::take(count);
@@ -314,6 +317,19 @@ impl KMeansStep {
             found.left_out += count as u64 - (found.rows() - before);
         }
         Ok(found)
+    }
+
+    /// Adds those sums of a block that left the range of `f64` to the totals, and makes them zeros: again, of values
+    /// times 2^-600. Only finite rows have a nearest centroid.
+    #[cold]
+    fn add_far<T: Copy + Into<f64>>(&self, values: &[T], nearest: &[u32], sums: &mut [f64], totals: &mut [Sum]) {
+        let columns = self.column_count();
+        for (place, (sum, total)) in sums.iter_mut().zip(totals).enumerate().filter(|(_, (sum, _))| !sum.is_finite()) {
+            let (cluster, column) = ((place / columns) as u32, place % columns);
+            let rows = values.chunks_exact(columns).zip(nearest).filter(|(_, nearest)| **nearest == cluster);
+            rows.for_each(|(row, _)| total.add_scaled(row[column].into() * DOWN));
+            *sum = 0.0;
+        }
     }
 
     /// Adds totals of steps with the same centroids.
@@ -330,7 +346,7 @@ impl KMeansStep {
     fn next(&self, place: usize) -> f64 {
         match self.totals.counts[place / self.column_count()] {
             0 => self.centroids.values()[place],
-            count => self.totals.sums[place].value() / count as f64,
+            count => self.totals.sums[place].mean(count),
         }
     }
 
@@ -345,6 +361,7 @@ impl KMeansStep {
 /// dealt out to calls otherwise, may differ in the last digits of sums and of the inertia.
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
+    const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
 
     fn empty(&self) -> Result<Self> {
         let mut values = filled(self.centroids.values().len(), 0.0)?;

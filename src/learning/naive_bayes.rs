@@ -205,7 +205,7 @@ impl NaiveBayes {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn model(&self, alpha: f64) -> Result<NaiveBayesModel> {
-        NaiveBayesModel::new(self.feature_count(), &self.rows, |place| self.sums[place].value(), alpha)
+        NaiveBayesModel::new(self.feature_count(), &self.rows, |place| self.sums[place], alpha)
     }
 
     /// Computes the counts of the rows of a table alone.
@@ -259,6 +259,7 @@ pub(super) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<(
 /// [`Error::UnequalGroups`].
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
+    const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
 
     fn empty(&self) -> Result<Self> {
         Self::new(self.columns, self.by, self.class_count())

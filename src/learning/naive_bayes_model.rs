@@ -1,7 +1,10 @@
 //! What is made of the counts of naive Bayes: logarithms of probabilities, and the classes of rows.
 
-use super::classes::{Classifier, log_shares};
+use std::f64::consts::LN_2;
+
+use super::classes::{Classifier, log_shares, relate};
 use super::naive_bayes::check_counts;
+use super::sum::{DOWN, Sum, UP};
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -33,7 +36,7 @@ pub struct NaiveBayesModel {
 }
 
 impl NaiveBayesModel {
-    pub(super) fn new(features: usize, rows: &[u64], sum: impl Fn(usize) -> f64, alpha: f64) -> Result<Self> {
+    pub(super) fn new(features: usize, rows: &[u64], sum: impl Fn(usize) -> Sum, alpha: f64) -> Result<Self> {
         if !(0.0..f64::INFINITY).contains(&alpha) {
             let allowed = "0 or a finite number above it is needed";
             return Err(Error::ParameterOutOfRange { name: "alpha", value: alpha, allowed });
@@ -41,11 +44,21 @@ impl NaiveBayesModel {
         let log_priors = log_shares(rows)?;
         let mut log_probabilities = filled(features * rows.len(), 0.0)?;
         for (class, logarithms) in log_probabilities.chunks_exact_mut(features.max(1)).enumerate() {
-            logarithms.iter_mut().zip(class * features..).for_each(|(place, at)| *place = sum(at) + alpha);
+            let places = class * features..(class + 1) * features;
+            logarithms.iter_mut().zip(places.clone()).for_each(|(place, at)| *place = sum(at).value() + alpha);
             let total: f64 = logarithms.iter().sum();
-            // Without smoothing and without features, a class says that every feature is impossible.
-            let share = |weight: f64| if total == 0.0 { 0.0 } else { weight / total };
-            logarithms.iter_mut().for_each(|place| *place = share(*place).ln());
+            if total.is_finite() {
+                logarithms.iter_mut().for_each(|weight| *weight = log_share(*weight, total, 0.0));
+                continue;
+            }
+            let scaled = |at: usize| sum(at).scaled_value() + alpha * DOWN;
+            let total: f64 = places.clone().map(scaled).sum();
+            for (weight, at) in logarithms.iter_mut().zip(places) {
+                // A weight that is in range unscaled may be too small for it scaled.
+                let scaled = scaled(at);
+                let is_small = scaled < DOWN;
+                *weight = if is_small { log_share(*weight, total, LOG_UP) } else { log_share(scaled, total, 0.0) };
+            }
         }
         Ok(Self { features, log_priors, log_probabilities })
     }
@@ -133,7 +146,8 @@ impl NaiveBayesModel {
 
     /// Returns the natural logarithm of the probability of each class, given a row: a row for each, and a column for
     /// each class. In parallel, if the feature `rayon` is on and the table is large. O(rows * classes * features). NaN
-    /// for rows that are impossible in every class, which there are without smoothing only.
+    /// for rows that are impossible in every class: those with a feature that no row of the table had, without
+    /// smoothing.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -153,6 +167,20 @@ impl NaiveBayesModel {
     }
 }
 
+/// The natural logarithm of 2^600.
+const LOG_UP: f64 = 600.0 * LN_2;
+
+/// Returns the natural logarithm of the share of a weight in a total, whose own is larger by `more`. Without smoothing
+/// and without features, a class says that every feature is impossible: all weights are zero.
+fn log_share(weight: f64, total: f64, more: f64) -> f64 {
+    let share = weight / total;
+    match weight == 0.0 {
+        true => f64::NEG_INFINITY,
+        false if more == 0.0 && share.is_normal() => share.ln(),
+        false => weight.ln() - (total.ln() + more), // the share itself may be too small for `f64`
+    }
+}
+
 impl Classifier for NaiveBayesModel {
     fn features(&self) -> usize {
         self.features
@@ -166,17 +194,33 @@ impl Classifier for NaiveBayesModel {
         check_counts(values, row, 0)?;
         logarithms.copy_from_slice(&self.log_priors);
         for (class, logarithm) in logarithms.iter_mut().enumerate() {
-            let weights = &self.log_probabilities[class * self.features..(class + 1) * self.features];
-            *logarithm += product(values, weights);
+            *logarithm += product(values, self.weights(class), |value| value);
         }
         Ok(())
+    }
+
+    fn far_logarithms(&self, values: &[f64], logarithms: &mut [f64]) {
+        for (class, logarithm) in logarithms.iter_mut().enumerate() {
+            if self.log_priors[class].is_finite() {
+                *logarithm = product(values, self.weights(class), |value| value * DOWN);
+            }
+        }
+        relate(logarithms, &[UP], |class| self.log_priors[class]);
+    }
+}
+
+impl NaiveBayesModel {
+    /// Returns the logarithms of the probabilities of features in a class.
+    fn weights(&self, class: usize) -> &[f64] {
+        &self.log_probabilities[class * self.features..(class + 1) * self.features]
     }
 }
 
 /// Returns the sum of products, in eight chains, always the same; zeros count nothing.
-fn product(values: &[f64], weights: &[f64]) -> f64 {
+#[inline(always)]
+fn product(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];
-    let part = |value: f64, weight: f64| if value == 0.0 { 0.0 } else { value * weight };
+    let part = |value: f64, weight: f64| if value == 0.0 { 0.0 } else { of(value) * weight };
     for (values, weights) in values.chunks(8).zip(weights.chunks(8)) {
         sums.iter_mut()
             .zip(values.iter().zip(weights))

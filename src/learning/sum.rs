@@ -5,43 +5,98 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::base::count::same_count;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 use crate::serde::numbers::Numbers;
 
-/// A sum, and the rounding errors of its additions, added up.
+/// A sum, and the rounding errors of its additions, added up. Where it leaves the range of `f64`, it goes on with all
+/// terms times 2^-600, so that means and shares of sums are finite wherever they can be.
 ///
-/// Not the `Double` of the statistics, which goes on beyond the range of `f64`, makes infinite sums NaN, and is
-/// normalized by each addition: here sums leave the range as those of plain additions do, at six operations for each
-/// value. The bits of results would differ.
+/// Not the `Double` of the statistics, which is normalized by each addition: here an addition is six operations, and a
+/// comparison. The bits of results would differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     high: f64,
     low: f64,
+    /// Whether both are to be multiplied by 2^600. That is so from the first addition on that has left the range.
+    is_scaled: bool,
 }
+
+/// 2^-600 and its inverse: sums of 2^64 scaled values are far from the end of the range.
+pub(super) const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
+pub(super) const UP: f64 = f64::from_bits((1023 + 600) << 52);
 
 impl Sum {
     #[inline(always)]
     pub(super) fn add(&mut self, value: f64) {
-        let (old, new) = (self.high, self.high + value);
-        let part = new - old;
-        self.low += (old - (new - part)) + (value - part);
-        self.high = new;
+        let (high, low) = if self.is_scaled { (f64::NAN, f64::NAN) } else { two_sum(self.high, value) };
+        if high.is_finite() {
+            (self.high, self.low) = (high, self.low + low);
+        } else {
+            self.add_scaled(value * DOWN);
+        }
+    }
+
+    /// Adds a value that has been multiplied by 2^-600.
+    #[cold]
+    pub(super) fn add_scaled(&mut self, value: f64) {
+        let before = self.scaled();
+        let (high, low) = two_sum(before.high, value);
+        *self = Self { high, low: before.low + low, is_scaled: true };
     }
 
     #[inline(always)]
     pub(super) fn merge(&mut self, other: Self) {
-        self.add(other.high);
-        self.low += other.low;
+        if other.is_scaled {
+            self.add_scaled(other.high);
+        } else {
+            self.add(other.high);
+        }
+        self.low += if self.is_scaled { other.scaled().low } else { other.low };
     }
 
-    /// Returns the sum; infinite or NaN if it left the range of `f64`.
+    /// Returns the sum; infinite beyond the range of `f64`, NaN if infinities cancelled.
     pub(super) fn value(self) -> f64 {
         match self.high.is_finite() && self.low.is_finite() {
+            true if self.is_scaled => (self.high + self.low) * UP,
             true => self.high + self.low,
             false => self.high,
         }
     }
+
+    /// Returns the sum times 2^-600.
+    pub(super) fn scaled_value(self) -> f64 {
+        Self { is_scaled: false, ..self.scaled() }.value()
+    }
+
+    /// Returns the sum, divided by a number of terms: finite also where the sum is not.
+    pub(super) fn mean(self, count: u64) -> f64 {
+        match self.value() {
+            sum if sum.is_finite() => sum / count as f64,
+            _ => {
+                let (sum, count) = (self.scaled(), count as f64);
+                let mean = (sum.high + sum.low) / count;
+                let rest = (-mean).mul_add(count, sum.high) + sum.low;
+                if rest.is_finite() { (mean + rest / count) * UP } else { self.high } // infinite, or NaN
+            }
+        }
+    }
+
+    /// Returns the same sum with parts that have been multiplied by 2^-600.
+    fn scaled(self) -> Self {
+        match self.is_scaled {
+            true => self,
+            false => Self { high: self.high * DOWN, low: self.low * DOWN, is_scaled: true },
+        }
+    }
+}
+
+/// Returns the rounded sum and its rounding error.
+#[inline(always)]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
 }
 
 /// Sums as they are serialized.
@@ -50,6 +105,8 @@ impl Sum {
 pub(super) struct Parts<'a> {
     sums: Numbers<'a, f64>,
     rests: Numbers<'a, f64>,
+    /// The places of sums that are multiples of 2^600, none twice.
+    scaled: Numbers<'a, u64>,
 }
 
 impl Parts<'_> {
@@ -61,19 +118,32 @@ impl Parts<'_> {
         let (mut sums, mut rests) = (with_room(all.len())?, with_room(all.len())?);
         sums.extend(all.iter().map(|sum| sum.high));
         rests.extend(all.iter().map(|sum| sum.low));
-        Ok(Self { sums: Numbers(Cow::Owned(sums)), rests: Numbers(Cow::Owned(rests)) })
+        let places = || all.iter().zip(0_u64..).filter(|(sum, _)| sum.is_scaled).map(|(_, place)| place);
+        let mut scaled = with_room(places().count())?;
+        scaled.extend(places());
+        let (sums, rests) = (Numbers(Cow::Owned(sums)), Numbers(Cow::Owned(rests)));
+        Ok(Self { sums, rests, scaled: Numbers(Cow::Owned(scaled)) })
     }
 
     /// Puts sums together, of which so many must be there.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::OutOfMemory`].
+    /// [`Error::LengthMismatch`]; [`Error::ElementsOutOfRange`] for the place of a scaled sum that is not there, or
+    /// named twice; [`Error::OutOfMemory`].
     pub(super) fn join(&self, expected: usize) -> Result<Vec<Sum>> {
         for found in [self.sums.0.len(), self.rests.0.len()] {
             same_count(expected, found)?;
         }
         let mut all = with_room(expected)?;
-        all.extend(self.sums.0.iter().zip(&*self.rests.0).map(|(&high, &low)| Sum { high, low }));
+        let pairs = self.sums.0.iter().zip(&*self.rests.0);
+        all.extend(pairs.map(|(&high, &low)| Sum { high, low, is_scaled: false }));
+        for &place in &*self.scaled.0 {
+            let place = usize::try_from(place).unwrap_or(usize::MAX);
+            match all.get_mut(place..).and_then(<[Sum]>::first_mut) {
+                Some(sum) if !sum.is_scaled => sum.is_scaled = true,
+                _ => return Err(Error::ElementsOutOfRange { range: place..place.saturating_add(1), count: expected }),
+            }
+        }
         Ok(all)
     }
 }
@@ -93,5 +163,38 @@ mod tests {
         assert_eq!(sum.value(), 0.5);
         [f64::MAX, f64::MAX].into_iter().for_each(|value| sum.add(value));
         assert_eq!(sum.value(), f64::INFINITY);
+        sum.add(f64::INFINITY);
+        assert_eq!((sum.value(), sum.mean(7)), (f64::INFINITY, f64::INFINITY));
+        sum.add(f64::NEG_INFINITY);
+        assert!(sum.value().is_nan());
+    }
+
+    #[test]
+    fn a_sum_that_leaves_the_range_has_a_mean_and_comes_back() {
+        let max = f64::MAX;
+        let sum_of = |values: &[f64]| {
+            let mut sum = Sum::default();
+            values.iter().for_each(|&value| sum.add(value));
+            sum
+        };
+        let mut sum = sum_of(&[max, max, max]);
+        assert_eq!((sum.value(), sum.mean(3), sum.scaled_value()), (f64::INFINITY, max, 3.0 * (max * DOWN)));
+        let few = sum_of(&[1e300, 7.0]);
+        for (mut left, right) in [(sum, few), (few, sum), (sum, sum_of(&[-max, -max, -max, -max]))] {
+            let expected = (left.scaled_value() + right.scaled_value()) / 5.0 / DOWN;
+            left.merge(right);
+            assert!((left.mean(5) / expected - 1.0).abs() < 1e-15);
+        }
+        sum.add(-max);
+        sum.add(-max);
+        assert_eq!(sum.value(), max);
+        let join = |parts: &Parts<'_>| parts.join(3);
+        let sums = [few, sum, few];
+        let parts = Parts::of(&sums).unwrap();
+        assert_eq!((&*parts.scaled.0, join(&parts).unwrap()), (&[1_u64][..], sums.to_vec()));
+        for scaled in [vec![3], vec![1, 1], vec![u64::MAX]] {
+            let parts = Parts { scaled: Numbers(Cow::Owned(scaled)), ..Parts::of(&sums).unwrap() };
+            assert!(matches!(join(&parts), Err(Error::ElementsOutOfRange { count: 3, .. })));
+        }
     }
 }

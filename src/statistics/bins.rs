@@ -32,9 +32,8 @@ impl HistogramBins {
     /// Creates `bins` bins of equal width. The edges are those of NumPy's `linspace`.
     ///
     /// # Errors
-    /// [`Error::TooFewEdges`] for no bins; [`Error::EdgesNotAscending`] if `upper` is not above `lower`, if they are so
-    /// near that bins would have no width, or so far away from each other that widths are not finite;
-    /// [`Error::OutOfMemory`].
+    /// [`Error::TooFewEdges`] for no bins; [`Error::EdgesNotAscending`] if `upper` is not above `lower`, if one of them
+    /// is not finite, or if they are so near that bins would have no width; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -47,15 +46,15 @@ impl HistogramBins {
         if bins == 0 {
             return Err(Error::TooFewEdges { found: 1 });
         }
-        let width = upper - lower;
-        if !(width > 0.0 && width.is_finite()) {
+        if !(lower < upper && lower.is_finite() && upper.is_finite()) {
             return Err(Error::EdgesNotAscending { position: bins, before: lower, edge: upper });
         }
         let count = bins.checked_add(1).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
         let mut edges = filled(count, upper)?;
-        edges.iter_mut().zip(uniform_edges(lower, width, bins)).for_each(|(edge, uniform)| *edge = uniform);
+        let uniform = edges.iter_mut().zip(uniform_edges(lower, upper, bins));
+        uniform.for_each(|(edge, uniform)| *edge = uniform);
         check(&edges)?;
-        Ok(Self { edges, per_unit: per_unit(width, bins) })
+        Ok(Self { edges, per_unit: per_unit(upper - lower, bins) })
     }
 
     /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
@@ -139,14 +138,18 @@ impl HistogramBins {
     }
 }
 
-/// Returns the lower edges of bins of equal width; the last upper one is `lower + width`.
-fn uniform_edges(lower: f64, width: f64, bins: usize) -> impl Iterator<Item = f64> {
+/// Returns the lower edges of bins of equal width. Where the width of all of them is beyond the range of `f64`, they are
+/// computed of halves.
+fn uniform_edges(lower: f64, upper: f64, bins: usize) -> impl Iterator<Item = f64> {
+    let width = upper - lower;
+    let (unit, width) = if width.is_finite() { (1.0, width) } else { (2.0, upper / 2.0 - lower / 2.0) };
     let step = width / bins as f64;
-    (0..bins).map(move |bin| lower + bin as f64 * step)
+    (0..bins).map(move |bin| unit * (lower / unit + bin as f64 * step))
 }
 
+/// Returns the number of bins per unit; `None` if values are found otherwise.
 fn per_unit(width: f64, bins: usize) -> Option<f64> {
-    Some(bins as f64 / width).filter(|per_unit| per_unit.is_finite())
+    Some(bins as f64 / width).filter(|per_unit| per_unit.is_finite() && width.is_finite())
 }
 
 /// Bins as they are serialized.
@@ -171,10 +174,10 @@ impl<'de> Deserialize<'de> for HistogramBins {
         let Parts { edges, is_uniform } = Parts::deserialize(deserializer)?;
         let mut found = Self::with_edges(edges.0.into_owned()).map_err(de::Error::custom)?;
         if is_uniform {
-            let (bins, lower) = (found.len(), found.edges[0]);
-            let width = found.edges[bins] - lower;
-            found.per_unit = per_unit(width, bins);
-            let are_equal = found.edges.iter().zip(uniform_edges(lower, width, bins)).all(|(edge, own)| *edge == own);
+            let bins = found.len();
+            let (lower, upper) = (found.edges[0], found.edges[bins]);
+            found.per_unit = per_unit(upper - lower, bins);
+            let are_equal = found.edges.iter().zip(uniform_edges(lower, upper, bins)).all(|(edge, own)| *edge == own);
             if !are_equal || found.per_unit.is_none() {
                 return Err(de::Error::custom("the edges are not those of bins of equal width"));
             }

@@ -31,7 +31,7 @@ use crate::table::packed::PackedSymmetricMatrix;
 ///
 /// A NaN or an infinity in a column makes all that has to do with this column NaN, its mean included, and nothing else,
 /// as in NumPy's `cov`: to leave out rows with missing values, filter them before. Deviations and products beyond the
-/// range of `f64` make what is computed of them infinite or NaN.
+/// range of `f64` make what is computed of them infinite or NaN; the means stay finite.
 ///
 /// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
 /// serde.

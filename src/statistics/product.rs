@@ -108,6 +108,9 @@ impl Block {
             let first = strip[0];
             let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
             *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
+            if shift.iter().any(|shift| !shift.is_finite()) {
+                far_means(strip, part, shift);
+            }
             let shift = *shift;
             strip.iter_mut().for_each(|values| (0..STRIP).for_each(|lane| values[lane] -= shift[lane]));
             *rest = sum_by_lanes(strip, |_, value| value);
@@ -116,6 +119,18 @@ impl Block {
 
     fn strip(&self, strip: usize) -> &[Lanes] {
         &self.strips[strip * self.rows..(strip + 1) * self.rows]
+    }
+}
+
+/// Computes those means again that left the range of `f64` because a value is farther from the first one than any `f64`:
+/// of halves. Those of columns with a value that is not finite stay infinite or NaN.
+#[cold]
+#[inline(never)]
+fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
+    let (first, half) = (strip[0], part / 2.0);
+    for (lane, mean) in means.iter_mut().enumerate().filter(|(_, mean)| !mean.is_finite()) {
+        let above: f64 = strip.iter().map(|values| values[lane] * half - first[lane] * half).sum();
+        *mean = 2.0 * (first[lane] / 2.0 + above);
     }
 }
 
@@ -197,7 +212,11 @@ impl Products {
                 *part = rest.map(|rest| rest * inverse);
             }
             let means = block.shifts.as_flattened().iter().zip(rests.as_flattened());
-            let means = means.map(|(&shift, &rest)| Double::from(shift).add(Double::from(rest)));
+            // Deviations beyond the range of `f64` spoil products, but not the mean that they are from.
+            let means = means.map(|(&shift, &rest)| match shift.is_finite() && !rest.is_finite() {
+                true => Double::from(shift),
+                false => Double::from(shift).add(Double::from(rest)),
+            });
             *weight = self.merge_means(means, block.rows as u64, deltas.as_flattened_mut());
             self.rows += block.rows as u64;
         }

@@ -265,10 +265,10 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_row_too_far_off_for_any_density_is_of_a_class_that_has_rows() {
-    // The first class has no rows, and no value of the others is less than 1e199 deviations off.
+fn a_row_too_far_off_for_any_density_is_of_the_class_that_is_nearest_in_deviations() {
+    // The first class has no rows; the values are at least 1e199 deviations off the others, of 0.5 and 1.
     let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [2.0, 1.0], [5.0, 2.0], [7.0, 2.0]]).unwrap();
     let model = GaussianNaiveBayes::of(&table, 1, 3).unwrap().model(0.0).unwrap();
     let far = HomogenNumericTable::from_rows(&[[1e200], [-1e200], [1.4]]).unwrap();
-    assert_eq!(model.predict(&far).unwrap().as_slice().unwrap(), [1, 1, 1]);
+    assert_eq!(model.predict(&far).unwrap().as_slice().unwrap(), [2, 2, 1]);
 }
