@@ -1,7 +1,7 @@
 //! What every file format needs: opening, replacing, parallel input and output, and checksums.
 //!
 //! * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
-//! * `replace`, `options`: replacing a file atomically, and the caller's options for it;
+//! * `replace`, `options`: replacing a file atomically, and the caller's options for it; `lock`: who uses a file;
 //! * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
 //!   read;
 //! * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
@@ -14,6 +14,8 @@
 pub(crate) mod byte_order;
 #[forbid(unsafe_code)]
 pub(crate) mod checksum;
+#[forbid(unsafe_code)]
+pub(crate) mod lock;
 #[cfg(feature = "mmap")]
 pub(crate) mod map;
 #[cfg(all(feature = "mmap", target_os = "linux"))]

@@ -6,12 +6,14 @@
 //! Where that is impossible, a caller may ask for the old file to be overwritten, which is not atomic. It is emptied
 //! when the first byte is about to be written, so that failures before that change nothing either.
 
+use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::lock::{Holder, LockFile, is_at, try_lock};
 use super::memory_file::MemoryFile;
 use super::open::not_a_file;
 use super::options::SaveOptions;
@@ -38,6 +40,23 @@ pub(crate) fn replace(
     new.commit()
 }
 
+/// Says whether a file may be replaced, right before it is. What it returns is held until it has been.
+pub(crate) struct Permit(Box<AskPermit>);
+
+type AskPermit = dyn Fn() -> Result<LockFile> + Send + Sync;
+
+impl Permit {
+    pub(crate) fn new(ask: impl Fn() -> Result<LockFile> + Send + Sync + 'static) -> Self {
+        Self(Box::new(ask))
+    }
+}
+
+impl Debug for Permit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").finish_non_exhaustive()
+    }
+}
+
 /// A new file that is not yet renamed; or, in place, one that is not yet complete. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Replacement {
@@ -53,6 +72,8 @@ pub(crate) struct Replacement {
     /// The caller's path of the target, for errors.
     path: PathBuf,
     is_durable: bool,
+    /// Asked before the target gets its new content, or loses its old one.
+    permit: Option<Permit>,
 }
 
 /// How the target receives its new content.
@@ -83,9 +104,17 @@ impl Replacement {
                 target,
                 path: path.to_owned(),
                 is_durable: options.is_durable(),
+                permit: None,
             }),
             Err(source) => Err(Error::Io { path: path.to_owned(), source }),
         }
+    }
+
+    /// Has a permit asked for before the target is replaced; or, in place, before its old content is discarded. In place,
+    /// two that have one do not write to a file at the same time.
+    pub(crate) fn with_permit(mut self, permit: Permit) -> Self {
+        self.permit = Some(permit);
+        self
     }
 
     /// Truncates or zero-extends what has been written to `length` bytes. Does nothing if nothing has been written.
@@ -115,6 +144,7 @@ impl Replacement {
         let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // committed already
         let mut waiting = self.waiting();
         if let Some(room) = *waiting {
+            let _permitted = self.permitted().map_err(|error| self.plain(error))?;
             file.set_len(0)?;
             *waiting = None;
             let _ = file.reserve(room); // the old content is lost anyway: a lack of space is found by writing
@@ -137,6 +167,7 @@ impl Replacement {
         self.begun().map_err(|source| self.error(source))?; // the new content may be empty
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
+            let _permitted = self.permitted()?;
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
                 // Busy: a single mounted file, as in containers.
                 ErrorKind::Unsupported | ErrorKind::CrossesDevices | ErrorKind::ResourceBusy => {
@@ -163,6 +194,29 @@ impl Replacement {
             _ => return Ok(None),
         }
         if cfg!(unix) { File::open(directory_of(&self.target)).map(Some) } else { Ok(None) }
+    }
+
+    /// Asks whether the target may be replaced.
+    ///
+    /// # Errors
+    /// Those of the permit; in place, [`Error::Io`] if another one with a permit is writing to the target.
+    fn permitted(&self) -> Result<Option<LockFile>> {
+        let (Some(Permit(ask)), Some(file)) = (&self.permit, &self.file) else { return Ok(None) };
+        if let (Way::InPlace { .. }, true) = (&self.way, cfg!(unix))
+            && try_lock(file) == Holder::Other
+        {
+            let reason = "another writer is writing the file";
+            return Err(self.error(io::Error::new(ErrorKind::AlreadyExists, reason)));
+        }
+        ask().map(Some)
+    }
+
+    /// Returns an error about the target without its path.
+    fn plain(&self, error: Error) -> io::Error {
+        match error {
+            Error::Io { path, source } if path == self.path => source,
+            other => io::Error::other(other),
+        }
     }
 
     fn error(&self, source: io::Error) -> Error {
@@ -220,7 +274,15 @@ impl Drop for Replacement {
         let file = self.file.take();
         let useless = match &self.way {
             Way::Rename(temporary) => temporary,
-            Way::InPlace { was_there: false } => &self.target,
+            // What is there may have become the file of another writer meanwhile.
+            Way::InPlace { was_there: false } => {
+                let is_empty = |file: &File| file.metadata().is_ok_and(|found| found.len() == 0);
+                let is_mine = |file: &File| is_at(file, &self.target).unwrap_or(false) && (is_begun || is_empty(file));
+                if !file.as_ref().is_some_and(is_mine) {
+                    return;
+                }
+                &self.target
+            }
             Way::Done => return,
             Way::InPlace { was_there: true } => {
                 if let Some(file) = file.filter(|_| is_begun) {

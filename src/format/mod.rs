@@ -72,3 +72,4 @@ pub(crate) use opened::{OpenedTable, StoredRows};
 pub(crate) use parts::FileParts;
 pub use reader::TableReader;
 pub use writer::TableWriter;
+pub(crate) use writer::Written;

@@ -62,7 +62,7 @@ impl<'t> FilePlan<'t> {
             }
             Self::Arrays(plan) => plan.write(&payload)?,
         };
-        write_checksums(output, preamble, runs)?;
+        write_checksums(output, preamble, runs).map(drop)?;
         write_front(output, preamble, header)
     }
 }
@@ -82,11 +82,16 @@ pub(super) fn front(preamble: &Preamble, header: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Writes everything after the values: their checksums, from runs that together cover all of them.
-pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<()> {
-    match preamble.chunk_size {
-        0 => Ok(()),
-        _ => output.write(&checksums(preamble, runs)?, preamble.payload_end()),
+///
+/// Returns the checksum of the checksums, as [`OpenedTable::values_checksum`](super::opened::OpenedTable) does.
+pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<u32> {
+    if preamble.chunk_size == 0 {
+        return Ok(0);
     }
+    let bytes = checksums(preamble, runs)?;
+    output.write(&bytes, preamble.payload_end())?;
+    let sums = bytes.len() - preamble.chunk_count() as usize * 4;
+    Ok(crc32fast::hash(&bytes[sums..]))
 }
 
 /// Returns everything after the values, if the file has checksums.

@@ -18,7 +18,7 @@ use crate::files::checksum::RunSums;
 use crate::files::options::SaveOptions;
 use crate::files::output::{Output, PayloadWriter};
 use crate::files::position::Sink;
-use crate::files::replace::Replacement;
+use crate::files::replace::{Permit, Replacement};
 use crate::lines::AnyLines;
 use crate::table::{DataLayout, NumericTable, TableView};
 use crate::window::{AnySlice, AnyWindow};
@@ -335,6 +335,14 @@ impl<T: Element> TableWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn finish(self) -> Result<()> {
+        self.finish_known().map(drop)
+    }
+
+    /// Completes the file, and returns what it says of itself, whatever is in its place by now.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub(crate) fn finish_known(self) -> Result<Written> {
         let shape = self.shape();
         let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary);
         let header = header.map_err(|error| error.in_file(self.new.path()))?;
@@ -346,9 +354,16 @@ impl<T: Element> TableWriter<T> {
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
         output.reserve(preamble.file_length)?;
-        write_checksums(&output, &preamble, vec![self.sums])?;
+        let values_checksum = write_checksums(&output, &preamble, vec![self.sums])?;
         write_front(&output, &preamble, &header)?;
-        self.new.commit()
+        let Preamble { file_length, header_checksum, .. } = preamble;
+        self.new.commit()?;
+        Ok(Written { rows: shape.rows, file_length, header_checksum, values_checksum })
+    }
+
+    /// Has a permit asked for before the file at the path is replaced, or emptied.
+    pub(crate) fn with_permit(self, permit: Permit) -> Self {
+        Self { new: self.new.with_permit(permit), ..self }
     }
 }
 
@@ -388,6 +403,16 @@ impl<T: Element> TableWriter<T> {
     pub(crate) fn dictionary(&self) -> &DataDictionary {
         &self.dictionary
     }
+}
+
+/// What a file that was written says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) rows: usize,
+    pub(crate) file_length: u64,
+    pub(crate) header_checksum: u32,
+    /// The checksum of the checksums of the values; 0 if it has none.
+    pub(crate) values_checksum: u32,
 }
 
 /// Writes rows at a position of the values of a file, and returns their checksums.

@@ -4,12 +4,13 @@
 //! the manifest, which has a limit.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::hash::Hash;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use super::Shards;
-use super::entry::{Described, Entry};
+use super::entry::{Check, Described, Entry};
+use super::listed::Listed;
 use super::names::{Folder, refused};
 use crate::archive::{decode, encode};
 use crate::base::error::{Error, Result};
@@ -17,6 +18,7 @@ use crate::base::progress::Hook;
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
 use crate::dictionary::DataDictionary;
+use crate::files::lock::LockFile;
 use crate::files::open::{open_regular, read};
 use crate::files::options::SaveOptions;
 use crate::files::output::Output;
@@ -61,9 +63,12 @@ impl Shards {
     }
 
     /// Writes a manifest: the file that lists these files, with the number of rows, the size and the checksums of each.
-    /// It is written whole or not at all; who opens it meanwhile finds the old one. O(shards), and no file is opened
-    /// but the old manifest. From then on this is the table of that manifest: [`append`](Self::append) adds files to
-    /// it.
+    /// It is written whole or not at all; who opens it meanwhile finds the old one. From then on this is the table of
+    /// that manifest: [`append`](Self::append) adds files to it.
+    ///
+    /// Files that the manifest at `path` does not list yet are opened and compared with what is known of them: one that
+    /// another program has replaced since is not listed. Cost: O(shards), and O(columns) for each file that is new to the
+    /// manifest.
     ///
     /// In the manifest, paths are relative to its folder: the folder can be moved. A manifest that is named
     /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
@@ -76,7 +81,8 @@ impl Shards {
     /// # Errors
     /// [`Error::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the manifest at
     /// `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in it, or
-    /// whose path is not UTF-8, or that is there twice. [`Error::Format`] if what is at `path` is not a manifest or is
+    /// whose path is not UTF-8, or that is there twice. [`Error::ShardChanged`] or [`Error::Shard`] with a file that was
+    /// replaced since this table was opened. [`Error::Format`] if what is at `path` is not a manifest or is
     /// damaged, or the new one would be larger than 1 GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
     /// Nothing has changed then.
     ///
@@ -123,23 +129,27 @@ impl Shards {
     /// ```
     pub fn save_manifest_with(&mut self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
         let path = path.as_ref();
-        self.write_if(path, &options, |folder, paths| check_keeps(path, folder, paths))
+        self.write_if(path, &options, |folder, paths| {
+            let listed = Listed::at(path, folder)?;
+            listed.check_kept(paths, folder).map(|()| listed)
+        })
     }
 
-    /// Writes a manifest, if `check` permits with its folder and the paths in it. `check` is called twice: before the
-    /// lock is made, so that a refusal leaves nothing behind, and once others cannot change anything any more.
+    /// Writes a manifest, if `check` permits with its folder and the paths in it, and if no file has become another one
+    /// but those that are listed by now, which `check` returns. It is called twice: before the lock is made, so that a
+    /// refusal leaves nothing behind, and once others cannot change anything any more.
     pub(super) fn write_if(
         &mut self,
         path: &Path,
         options: &SaveOptions,
-        check: impl Fn(&Folder, &[String]) -> Result<()>,
+        check: impl Fn(&Folder, &[String]) -> Result<Listed>,
     ) -> Result<()> {
         let folder = Folder::of(path)?;
         let paths = self.paths_in(&folder)?;
         let bytes = encode_manifest(self, &paths).map_err(|error| error.in_file(path))?;
         check(&folder, &paths)?;
         let _locked = lock(&folder.manifest)?;
-        check(&folder, &paths)?;
+        check(&folder, &paths)?.check_new(self, &paths)?;
         write(path, options, &bytes)?;
         self.manifest = Some(folder.manifest);
         Ok(())
@@ -169,7 +179,7 @@ impl Shards {
     ///
     /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
     /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
-    /// file `.shards.ntm.lock` beside the manifest, which stays there.) Afterwards the table is what the manifest
+    /// file `.shards.ntm.lock` beside the manifest, which is removed afterwards.) Afterwards the table is what the manifest
     /// lists.
     ///
     /// Cost: O(files x columns) for the new ones, and the manifest is read and written.
@@ -228,8 +238,10 @@ impl Shards {
             let folder = Folder::of(path)?;
             let _locked = lock(&folder.manifest)?;
             let mut all = Self { hook: self.hook.clone(), ..Self::read_manifest(path)? };
-            // The columns of the new files are those of this table; the manifest may have become one of others.
-            for entry in &new.entries[self.entries.len()..] {
+            // The columns of the new files are those of this table; the manifest may have become one of others. From now
+            // on no other writer replaces these files, and none has since they were opened.
+            for (shard, entry) in new.entries.iter().enumerate().skip(self.entries.len()) {
+                new.open_shard(shard, Check::Values)?;
                 all.push(Described { entry: entry.clone(), dictionary: new.dictionary.clone() })?;
             }
             let bytes = encode_manifest(&all, &all.paths_in(&folder)?).map_err(|error| error.in_file(path))?;
@@ -239,23 +251,6 @@ impl Shards {
         *self = new;
         Ok(())
     }
-}
-
-/// Checks that all files that the manifest at a path lists, if there is one, are among others.
-fn check_keeps(path: &Path, folder: &Folder, paths: &[String]) -> Result<()> {
-    if !is_there(path)? {
-        return Ok(());
-    }
-    let old = Shards::read_manifest(path)?;
-    let mut known = set_with_room(paths.len())?;
-    known.extend(paths.iter().map(String::as_str));
-    for entry in &old.entries {
-        if !known.contains(&*folder.relative(&entry.path)?) {
-            let reason = "the manifest lists the file, and the table to be saved does not have it";
-            return Err(refused(&entry.path, ErrorKind::AlreadyExists, reason));
-        }
-    }
-    Ok(())
 }
 
 /// Returns whether there is anything at a path: also a link that leads nowhere.
@@ -276,20 +271,20 @@ fn write(path: &Path, options: &SaveOptions, bytes: &[u8]) -> Result<()> {
 }
 
 /// Allocates a set with room for so many paths.
-fn set_with_room<'a>(count: usize) -> Result<HashSet<&'a str>> {
+pub(super) fn set_with_room<S: Eq + Hash>(count: usize) -> Result<HashSet<S>> {
     let mut set = HashSet::new();
-    let bytes = count.saturating_mul(size_of::<&str>());
+    let bytes = count.saturating_mul(size_of::<S>());
     set.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })?;
     Ok(set)
 }
 
-/// Waits until nobody else writes a manifest. The lock ends when the file is dropped, or the program ends.
-fn lock(manifest: &Path) -> Result<File> {
+/// Waits until no other thread or program writes a manifest. The lock ends when it is dropped, or the program ends.
+///
+/// # Errors
+/// [`Error::Io`] with the file that is locked.
+pub(super) fn lock(manifest: &Path) -> Result<LockFile> {
     let name = manifest.file_name().unwrap_or_default().to_string_lossy();
-    let path = manifest.with_file_name(format!(".{name}.lock"));
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let locked = opened.and_then(|file| file.lock().map(|()| file));
-    locked.map_err(|source| Error::Io { path, source })
+    LockFile::wait(manifest.with_file_name(format!(".{name}.lock")))
 }
 
 /// Returns the bytes of a manifest of files with these paths in it.

@@ -2,7 +2,8 @@
 //!
 //! * this file: the type, opening, and what it says of itself; `entry`: one file among them, and how two files differ;
 //!   `names`: files of a folder or of a pattern, and paths in manifests;
-//! * `manifest`: the file that lists the others, described in `README.md` beside this file;
+//! * `manifest`: the file that lists the others, described in `README.md` beside this file; `listed`: what may become
+//!   of a file because one lists it;
 //! * `read`: rows across files; `reduce`: partial results of all rows; `verify`: checksums; `map`: mapping;
 //! * `writer`: several writers at once.
 //!
@@ -11,6 +12,8 @@
 
 #[forbid(unsafe_code)]
 mod entry;
+#[forbid(unsafe_code)]
+mod listed;
 #[forbid(unsafe_code)]
 mod manifest;
 #[cfg(feature = "mmap")]

@@ -10,14 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Shards;
-use super::entry::{Described, Entry, check_same};
+use super::entry::Entry;
+use super::listed::{Listed, check_unlisted, keep_unlisted};
 use super::manifest::is_there;
-use super::names::refused;
+use super::names::{Folder, refused};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::files::options::SaveOptions;
-use crate::format::TableWriter;
+use crate::files::replace::Permit;
+use crate::format::{TableWriter, Written};
 
 /// The largest number of a file: their names have six digits, so that their order is that of their numbers.
 const LAST: usize = 999_999;
@@ -29,6 +31,10 @@ const LAST: usize = 999_999;
 /// [`finish`](Self::finish) has returned**: it writes the manifest, in one step. A program that ends before that leaves
 /// files, and no manifest; started again, it replaces those that it writes again, and `finish` lists what this writer
 /// has written only.
+///
+/// **A file that the manifest lists is never replaced.** Of a job that was started twice, one gets the table: the other
+/// one gets an error from the first [`shard`](Self::shard), [`ShardWriter::finish`] or `finish` after that. If they have
+/// replaced files of each other before there was a manifest, `finish` finds that: a table never has files of both.
 ///
 /// **Several programs** write into one folder with a writer each, of other numbers, and do not call `finish`: when all
 /// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To
@@ -150,7 +156,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Errors
     /// [`Error::Io`] with the path, also if the number is being written or is finished already, or is larger than
-    /// 999,999; [`Error::Format`] if the names of the columns take more than 16 MiB; [`Error::OutOfMemory`].
+    /// 999,999, or if the manifest of the folder lists the file by now; [`Error::Format`] if the names of the columns take more than 16 MiB; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -180,15 +186,19 @@ impl<T: Element> ShardsWriter<T> {
             },
         }
         let begun = Begun { states: Arc::clone(&self.state), index };
+        let manifest = self.folder.join(Shards::MANIFEST);
+        check_unlisted(&manifest, &Folder::of(&manifest)?, &path)?;
         let writer = TableWriter::create_with(&path, self.columns, self.dictionary.clone(), self.options.clone())?;
-        Ok(ShardWriter { writer, path, begun, dictionary: self.dictionary.clone() })
+        let file = path.clone();
+        let writer = writer.with_permit(Permit::new(move || keep_unlisted(&manifest, &file)));
+        Ok(ShardWriter { writer, path, begun })
     }
 
     /// Writes the manifest of all files that have been finished, whole or not at all, and opens the table.
     ///
     /// # Errors
     /// [`Error::Io`] with the path of a file that was begun and not finished, or if the folder has a manifest by now;
-    /// [`Error::NoTables`] if there are no files; those of [`Shards::save_manifest`].
+    /// [`Error::ShardChanged`] with a file that another writer has replaced since it was finished; [`Error::NoTables`] if there are no files; those of [`Shards::save_manifest`].
     ///
     /// # Examples
     /// ```
@@ -213,7 +223,7 @@ impl<T: Element> ShardsWriter<T> {
             return Err(Error::NoTables);
         }
         let path = self.folder.join(Shards::MANIFEST);
-        all.write_if(&path, &self.options, |_, _| check_no_manifest(&path))?;
+        all.write_if(&path, &self.options, |_, _| check_no_manifest(&path).map(|()| Listed::default()))?;
         Ok(all)
     }
 }
@@ -261,14 +271,14 @@ pub struct ShardWriter<T: Element = f32> {
     writer: TableWriter<T>,
     path: PathBuf,
     begun: Begun,
-    dictionary: DataDictionary,
 }
 
 impl<T: Element> ShardWriter<T> {
     /// Completes the file and puts it in place. It is part of the table when [`ShardsWriter::finish`] is called.
     ///
     /// # Errors
-    /// Those of [`TableWriter::finish`]; [`Error::Shard`] if somebody has put a file of other columns in its place.
+    /// Those of [`TableWriter::finish`]; [`Error::Io`] with the path if the manifest of the folder lists the file by now:
+    /// another writer has finished the table, whose file stays.
     ///
     /// # Examples
     /// ```
@@ -280,12 +290,10 @@ impl<T: Element> ShardWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn finish(self) -> Result<()> {
-        let Self { writer, path, begun, dictionary } = self;
-        writer.finish()?;
-        let found = Described::open(path)?;
-        let same = check_same(&dictionary, begun.index, &found.dictionary);
-        same.map_err(|error| error.in_shard(&found.entry.path))?;
-        locked(&begun.states).insert(begun.index, State::Finished(found.entry));
+        let Self { writer, path, begun } = self;
+        let Written { rows, file_length, header_checksum, values_checksum } = writer.finish_known()?;
+        let entry = Entry { path, rows, bytes: file_length, header_checksum, values_checksum };
+        locked(&begun.states).insert(begun.index, State::Finished(entry));
         Ok(())
     }
 }

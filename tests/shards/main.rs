@@ -9,4 +9,5 @@ mod reading;
 mod reducing;
 mod saving;
 mod support;
+mod twice;
 mod writing;

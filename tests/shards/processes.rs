@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use numeric_table::{Shards, prelude::*};
+use numeric_table::{Shards, ShardsWriter, prelude::*};
 use test_support::bits::Random;
 use test_support::test_name;
 
@@ -101,4 +101,79 @@ fn a_program_that_is_killed_leaves_the_table_as_it_was_or_with_its_files() {
     fs::remove_file(folder.path().join("shards.ntm")).unwrap();
     // Files of killed programs are whole or hidden.
     assert!(Shards::open(folder.path()).unwrap().shard_count() >= before);
+}
+
+/// Writes a table of three files of this value, as a job does. Returns whether it got the table.
+fn write_job(folder: &Path, value: f32) -> bool {
+    let write = || {
+        let writer = ShardsWriter::<f32>::create_with(folder, 1, None, fast())?;
+        for index in 0..3 {
+            let mut shard = writer.shard(index)?;
+            shard.append(&[value])?;
+            shard.finish()?;
+        }
+        writer.finish()
+    };
+    write().is_ok()
+}
+
+#[test]
+fn a_file_that_another_program_has_listed_meanwhile_is_not_replaced() {
+    if let Some(folder) = folder_of_child() {
+        let writer = ShardsWriter::<f32>::create_with(&folder, 1, None, fast()).unwrap();
+        let mut begun = writer.shard(0).unwrap();
+        begun.append(&[7.0_f32]).unwrap();
+        fs::write(folder.join("ready"), "").unwrap();
+        while !folder.join(Shards::MANIFEST).exists() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(begun.finish().unwrap_err().to_string().contains("the manifest lists the file"));
+        assert!(writer.shard(1).is_err());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start("a_file_that_another_program_has_listed_meanwhile_is_not_replaced", folder.path());
+    let begun = Instant::now();
+    while !folder.path().join("ready").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the child begins nothing");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(write_job(folder.path(), 1.0));
+    assert!(child.wait().unwrap().success());
+    let shards = Shards::open(folder.path()).unwrap();
+    assert!(shards.verify().unwrap());
+    assert_eq!(shards.load::<f32>().unwrap().as_slice().unwrap(), [1.0; 3]);
+}
+
+#[test]
+fn of_programs_that_write_one_table_at_once_at_most_one_gets_it_and_all_of_it() {
+    const ROUNDS: usize = 60;
+    let round = |folder: &Path, round: usize| folder.join(format!("round-{round}"));
+    let jobs = |folder: &Path, value: f32| {
+        let write = |index: usize| write_job(&round(folder, index), value);
+        (0..ROUNDS).filter(|&index| write(index)).collect::<Vec<_>>()
+    };
+    if let Some(folder) = folder_of_child() {
+        jobs(&folder, 2.0);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start("of_programs_that_write_one_table_at_once_at_most_one_gets_it_and_all_of_it", folder.path());
+    while !round(folder.path(), 0).exists() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let mine = jobs(folder.path(), 1.0);
+    assert!(child.wait().unwrap().success());
+    let mut tables = 0;
+    for index in 0..ROUNDS {
+        let folder = round(folder.path(), index);
+        if folder.join(Shards::MANIFEST).exists() {
+            let shards = Shards::open(&folder).unwrap();
+            assert!(shards.verify().unwrap());
+            let value = if mine.contains(&index) { 1.0 } else { 2.0 };
+            assert_eq!(shards.load::<f32>().unwrap().as_slice().unwrap(), [value; 3]);
+            tables += 1;
+        }
+    }
+    println!("{} of {tables} tables are this program's", mine.len());
 }

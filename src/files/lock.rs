@@ -1,0 +1,97 @@
+//! Locks of the system on files: who holds one is alive.
+//!
+//! A lock belongs to an open file, and ends when that is closed, also by a signal that ends the program. So it says
+//! whether a program is alive whatever its number is, and from any container of the machine. Where a file system has no
+//! locks, nothing is locked, and nothing is taken for dead.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::base::error::{Error, Result};
+
+/// A file that exists while it is locked, for others to wait.
+#[derive(Debug)]
+#[must_use = "the lock ends when this is dropped"]
+pub(crate) struct LockFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl LockFile {
+    /// Creates the file, and waits until this holds its lock alone.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`.
+    pub(crate) fn wait(path: PathBuf) -> Result<Self> {
+        match wait(&path) {
+            Ok(file) => Ok(Self { file, path }),
+            Err(source) => Err(Error::Io { path, source }),
+        }
+    }
+}
+
+fn wait(path: &Path) -> io::Result<File> {
+    loop {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.lock() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            locked => locked?,
+        }
+        if is_at(&file, path)? {
+            return Ok(file);
+        } // who held the lock before has removed the file: others lock a new one
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        // Those who wait look whether the file is still there. Elsewhere a file that others have open keeps its name.
+        if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_there| is_there) {
+            let _ = fs::remove_file(&self.path); // an empty file that stays does no harm
+        }
+    }
+}
+
+/// Who holds the lock of an open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// This file: nobody else did.
+    Mine,
+    /// Another one, of this program or of any other.
+    Other,
+    /// The file system cannot say.
+    Unknown,
+}
+
+/// Locks an open file if nobody else does, until it is closed.
+pub(crate) fn try_lock(file: &File) -> Holder {
+    loop {
+        return match file.try_lock() {
+            Ok(()) => Holder::Mine,
+            Err(TryLockError::WouldBlock) => Holder::Other,
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(TryLockError::Error(_)) => Holder::Unknown,
+        };
+    }
+}
+
+/// Returns whether a path is the name of an open file, and not a link to it.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let mine = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (mine.dev(), mine.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true),
+    }
+}
