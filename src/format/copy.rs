@@ -159,6 +159,7 @@ struct Transfer<'a> {
 
 impl Transfer<'_> {
     fn run(&self) -> Result<RunSums> {
+        self.source.check_values(self.bytes.clone())?;
         let mut sums = RunSums::new(self.payload.chunk_size, self.to, size(&self.bytes))?;
         let known = self.known();
         self.read_through(self.bytes.start..known.start, &mut sums)?;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::compared::Compared;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use crate::base::error::{Error, Result};
 use crate::files::checksum::{RunSums, merge};
@@ -17,6 +18,8 @@ pub(super) struct TableFile {
     file: File,
     path: PathBuf,
     preamble: Preamble,
+    /// Of a file whose values are compared with their checksums before they are read.
+    compared: Option<Compared>,
 }
 
 impl TableFile {
@@ -36,7 +39,24 @@ impl TableFile {
         let mut header = zeroed(preamble.header_length as usize)?;
         read(&file, path, &mut header, PREAMBLE_BYTES as u64)?;
         preamble.check_header(&header)?;
-        Ok((Self { file, path: path.to_owned(), preamble }, header))
+        Ok((Self { file, path: path.to_owned(), preamble, compared: None }, header))
+    }
+
+    /// Has all values compared with their checksums before they are read, or not.
+    ///
+    /// # Errors
+    /// Those of [`Compared::none_of`].
+    pub(super) fn compare_values(&mut self, is_wanted: bool) -> Result<()> {
+        self.compared = if is_wanted { Some(Compared::none_of(self)?) } else { None };
+        Ok(())
+    }
+
+    /// Compares the values at some positions with their checksums, if all are to be compared and these have not been.
+    ///
+    /// # Errors
+    /// Those of [`Compared::compare`].
+    pub(super) fn check_values(&self, bytes: Range<u64>) -> Result<()> {
+        self.compared.as_ref().map_or(Ok(()), |compared| compared.compare(self, bytes))
     }
 
     pub(super) fn file(&self) -> &File {
@@ -72,6 +92,11 @@ impl TableFile {
 
     /// Reads bytes from a position in the payload.
     pub(super) fn read_payload(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+        self.check_values(position..position + buffer.len() as u64)?;
+        self.read_unchecked(buffer, position)
+    }
+
+    fn read_unchecked(&self, buffer: &mut [u8], position: u64) -> Result<()> {
         read(&self.file, &self.path, buffer, self.preamble.payload_offset + position)
     }
 
@@ -80,7 +105,7 @@ impl TableFile {
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let chunk_size = if is_summed { self.preamble.chunk_size } else { 0 };
         let sums = RunSums::new(chunk_size, range.start, length)?;
-        Ok(Run { file: self, position: range.start, sums })
+        Ok(Run { file: self, position: range.start, sums, is_summed })
     }
 
     /// Compares the checksums of the whole payload with those in the file.
@@ -158,12 +183,16 @@ pub(super) struct Run<'a> {
     file: &'a TableFile,
     position: u64,
     sums: RunSums,
+    is_summed: bool,
 }
 
 impl Run<'_> {
     /// Reads the next bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<()> {
-        self.file.read_payload(buffer, self.position)?;
+        match self.is_summed {
+            true => self.file.read_unchecked(buffer, self.position)?, // to be compared by the caller
+            false => self.file.read_payload(buffer, self.position)?,
+        }
         self.position += buffer.len() as u64;
         self.sums.update(buffer);
         Ok(())

@@ -118,6 +118,17 @@ impl FileContent {
         verify(self.file(), meter)
     }
 
+    /// Has all values compared with their checksums before they are read, or not.
+    ///
+    /// # Errors
+    /// Those of [`TableFile::compare_values`].
+    pub(super) fn compare_values(&mut self, is_wanted: bool) -> Result<()> {
+        match self {
+            Self::Homogeneous(file, _) => file.parts.compare_values(is_wanted),
+            Self::Arrays(.., file) => file.compare_values(is_wanted),
+        }
+    }
+
     /// Borrows the file without its kind.
     pub(super) fn file(&self) -> &TableFile {
         match self {

@@ -85,6 +85,15 @@ impl OpenedTable {
         Ok(hasher.finalize())
     }
 
+    /// Has all values compared with their checksums before they are read.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if there are values and no checksums of them;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn compare_values(&mut self) -> Result<()> {
+        self.content.compare_values(true)
+    }
+
     /// Compares all checksums; returns whether there are any.
     ///
     /// # Errors

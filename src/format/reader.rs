@@ -19,8 +19,9 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
-/// Opening reads and checks only the file's description of itself. Checksums of values are checked only by
-/// [`verify`](Self::verify) and by loading the whole table, since blocks of rows are only parts of chunks.
+/// Opening reads and checks only the file's description of itself. Checksums of values are checked by
+/// [`verify`](Self::verify) and by loading the whole table; by calls that read blocks of rows, which are only parts of
+/// chunks, if they are asked to ([`with_verification`](Self::with_verification)).
 ///
 /// In a row-major file, rows are contiguous. In a column-major file every read gathers a piece of each column: few
 /// blocks of many rows, as many as memory permits, are best.
@@ -95,6 +96,45 @@ impl TableReader {
     #[must_use]
     pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Sets whether values are compared with their checksums before they are read: by [`load_rows`](Self::load_rows),
+    /// [`row_blocks`](Self::row_blocks), `par_row_blocks`, and by [`TableWriter::copy_rows`](crate::TableWriter::copy_rows)
+    /// of this reader. [`load`](Self::load) always does.
+    ///
+    /// The checksums are those of chunks, of 1 MiB of values unless [another size](crate::SaveOptions::checksums) was
+    /// chosen. A chunk is read and compared when the first of its values is wanted, once for each reader, and its values
+    /// are then read again, from the system's memory: damage of the file on its disk is found before any of the damaged
+    /// values is returned.
+    ///
+    /// Cost: each chunk that has any of the values is read once more, whole; a bit for each chunk of the file. Few rows of
+    /// many places cost a chunk each, in a column-major file one for each column. [What was measured][many-files].
+    ///
+    /// [many-files]: crate::guide::many_files#what-is-compared-when
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the file has values and no checksums of them; [`Error::OutOfMemory`]. Reading damaged values
+    /// is [`Error::Format`] then, with the chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, TableReader, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// table.save_with(&path, SaveOptions::new().checksums(Some(4)))?; // one for each row
+    /// let mut bytes = std::fs::read(&path)?;
+    /// bytes[4096 + 4] ^= 1; // in row 1
+    /// std::fs::write(&path, bytes)?;
+    /// assert_eq!(TableReader::open(&path)?.load_rows::<f32>(..)?.as_slice()?[2], 2.0); // not 3
+    /// let reader = TableReader::open(&path)?.with_verification(true)?;
+    /// assert!(reader.load_rows::<f32>(..).unwrap_err().to_string().contains("chunk 1 (of 3)"));
+    /// assert_eq!(reader.load_rows::<f32>(2..)?.as_slice()?, [5.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_verification(mut self, is_wanted: bool) -> Result<Self> {
+        self.file.parts.compare_values(is_wanted)?;
+        Ok(self)
     }
 
     /// Returns the numbers of rows and columns.

@@ -60,11 +60,12 @@ impl Shards {
     /// their checksums.
     ///
     /// # Errors
-    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`];
+    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`], also if values
+    /// are to be compared with their checksums and it has none;
     /// [`Error::OutOfMemory`]. All but the last name the file.
     pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {
         let entry = &self.entries[shard];
-        let opened = OpenedTable::open(&entry.path).map_err(|error| error.in_shard(&entry.path))?;
+        let mut opened = OpenedTable::open(&entry.path).map_err(|error| error.in_shard(&entry.path))?;
         let changed = |part, expected: u64, found: u64| match expected == found {
             true => Ok(()),
             false => Err(Error::ShardChanged { path: entry.path.clone(), part, expected, found }),
@@ -74,8 +75,11 @@ impl Shards {
         let same = check_same(&self.dictionary, shard, opened.dictionary());
         same.map_err(|error| error.in_shard(&entry.path))?;
         changed("checksum of the header", entry.header_checksum.into(), opened.header_checksum().into())?;
-        if check == Check::Values {
+        if self.is_verified || check == Check::Values {
             changed("checksum of the values", entry.values_checksum.into(), opened.values_checksum()?.into())?;
+        }
+        if self.is_verified {
+            opened.compare_values().map_err(|error| error.in_shard(&entry.path))?;
         }
         Ok(opened)
     }

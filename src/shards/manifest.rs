@@ -237,7 +237,8 @@ impl Shards {
         if let Some(path) = &self.manifest {
             let folder = Folder::of(path)?;
             let _locked = lock(&folder.manifest)?;
-            let mut all = Self { hook: self.hook.clone(), ..Self::read_manifest(path)? };
+            let (hook, is_verified) = (self.hook.clone(), self.is_verified);
+            let mut all = Self { hook, is_verified, ..Self::read_manifest(path)? };
             // The columns of the new files are those of this table; the manifest may have become one of others. From now
             // on no other writer replaces these files, and none has since they were opened.
             for (shard, entry) in new.entries.iter().enumerate().skip(self.entries.len()) {
@@ -352,7 +353,7 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
         _ => return refusal(COUNT_AT, format!("the manifest states {count} files, and has room for 1 to {room}")),
     };
     let (entries, ends, mut known) = (with_room(count)?, with_room(count)?, set_with_room(count)?);
-    let mut new = Shards { entries, ends, dictionary, manifest: None, hook: Hook::default() };
+    let mut new = Shards { entries, ends, dictionary, manifest: None, hook: Hook::default(), is_verified: false };
     for _ in 0..count {
         let at = fields.at;
         let (path, entry) = fields.entry(folder)?;

@@ -13,8 +13,9 @@ impl Shards {
     /// lie in one file are borrowed from it, without a copy; those across files are copied.
     ///
     /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared
-    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared:
-    /// [`verify`](Self::verify) does that.
+    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared, unless
+    /// [that is asked for](Self::with_verification), which reads all files once; [`verify`](Self::verify) does that
+    /// without mapping them.
     ///
     /// # Errors
     /// Those of [`verify`](Self::verify) but for damaged values; [`Error::Io`](crate::Error::Io) also if the system
@@ -41,6 +42,9 @@ impl Shards {
     pub unsafe fn map(&self) -> Result<RowMergedNumericTable<'static>> {
         let map = |shard: usize| {
             let opened = self.open_shard(shard, Check::Description)?;
+            if self.is_verified {
+                opened.verify(None).map_err(|error| error.in_shard(&self.entries[shard].path))?;
+            }
             // SAFETY: the caller's promise.
             unsafe { opened.map() }.map_err(|error| error.in_shard(&self.entries[shard].path))
         };
@@ -88,7 +92,12 @@ impl Shards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn reduce_mapped<P: Partial>(&self, empty: &P) -> Result<P> {
-        // SAFETY: the caller's promise, which covers whatever the result keeps of the mapped memory.
-        self.reduce_by(empty, &|opened| unsafe { opened.map() }.map(StoredRows::Table))
+        self.reduce_by(empty, &|opened| {
+            if self.is_verified {
+                opened.verify(None)?;
+            }
+            // SAFETY: the caller's promise, which covers all that the result keeps of the mapped memory.
+            unsafe { opened.map() }.map(StoredRows::Table)
+        })
     }
 }

@@ -90,6 +90,8 @@ pub struct Shards {
     /// The manifest that lists them, symbolic links followed; `None` if none does.
     manifest: Option<PathBuf>,
     hook: Hook,
+    /// Whether all values are compared with their checksums before they are read.
+    is_verified: bool,
 }
 
 /// One file of a table of many.
@@ -235,7 +237,14 @@ impl Shards {
 
     /// Returns a table to which at least one file is to be added.
     fn without_files(dictionary: DataDictionary) -> Self {
-        Self { entries: Vec::new(), ends: Vec::new(), dictionary, manifest: None, hook: Hook::default() }
+        Self {
+            entries: Vec::new(),
+            ends: Vec::new(),
+            dictionary,
+            manifest: None,
+            hook: Hook::default(),
+            is_verified: false,
+        }
     }
 
     /// Adds a file at the end.
@@ -282,6 +291,45 @@ impl Shards {
     #[must_use]
     pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Sets whether all values are compared with their checksums before they are read: those of
+    /// [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), [`reduce`](Self::reduce) and its parts, and
+    /// `map`. Otherwise [`load`](Self::load), [`load_as`](Self::load_as) and [`verify`](Self::verify) do, and the others
+    /// return a value that is damaged on the disk as it is. [A table][many-files] says which call compares what.
+    ///
+    /// In each file that is opened, the chunks of values (1 MiB each, unless [another size](crate::SaveOptions::checksums)
+    /// was chosen) that have any of the values are compared, when the first of them is wanted, as
+    /// [`TableReader::with_verification`](crate::TableReader::with_verification) does. Mapping reads and compares all of
+    /// all files. The checksums themselves are compared with those that the manifest knows, so that a file of the same
+    /// columns and other values is an error as well.
+    ///
+    /// Cost: each chunk is read once more, whole. Files must have checksums of values.
+    ///
+    /// # Errors
+    /// None here. Of those calls, in addition: [`Error::Format`] with the file and the chunk that is damaged, or with a
+    /// file that has values and no checksums of them.
+    ///
+    /// [many-files]: crate::guide::many_files#what-is-compared-when
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Shards, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("part-0.ntb");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
+    /// let mut bytes = std::fs::read(&path)?;
+    /// bytes[4096 + 6] ^= 1; // a bit of the 4
+    /// std::fs::write(&path, bytes)?;
+    /// let shards = Shards::open(folder.path())?;
+    /// assert_eq!(shards.load_rows::<i16>(1..)?.as_slice()?, [5, 5, 6]);
+    /// let error = shards.with_verification(true).load_rows::<i16>(1..).unwrap_err().to_string();
+    /// assert!(error.contains("part-0.ntb: bad format at byte 4096: the checksum of chunk 0 (of 1)"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_verification(self, is_wanted: bool) -> Self {
+        Self { is_verified: is_wanted, ..self }
     }
 
     /// Returns the numbers of rows, of all files, and of columns.

@@ -40,8 +40,8 @@ impl Open {
 
 impl Shards {
     /// Reads consecutive rows, of one file or of several, into a new row-major table of `U`, converted under
-    /// [`ConversionPolicy::Saturate`] if the files hold another type. As with
-    /// [`TableReader::load_rows`](crate::TableReader::load_rows), checksums of values are not compared.
+    /// [`ConversionPolicy::Saturate`] if the files hold another type. Checksums of values are not compared, unless
+    /// [that is asked for](Self::with_verification).
     ///
     /// Cost: O(values read), and O(columns) for each file that has any of the rows. Several files are read in parallel.
     ///
@@ -113,7 +113,8 @@ impl Shards {
     }
 
     /// Iterates over all rows in blocks of `rows_per_block`, also across the ends of files, in one buffer that is
-    /// reused for every block. The last block may be shorter.
+    /// reused for every block. The last block may be shorter. Checksums of values are not compared, unless
+    /// [that is asked for](Self::with_verification).
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].

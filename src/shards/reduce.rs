@@ -57,8 +57,8 @@ impl Shards {
     /// another sum of the same numbers, and may differ in the last digits.)
     ///
     /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread; files that
-    /// are not homogeneous are loaded whole. Checksums of the values are not computed: [`verify`](Self::verify) does
-    /// that.
+    /// are not homogeneous are loaded whole. Checksums are not computed of the values, unless
+    /// [that is asked for](Self::with_verification): a value that is damaged on the disk is a part of the result.
     ///
     /// # Errors
     /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of

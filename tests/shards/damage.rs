@@ -115,3 +115,48 @@ fn a_block_that_failed_is_tried_again() {
     assert_eq!(blocks.next_block().unwrap().unwrap()[..], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_eq!(blocks.next_block().unwrap().unwrap()[..], [6.0, 7.0]);
 }
+
+#[test]
+fn every_error_about_a_damaged_file_names_it() {
+    let (folder, paths, shards) = manifested(&[3, 3]);
+    let good = fs::read(&paths[1]).unwrap();
+    let header_end = 64 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
+    let mut seen = 0;
+    for place in (0..header_end).chain(4096..good.len()) {
+        for with_sums in [false, true] {
+            let mut bytes = good.clone();
+            bytes[place] ^= 5;
+            if with_sums {
+                // A file that somebody has made: the checksums of preamble and header belong to them.
+                let header = crc32fast::hash(&bytes[64..header_end]);
+                bytes[40..44].copy_from_slice(&header.to_le_bytes());
+                let preamble = crc32fast::hash(&bytes[..60]);
+                bytes[60..64].copy_from_slice(&preamble.to_le_bytes());
+            }
+            fs::write(&paths[1], bytes).unwrap();
+            let mut blocks = shards.row_blocks::<f64>(4).unwrap();
+            let mut all = vec![
+                Shards::of_files(&paths).map(drop),
+                Shards::matching(folder.path().join("part-*.ntb")).map(drop),
+                blocks.next_block().map(drop),
+                shards.load_rows::<f32>(..).map(drop),
+                shards.load_as::<f32>().map(drop),
+                shards.reduce(&Trace::default()).map(drop),
+                shards.verify().map(drop),
+                shards.clone().with_verification(true).load_rows::<f64>(4..).map(drop),
+            ];
+            if let Ok(found) = Shards::of_files(&paths) {
+                all.extend([found.load::<f64>().map(drop), found.load_rows::<f64>(..).map(drop)]);
+                all.push(Shards::open(folder.path()).unwrap().append([&paths[1]])); // it is there
+            }
+            #[cfg(feature = "mmap")]
+            // SAFETY: no other program knows the files.
+            all.push(unsafe { shards.map() }.map(drop));
+            for error in all.into_iter().filter_map(Result::err) {
+                assert!(error.to_string().contains("part-0001.ntb"), "byte {place}: {error}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 1000, "{seen}");
+}

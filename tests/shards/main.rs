@@ -10,4 +10,5 @@ mod reducing;
 mod saving;
 mod support;
 mod twice;
+mod verification;
 mod writing;
