@@ -194,7 +194,7 @@ mod dictionary;
 #[forbid(unsafe_code)]
 mod display;
 pub mod execution;
-mod files; // in some files
+pub mod files; // in some files
 mod format; // in some files
 mod interop; // in some files
 mod learning; // in some files

@@ -1,19 +1,26 @@
-//! What every file format needs: opening, replacing, parallel input and output, and checksums.
+//! Files of every format that this library writes: what interrupted programs have left of them.
 //!
-//! * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
-//! * `replace`, `options`: replacing a file atomically, and the caller's options for it; `lock`: who uses a file;
-//! * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
-//!   read;
-//! * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
-//! * `map`: a file as an array; `memory_file`: a new file in memory, which several threads write to.
-//!
-//! Nothing here depends on tables or on a particular format: formats are in [`crate::format`] and [`crate::interop`],
-//! and tables as values in the order of a file in [`crate::lines`].
+//! [`leftovers`] lists it; [how tables are written as many files](crate::guide::many_files) says when that is wanted.
+
+// What every file format needs: opening, replacing, parallel input and output, and checksums.
+//
+// * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
+// * `replace`, `options`: replacing a file atomically, and the caller's options for it; `lock`: who uses a file;
+//   `leftovers`: files that no program uses any more;
+// * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
+//   read;
+// * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
+// * `map`: a file as an array; `memory_file`: a new file in memory, which several threads write to.
+//
+// Nothing here depends on tables or on a particular format: formats are in `crate::format` and `crate::interop`,
+// and tables as values in the order of a file in `crate::lines`.
 
 #[forbid(unsafe_code)]
 pub(crate) mod byte_order;
 #[forbid(unsafe_code)]
 pub(crate) mod checksum;
+#[forbid(unsafe_code)]
+mod leftovers;
 #[forbid(unsafe_code)]
 pub(crate) mod lock;
 #[cfg(feature = "mmap")]
@@ -53,6 +60,9 @@ pub(crate) mod position;
 pub(crate) mod replace;
 #[forbid(unsafe_code)]
 pub(crate) mod stored;
+
+pub(crate) use leftovers::LOCK_ENDING;
+pub use leftovers::{Leftover, leftovers};
 
 use crate::base::error::Result;
 use crate::base::parallel;

@@ -22,6 +22,8 @@ use crate::base::error::{Error, Result};
 
 /// The largest number of symbolic links that are followed.
 const LINK_LIMIT: usize = 40;
+/// What temporary names end with.
+const TEMPORARY_ENDING: &str = ".ntb.tmp";
 /// Number of temporary names that are tried.
 const NAME_LIMIT: usize = 100;
 
@@ -168,6 +170,9 @@ impl Replacement {
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
             let _permitted = self.permitted()?;
+            if let (Some(file), true) = (&self.file, cfg!(windows)) {
+                let _ = file.unlock(); // there, a lock would keep others from reading the file
+            }
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
                 // Busy: a single mounted file, as in containers.
                 ErrorKind::Unsupported | ErrorKind::CrossesDevices | ErrorKind::ResourceBusy => {
@@ -296,17 +301,28 @@ impl Drop for Replacement {
     }
 }
 
-/// Creates a file with a temporary name in the directory of the target.
+/// Returns whether a file with this name is one that has not been renamed yet.
+pub(super) fn is_temporary_name(name: &str) -> bool {
+    let digits = name.strip_prefix('.').and_then(|name| name.strip_suffix(TEMPORARY_ENDING));
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Creates a file with a temporary name, locked, in the directory of the target.
 fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     let (target, permissions) = resolve(path)?;
     for _ in 0..NAME_LIMIT {
         let random = RandomState::new().hash_one(std::process::id());
-        let temporary = directory_of(&target).join(format!(".{random:016x}.ntb.tmp"));
+        let temporary = directory_of(&target).join(format!(".{random:016x}{TEMPORARY_ENDING}"));
         let file = match create_new(&temporary, permissions.is_some()) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(error),
         };
+        // From now on the lock says that the file is in use. Until then it may have been taken for a leftover.
+        if try_lock(&file) == Holder::Other || !is_at(&file, &temporary).unwrap_or(true) {
+            let _ = fs::remove_file(&temporary); // it may be there, or not
+            continue;
+        }
         if let Some(Err(error)) = permissions.map(|permissions| file.set_permissions(permissions)) {
             drop(file);
             let _ = fs::remove_file(&temporary); // the first failure is the error

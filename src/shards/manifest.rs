@@ -23,7 +23,7 @@ use crate::files::open::{open_regular, read};
 use crate::files::options::SaveOptions;
 use crate::files::output::Output;
 use crate::files::replace::replace;
-use crate::files::zeroed;
+use crate::files::{LOCK_ENDING, zeroed};
 
 /// Like that of table files: not valid text, and damaged by a transfer as text.
 const MAGIC: [u8; 8] = *b"\x89NTM\r\n\x1a\n";
@@ -285,7 +285,7 @@ pub(super) fn set_with_room<S: Eq + Hash>(count: usize) -> Result<HashSet<S>> {
 /// [`Error::Io`] with the file that is locked.
 pub(super) fn lock(manifest: &Path) -> Result<LockFile> {
     let name = manifest.file_name().unwrap_or_default().to_string_lossy();
-    LockFile::wait(manifest.with_file_name(format!(".{name}.lock")))
+    LockFile::wait(manifest.with_file_name(format!(".{name}{LOCK_ENDING}")))
 }
 
 /// Returns the bytes of a manifest of files with these paths in it.

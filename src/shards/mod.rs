@@ -5,7 +5,7 @@
 //! * `manifest`: the file that lists the others, described in `README.md` beside this file; `listed`: what may become
 //!   of a file because one lists it;
 //! * `read`: rows across files; `reduce`: partial results of all rows; `verify`: checksums; `map`: mapping;
-//! * `writer`: several writers at once.
+//! * `writer`: several writers at once; `resume`: going on where one was interrupted.
 //!
 //! Invariant: all files have the columns of the first, in types, names and categories; each is compared with what is
 //! known of it whenever it is opened. Nothing stays open between calls.
@@ -24,6 +24,8 @@ mod names;
 mod read;
 #[forbid(unsafe_code)]
 mod reduce;
+#[forbid(unsafe_code)]
+mod resume;
 #[forbid(unsafe_code)]
 mod verify;
 #[forbid(unsafe_code)]

@@ -46,6 +46,27 @@ pub(super) fn matching(pattern: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
+/// Returns the files of a folder that have the names of those of a writer, with their numbers, in their order.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::OutOfMemory`].
+pub(super) fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
+    let found = listed(folder, folder, |name| number_of(name).is_some())?;
+    let number = |path: PathBuf| Some((number_of(path.file_name()?.as_encoded_bytes())?, path));
+    Ok(found.into_iter().filter_map(number).collect())
+}
+
+/// Returns the name of the file of a number.
+pub(super) fn name_of(number: usize) -> String {
+    format!("part-{number:06}{EXTENSION}")
+}
+
+fn number_of(name: &[u8]) -> Option<usize> {
+    let digits = name.strip_prefix(b"part-")?.strip_suffix(EXTENSION.as_bytes())?;
+    let number = str::from_utf8(digits).ok()?.parse().ok()?;
+    (digits.len() == 6 && name == name_of(number).as_bytes()).then_some(number) // six digits, without a sign
+}
+
 /// Returns the paths of what a folder has of some names, in the order of the names, but for folders.
 fn listed(folder: &Path, prefix: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
     let in_folder = |source| Error::Io { path: folder.to_owned(), source };

@@ -13,7 +13,7 @@ use super::Shards;
 use super::entry::Entry;
 use super::listed::{Listed, check_unlisted, keep_unlisted};
 use super::manifest::is_there;
-use super::names::{Folder, refused};
+use super::names::{Folder, name_of, refused};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{DataDictionary, Feature};
@@ -22,7 +22,7 @@ use crate::files::replace::Permit;
 use crate::format::{TableWriter, Written};
 
 /// The largest number of a file: their names have six digits, so that their order is that of their numbers.
-const LAST: usize = 999_999;
+pub(super) const LAST: usize = 999_999;
 
 /// Writes a table as many files, several at a time, in a folder of their own: `part-000000.ntb` and so on, and when all
 /// are finished, the manifest.
@@ -44,7 +44,8 @@ const LAST: usize = 999_999;
 /// [`Shards::open`] of the folder and [`Shards::matching`] take them for parts of the table, also those with numbers
 /// that the next attempt does not use. So remove `part-*.ntb` before another attempt, or give each a folder of its own;
 /// and where several programs have written, open the files that they say they have finished
-/// ([`Shards::of_files`]) rather than a pattern. Only the manifest says what belongs to the table.
+/// ([`Shards::of_files`]) rather than a pattern. Only the manifest says what belongs to the table. Or
+/// [`resume`](Self::resume) the attempt: its whole files stay, and only the missing ones are written.
 ///
 /// # Examples
 /// ```
@@ -79,7 +80,7 @@ pub struct ShardsWriter<T: Element = f32> {
 
 /// What has become of a file.
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// It is being written, or its writer was dropped.
     Begun {
         is_dropped: bool,
@@ -151,6 +152,24 @@ impl<T: Element> ShardsWriter<T> {
         Ok(Self { folder, columns, dictionary, options, state, element: PhantomData })
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    /// Sets what has become of a file.
+    pub(super) fn put(&self, index: usize, state: State) {
+        locked(&self.state).insert(index, state);
+    }
+
+    /// Returns whether a file is finished, or is being written.
+    pub(super) fn has(&self, index: usize) -> bool {
+        !matches!(locked(&self.state).get(&index), None | Some(State::Begun { is_dropped: true }))
+    }
+
     /// Creates the file of a number, `part-000007.ntb`, on any thread. Files become parts of the table in the order of
     /// their numbers, of which some may be left out.
     ///
@@ -171,7 +190,7 @@ impl<T: Element> ShardsWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shard(&self, index: usize) -> Result<ShardWriter<T>> {
-        let path = self.folder.join(format!("part-{index:06}.ntb"));
+        let path = self.folder.join(name_of(index));
         if index > LAST {
             return Err(refused(&path, ErrorKind::InvalidInput, "the largest number of a file is 999999"));
         }
@@ -214,7 +233,7 @@ impl<T: Element> ShardsWriter<T> {
         let mut all = Shards::without_files(self.dictionary);
         for (index, state) in std::mem::take(&mut *locked(&self.state)) {
             let State::Finished(entry) = state else {
-                let path = self.folder.join(format!("part-{index:06}.ntb"));
+                let path = self.folder.join(name_of(index));
                 return Err(refused(&path, ErrorKind::NotFound, "the file was begun and is not finished"));
             };
             all.push_entry(entry)?;

@@ -7,6 +7,7 @@ mod opening;
 mod processes;
 mod reading;
 mod reducing;
+mod resuming;
 mod saving;
 mod support;
 mod twice;

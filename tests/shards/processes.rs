@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use numeric_table::{Shards, ShardsWriter, prelude::*};
+use numeric_table::{Shards, ShardsWriter, files, prelude::*};
 use test_support::bits::Random;
 use test_support::test_name;
 
@@ -99,6 +99,12 @@ fn a_program_that_is_killed_leaves_the_table_as_it_was_or_with_its_files() {
         before += 1;
     }
     fs::remove_file(folder.path().join("shards.ntm")).unwrap();
+    // What they have left is known, and was in nobody's way.
+    for left in files::leftovers(folder.path()).unwrap() {
+        assert!(left.remove().unwrap());
+    }
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.starts_with('.')));
     // Files of killed programs are whole or hidden.
     assert!(Shards::open(folder.path()).unwrap().shard_count() >= before);
 }
@@ -176,4 +182,46 @@ fn of_programs_that_write_one_table_at_once_at_most_one_gets_it_and_all_of_it() 
         }
     }
     println!("{} of {tables} tables are this program's", mine.len());
+}
+
+#[test]
+fn what_a_killed_writer_has_left_is_removed_and_the_table_is_finished() {
+    let put = |writer: &ShardsWriter<f64>, index: usize| {
+        let mut shard = writer.shard(index).unwrap();
+        shard.append_table(&counting(index * ROWS * 2, ROWS, 2)).unwrap();
+        shard
+    };
+    if let Some(folder) = folder_of_child() {
+        let writer = ShardsWriter::<f64>::create_with(&folder, 2, None, fast()).unwrap();
+        [0, 2].iter().for_each(|&index| put(&writer, index).finish().unwrap());
+        let _begun = [1, 3].map(|index| put(&writer, index));
+        fs::write(folder.join("ready"), "").unwrap();
+        loop {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut child = start("what_a_killed_writer_has_left_is_removed_and_the_table_is_finished", folder);
+    let begun = Instant::now();
+    while !folder.join("ready").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the child writes nothing");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(files::leftovers(folder).unwrap().len(), 0); // it is alive
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = files::leftovers(folder).unwrap();
+    assert_eq!(left.len(), 2);
+    assert!(left.iter().all(|left| left.size_in_bytes() > 0 && left.path().exists()));
+    for left in left {
+        assert!(left.remove().unwrap());
+    }
+    let writer = ShardsWriter::<f64>::resume_with(folder, 2, None, fast()).unwrap();
+    assert_eq!(writer.missing(4), [1, 3]);
+    writer.missing(4).into_iter().for_each(|index| put(&writer, index).finish().unwrap());
+    let shards = writer.finish().unwrap();
+    assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), counting(0, 4 * ROWS, 2).as_slice().unwrap());
+    assert_eq!(files::leftovers(folder).unwrap().len(), 0);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 4 + 1 + 1); // files, manifest, and what the child said
 }

@@ -1,0 +1,250 @@
+//! Files that programs have left which ended in the middle of writing: listed, and removed.
+//!
+//! A new file has a temporary name until it is whole, and a manifest that is written has a file beside it that is locked.
+//! Who uses one of them holds its lock, which the system ends with the program; so a file without a lock is nobody's.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::lock::{Holder, is_at, try_lock};
+use super::replace::is_temporary_name;
+use crate::base::error::{Error, Result};
+
+/// What the name of the lock of a manifest ends with.
+pub(crate) const LOCK_ENDING: &str = ".lock";
+
+/// A file that a program has left in a folder, and no program uses: a table, a manifest, a `.npy` or CSV file that was not
+/// completed, or the lock of a manifest. See [`leftovers`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::files;
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as a killed program leaves it
+/// for left in files::leftovers(folder)? {
+///     println!("{}: {} bytes of {:?}", left.path().display(), left.size_in_bytes(), left.modified());
+///     assert!(left.remove()?);
+/// }
+/// assert_eq!(std::fs::read_dir(folder)?.count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "the file stays until `remove` is called"]
+pub struct Leftover {
+    path: PathBuf,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Leftover {
+    /// Borrows the path of the file: that of the folder, and its name.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join(".0123456789abcdef.ntb.tmp");
+    /// std::fs::write(&path, [0; 100])?;
+    /// assert_eq!(numeric_table::files::leftovers(folder.path())?[0].path(), path);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the size of the file in bytes, as it was when it was listed.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join(".0123456789abcdef.ntb.tmp"), [0; 100])?;
+    /// assert_eq!(numeric_table::files::leftovers(folder.path())?[0].size_in_bytes(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn size_in_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns when the file was written to for the last time, if the system knows.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join(".0123456789abcdef.ntb.tmp"), [0; 100])?;
+    /// let left = &numeric_table::files::leftovers(folder.path())?[0];
+    /// assert!(left.modified().is_some_and(|time| time.elapsed().is_ok_and(|age| age.as_secs() < 3600)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
+    }
+
+    /// Removes the file, unless a program uses it by now: the lock of a manifest can be taken again. Returns whether it
+    /// was removed; `false` also if it was gone.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join(".shards.ntm.lock"), "")?;
+    /// let left = numeric_table::files::leftovers(folder.path())?.remove(0);
+    /// assert!(left.clone().remove()?);
+    /// assert!(!left.remove()?); // it is gone
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(self) -> Result<bool> {
+        let removed = unused(&self.path).and_then(|file| match file {
+            Some(_locked) => match fs::remove_file(&self.path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                removed => removed.map(|()| true),
+            },
+            None => Ok(false),
+        });
+        removed.map_err(|source| Error::Io { path: self.path, source })
+    }
+}
+
+/// Lists what programs have left in a folder that were killed, or lost their machine, while they wrote into it, in the
+/// order of the names. Folders in it are not looked into.
+///
+/// These are new files with temporary names (`.<16 hexadecimal digits>.ntb.tmp`), which a table file, a manifest, and a
+/// `.npy`, `.npz`, CSV, svmlight or MatrixMarket file has until it is whole; and locks of manifests (`.<name>.ntm.lock`).
+/// They take room, and do no other harm. Files that were completed are not among them, whether a manifest lists them or
+/// not: see [`ShardsWriter::resume`](crate::ShardsWriter::resume). Nor are files that were written
+/// [in place](crate::SaveOptions::in_place).
+///
+/// **What a program uses is not listed**, and not removed: as long as it is alive, it holds the system's lock on the file
+/// (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program in
+/// another container of the same machine counts. On a network file system this holds among machines whose locks are
+/// shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a file is
+/// removed all the same, the save that was writing it is an error, and nothing is replaced.
+///
+/// # Errors
+/// [`Error::Io`] with the folder; with a file that cannot be opened; with a file on a file system without locks, where
+/// nothing can be known.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{TableWriter, files};
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let writer = TableWriter::<f32>::create(folder.join("table.ntb"), 2, None)?;
+/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as a killed program leaves it
+/// let left = files::leftovers(folder)?;
+/// assert_eq!(left.len(), 1); // not that of `writer`, which is in use
+/// assert!(left.into_iter().try_fold(true, |all, left| Ok::<_, numeric_table::Error>(all & left.remove()?))?);
+/// writer.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn leftovers(folder: impl AsRef<Path>) -> Result<Vec<Leftover>> {
+    let folder = folder.as_ref();
+    let in_folder = |source| Error::Io { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for item in fs::read_dir(folder).map_err(in_folder)? {
+        let name = item.map_err(in_folder)?.file_name();
+        if !name.to_str().is_some_and(|name| is_temporary_name(name) || is_lock_name(name)) {
+            continue;
+        }
+        let path = folder.join(name);
+        match look(&path) {
+            Ok(Some((bytes, modified))) => {
+                found.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<Leftover>() })?;
+                found.push(Leftover { path, bytes, modified });
+            }
+            Ok(None) => {}
+            Err(source) => return Err(Error::Io { path, source }),
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn is_lock_name(name: &str) -> bool {
+    name.starts_with('.') && name.strip_suffix(LOCK_ENDING).is_some_and(|name| name.ends_with(".ntm"))
+}
+
+/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or no file of ours.
+fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
+    let Some(file) = unused(path)? else { return Ok(None) };
+    let found = file.metadata()?;
+    Ok(Some((found.len(), found.modified().ok())))
+}
+
+/// Opens a file and locks it, if nobody uses it.
+fn unused(path: &Path) -> io::Result<Option<File>> {
+    let gone = |error: io::Error| if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
+    match fs::symlink_metadata(path) {
+        // Before opening: opening a pipe would wait for a writer. Locks are empty.
+        Ok(found) if found.is_file() && (found.len() == 0 || !path.to_string_lossy().ends_with(LOCK_ENDING)) => {}
+        Ok(_) => return Ok(None),
+        Err(error) => return gone(error),
+    }
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) => return gone(error),
+    };
+    match try_lock(&file) {
+        // It may have got its name, or have been removed, before it was locked here.
+        Holder::Mine => Ok(is_at(&file, path)?.then_some(file)),
+        Holder::Other => Ok(None),
+        Holder::Unknown => {
+            let reason = "the file system has no locks, which say whether a program uses the file";
+            Err(io::Error::new(ErrorKind::Unsupported, reason))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::lock::LockFile;
+
+    #[test]
+    fn a_lock_is_left_only_if_nobody_holds_it_or_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".shards.ntm.lock");
+        fs::write(&path, "").unwrap(); // of a killed program
+        let left = leftovers(folder.path()).unwrap();
+        assert_eq!((left.len(), left[0].path()), (1, &*path));
+        let held = LockFile::wait(path.clone()).unwrap();
+        assert!(leftovers(folder.path()).unwrap().is_empty());
+        assert!(!left[0].clone().remove().unwrap()); // it is in use again
+        assert!(path.exists());
+        drop(held);
+        assert!(!path.exists() || cfg!(not(unix)));
+    }
+
+    #[test]
+    fn locks_that_are_removed_while_others_wait_are_held_by_one_at_a_time() {
+        use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".shards.ntm.lock");
+        let (holders, removed, ended) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let _held = LockFile::wait(path.clone()).unwrap();
+                        assert_eq!(holders.fetch_add(1, SeqCst), 0);
+                        std::thread::yield_now();
+                        holders.fetch_sub(1, SeqCst);
+                    }
+                    ended.fetch_add(1, SeqCst);
+                });
+            }
+            scope.spawn(|| {
+                while ended.load(SeqCst) < 4 {
+                    let _ = fs::OpenOptions::new().write(true).create_new(true).open(&path); // as if one was killed
+                    for left in leftovers(folder.path()).unwrap() {
+                        removed.fetch_add(usize::from(left.remove().unwrap()), SeqCst);
+                    }
+                }
+            });
+        });
+        println!("{} were removed", removed.into_inner());
+    }
+}
