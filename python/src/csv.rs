@@ -72,7 +72,7 @@ pub(crate) fn read_csv(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let listener = Listener::of(progress, &path)?;
-    let element = dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()?;
+    let element = dtype.map(element::of_object).transpose()?;
     let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
     let source = source(py, &path, &said)?;
     watch(py, listener, None, || {
@@ -134,7 +134,7 @@ pub(crate) fn open_csv(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Csv> {
     let listener = Listener::of(progress, &path)?;
-    let element = dtype.filter(|dtype| !dtype.is_none()).map_or(Ok(ElementType::F64), element::of_object)?;
+    let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
     let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
     let source = source(py, &path, &said)?;
     let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;

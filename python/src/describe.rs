@@ -9,14 +9,29 @@ use crate::csv::Csv;
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::reader::Reader;
+use crate::reading::listed;
 use crate::table::Table;
+
+/// Returns the names of columns, `None` where there is none, if there is memory for them: a file may say it has any number.
+pub(crate) fn names(dictionary: &DataDictionary) -> PyResult<Vec<Option<String>>> {
+    listed(dictionary.names().map(|name| name.map(str::to_owned)), "columns")
+}
+
+/// Names a column, or leaves it without a name.
+pub(crate) fn set_name(
+    dictionary: &mut DataDictionary,
+    column: usize,
+    name: Option<String>,
+) -> numeric_table::Result<()> {
+    let feature = Feature { name, ..dictionary.feature(column)?.clone() };
+    dictionary.set_feature(column, feature)
+}
 
 /// Returns a dictionary whose columns have other names, or none.
 pub(crate) fn renamed(dictionary: &DataDictionary, names: &[Option<String>]) -> numeric_table::Result<DataDictionary> {
     let mut named = dictionary.with_names(names.iter().map(|name| name.clone().unwrap_or_default()))?;
     for column in (0..names.len()).filter(|&column| names[column].is_none()) {
-        let feature = Feature { name: None, ..named.feature(column)?.clone() };
-        named.set_feature(column, feature)?;
+        set_name(&mut named, column, None)?;
     }
     Ok(named)
 }

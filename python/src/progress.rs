@@ -44,7 +44,7 @@ enum Hears {
 impl Listener {
     /// Returns who hears of the work on a file, by the argument `progress`: a function, `True` for a bar, or nobody.
     pub(crate) fn of(progress: Option<&Bound<'_, PyAny>>, path: &Path) -> PyResult<Option<Self>> {
-        let Some(progress) = progress.filter(|progress| !progress.is_none()) else { return Ok(None) };
+        let Some(progress) = progress else { return Ok(None) };
         let hears = match progress.cast::<PyBool>() {
             Ok(wanted) if !wanted.is_true() => return Ok(None),
             Ok(_) => Hears::Bar(bars(progress.py())?),

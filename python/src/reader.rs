@@ -15,13 +15,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PySlice};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::blocks;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
 use crate::numbers;
 use crate::progress::{Listener, hear, watch};
 use crate::reading::{index, listed, policy_of};
 use crate::table::Table;
+use crate::{blocks, describe};
 
 /// Rows that do not follow each other are taken out of so many bytes of the file at a time.
 const WINDOW: usize = 4 << 20;
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     fn type_or(&self, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
-        dtype.filter(|dtype| !dtype.is_none()).map_or(Ok(self.element), element::of_object)
+        dtype.map_or(Ok(self.element), element::of_object)
     }
 
     fn bytes(&self) -> u64 {
@@ -226,7 +226,7 @@ impl Reader {
     /// The names of the columns, ``None`` where there is none.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
-        listed(self.dictionary.names().map(|name| name.map(str::to_owned)), "columns")
+        describe::names(&self.dictionary)
     }
 
     /// The kind of table: ``"homogeneous"``.

@@ -104,10 +104,7 @@ impl Table {
     }
 
     pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
-        match dtype {
-            Some(dtype) if !dtype.is_none() => element::of_object(dtype),
-            _ => self.common_type(py),
-        }
+        dtype.map_or_else(|| self.common_type(py), element::of_object)
     }
 
     /// Returns the index of a column that is named, or numbered from either end.
@@ -149,7 +146,7 @@ impl Table {
         policy: ConversionPolicy,
     ) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column_index(py, key)?;
-        let wanted = dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()?;
+        let wanted = dtype.map(element::of_object).transpose()?;
         let table = self.read(py);
         let element = match wanted {
             Some(element) => element,

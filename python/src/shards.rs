@@ -8,7 +8,6 @@ use numeric_table::{ElementType, Error, Shape};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::blocks;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, exception};
 use crate::numbers;
@@ -16,6 +15,7 @@ use crate::partial::Pickled;
 use crate::reading::{check_shape, common_type, share_of};
 use crate::reduce::{self, Part};
 use crate::table::Table;
+use crate::{blocks, describe};
 
 /// A table as many table files (``.ntb``), end to end, which may be larger than memory.
 ///
@@ -99,10 +99,7 @@ impl Shards {
     }
 
     fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
-        match dtype {
-            Some(dtype) if !dtype.is_none() => element::of_object(dtype),
-            _ => common_type(py, self.shards.dictionary()),
-        }
+        dtype.map_or_else(|| common_type(py, self.shards.dictionary()), element::of_object)
     }
 
     fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
@@ -142,8 +139,8 @@ impl Shards {
 
     /// The names of the columns, ``None`` where there is none.
     #[getter]
-    fn names(&self) -> Vec<Option<String>> {
-        self.shards.dictionary().names().map(|name| name.map(str::to_owned)).collect()
+    fn names(&self) -> PyResult<Vec<Option<String>>> {
+        describe::names(self.shards.dictionary())
     }
 
     /// The number of files.

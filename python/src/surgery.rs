@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyString};
 
 use crate::choose::{is_number, some_columns};
+use crate::describe::set_name;
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
 use crate::numbers;
@@ -103,8 +104,7 @@ impl Table {
         let mut table = self.snapshot(py)?;
         let mut dictionary = table.dictionary().clone();
         for (column, name) in renamed {
-            let feature = Feature { name, ..dictionary.feature(column).or_raise()?.clone() };
-            dictionary.set_feature(column, feature).or_raise()?;
+            set_name(&mut dictionary, column, name).or_raise()?;
         }
         table.set_dictionary(dictionary).or_raise()?;
         Ok(Self::new(table))
@@ -152,7 +152,7 @@ impl Table {
         #[pyo3(from_py_with = numbers::seed)] seed: u64,
         by: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Pair> {
-        let by = by.filter(|by| !by.is_none()).map(|by| self.column_index(py, by)).transpose()?;
+        let by = by.map(|by| self.column_index(py, by)).transpose()?;
         let table = self.read(py);
         let table = &**table;
         let split = py.detach(|| match by {

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use crate::arrow;
 use crate::blocks::{BlockWriter, RowBlocks};
 use crate::choose;
-use crate::describe::renamed;
+use crate::describe::{names, renamed};
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
@@ -148,7 +148,7 @@ impl Table {
     /// The names of the columns, ``None`` where there is none.
     #[getter]
     fn names(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
-        listed(self.read(py).dictionary().names().map(|name| name.map(str::to_owned)), "columns")
+        names(self.read(py).dictionary())
     }
 
     #[setter]
@@ -373,7 +373,7 @@ impl Table {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if stream.is_some_and(|stream| !stream.is_none()) {
+        if stream.is_some() {
             return Err(PyBufferError::new_err("the CPU has no streams"));
         }
         dlpack::check(max_version, dl_device)?;

@@ -20,12 +20,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::describe::described;
+use crate::describe::{self, described};
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
 use crate::progress::{LOOK, Listener, look, watch};
 use crate::reader::{Reader, from_row};
-use crate::reading::{listed, policy_of};
+use crate::reading::policy_of;
 use crate::source;
 use crate::table::Table;
 
@@ -216,7 +216,7 @@ pub(crate) fn create(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Writer> {
     let listener = Listener::of(progress, &path)?;
-    let element = dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()?;
+    let element = dtype.map(element::of_object).transpose()?;
     let (element, dictionary) = described(columns, element)?;
     let (count, options) = (dictionary.len(), SaveOptions::new().durable(durable));
     let file: Box<dyn Rows> = with_type!(element, T => {
@@ -316,7 +316,7 @@ impl Writer {
     /// The names of the columns, ``None`` where there is none.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
-        listed(self.dictionary.names().map(|name| name.map(str::to_owned)), "columns")
+        describe::names(&self.dictionary)
     }
 
     /// Appends rows: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader`, which stands for all rows of its
