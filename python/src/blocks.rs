@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::thread::Builder;
+use std::thread::{Builder, available_parallelism};
 
 use numeric_table::{BlockAccess, BlockUpdate, ConversionPolicy, ElementType, Error};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError};
+use crate::exit;
 use crate::source;
 use crate::table::Table;
 
@@ -65,63 +67,93 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
+/// A function that is called with each block of a table. The threads that do so share it, and none borrows from another: when
+/// the interpreter ends, threads stay where they are, or vanish.
+struct Job {
+    table: Py<Table>,
+    f: Py<PyAny>,
+    all: usize,
+    rows: usize,
+    element: ElementType,
+    policy: ConversionPolicy,
+    /// How deep the calls of the function are.
+    depth: usize,
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+}
+
+type Called = Vec<(usize, PyResult<Py<PyAny>>)>;
+
+impl Job {
+    fn count(&self) -> usize {
+        self.all.div_ceil(self.rows)
+    }
+
+    fn call(&self, block: usize) -> PyResult<Py<PyAny>> {
+        let first = block * self.rows;
+        let range = first..self.all.min(first.saturating_add(self.rows));
+        exit::attached(|py| {
+            // The table is not locked while `f` runs, which may read and write it.
+            let share = Table::rows_of(py, &**self.table.get().read(py), range, self.element, self.policy)?;
+            let block = share.into_numpy(py)?;
+            exit::call(self.f.bind(py), (block,)).map(Bound::unbind)
+        })
+    }
+
+    /// Calls the function with blocks until there are none.
+    fn work(&self) -> Called {
+        let before = DEPTH.replace(self.depth);
+        let mut found = Vec::new();
+        while !self.has_failed.load(Relaxed) {
+            let block = self.next.fetch_add(1, Relaxed);
+            if block >= self.count() {
+                break;
+            }
+            let result = self.call(block);
+            self.has_failed.fetch_or(result.is_err(), Relaxed);
+            found.push((block, result));
+        }
+        DEPTH.set(before);
+        found
+    }
+
+    /// Works with other threads.
+    fn share(self: Arc<Self>) -> Called {
+        // A function that is called on all threads, and calls others, has no further ones. At the exit there are none that may
+        // take the interpreter.
+        let is_alone = self.depth > 1 || exit::is_closed();
+        let threads = if is_alone { 1 } else { available_parallelism().map_or(1, NonZero::get).min(self.count()) };
+        // Threads of their own: one of a pool, which waits for its part of a conversion, may begin another block meanwhile.
+        let begin = |_| {
+            let job = Arc::clone(&self);
+            Builder::new().spawn(move || job.work()).ok()
+        };
+        let others = (1..threads).filter_map(begin).collect::<Vec<_>>();
+        let mut found = self.work();
+        for thread in others {
+            found.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        found
+    }
+}
+
 /// Calls a function of Python's with each block, on all threads.
 pub(crate) fn par_map(
-    py: Python<'_>,
-    table: &Table,
-    f: &Py<PyAny>,
+    table: &Bound<'_, Table>,
+    f: Py<PyAny>,
     rows: usize,
     element: ElementType,
     policy: ConversionPolicy,
 ) -> PyResult<Vec<Py<PyAny>>> {
     check(rows)?;
-    let depth = DEPTH.get();
-    if depth >= DEEPEST {
+    let depth = DEPTH.get() + 1;
+    if depth > DEEPEST {
         return Err(PyRecursionError::new_err(format!("par_map_blocks calls itself more than {DEEPEST} deep")));
     }
-    let all = table.len(py);
-    let call = |block: usize| {
-        let first = block * rows;
-        let range = first..all.min(first.saturating_add(rows));
-        // Not while the interpreter shuts down.
-        let called = Python::try_attach(|py| {
-            // The table is not locked while `f` runs, which may read and write it.
-            let share = Table::rows_of(py, &**table.read(py), range, element, policy)?;
-            let block = share.into_numpy(py)?;
-            f.call1(py, (block,))
-        });
-        called.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")))
-    };
-    // Threads of their own: one of a pool, which waits for its part of a conversion, may begin another block meanwhile.
-    let (count, next, has_failed) = (all.div_ceil(rows), AtomicUsize::new(0), AtomicBool::new(false));
-    let work = || {
-        let before = DEPTH.replace(depth + 1);
-        let mut found = Vec::new();
-        while !has_failed.load(Relaxed) {
-            let block = next.fetch_add(1, Relaxed);
-            if block >= count {
-                break;
-            }
-            let result = call(block);
-            has_failed.fetch_or(result.is_err(), Relaxed);
-            found.push((block, result));
-        }
-        DEPTH.set(before);
-        found
-    };
-    let mut found = py.detach(|| {
-        // A function that is called on all threads, and calls others, has no further ones.
-        let threads =
-            if depth > 0 { 1 } else { std::thread::available_parallelism().map_or(1, NonZero::get).min(count) };
-        std::thread::scope(|scope| {
-            let others = (1..threads).filter_map(|_| Builder::new().spawn_scoped(scope, work).ok()).collect::<Vec<_>>();
-            let mut found = work();
-            found.extend(
-                others.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))),
-            );
-            found
-        })
-    });
+    let (py, all, table) = (table.py(), table.get().len(table.py()), table.clone().unbind());
+    let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let job = Arc::new(Job { table, f, all, rows, element, policy, depth, next, has_failed });
+    let mut found = py.detach(|| job.share());
     found.sort_by_key(|&(block, _)| block);
     found.into_iter().map(|(_, result)| result).collect()
 }

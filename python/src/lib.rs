@@ -5,8 +5,9 @@
 //! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that
 //! are larger than memory, `progress` who hears of the work on them. `partial` is the class of results that merge; `columns`,
 //! `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files,
-//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types, numbers, lists and exceptions. Passes
-//! over values let other threads of Python's go on.
+//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types,
+//! numbers, lists and exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of
+//! Python's go on.
 
 mod arrow;
 #[forbid(unsafe_code)]
@@ -29,6 +30,7 @@ mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
 mod error;
+mod exit;
 mod files;
 #[forbid(unsafe_code)]
 mod frames;
@@ -124,6 +126,8 @@ mod _native {
         TableTypeError,
     };
     #[pymodule_export]
+    use super::exit::{_after_fork, _at_exit};
+    #[pymodule_export]
     use super::files::{load, load_npy, map, save, save_npy, verify};
     #[pymodule_export]
     use super::groups::GroupStatistics;
@@ -153,6 +157,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
         module.add("TableFileNotFoundError", super::error::not_found(py)?)?;
-        module.add("TableFilePermissionError", super::error::not_permitted(py)?)
+        module.add("TableFilePermissionError", super::error::not_permitted(py)?)?;
+        super::exit::register(module)
     }
 }

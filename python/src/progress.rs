@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use numeric_table::Progress;
-use pyo3::exceptions::{PyImportError, PyRecursionError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyImportError, PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::OrRaise;
+use crate::exit;
 
 /// Signals are looked for this often.
 pub(crate) const LOOK: Duration = Duration::from_millis(10);
@@ -75,7 +76,7 @@ impl Listener {
     pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: Option<u64>) -> PyResult<()> {
         let _told = Told::begin()?;
         let class = match &self.hears {
-            Hears::Function(function) => return function.call1(py, (done, total)).map(drop),
+            Hears::Function(function) => return exit::call(function.bind(py), (done, total)).map(drop),
             Hears::Bar(_) if self.is_closed.load(Relaxed) => return Ok(()),
             Hears::Bar(class) => class,
         };
@@ -92,7 +93,7 @@ impl Listener {
             }
         };
         let shown: i64 = bar.getattr("n")?.extract()?;
-        bar.call_method1("update", (done as i64 - shown,)).map(drop)
+        exit::call(&bar.getattr("update")?, (done as i64 - shown,)).map(drop)
     }
 
     /// Leaves the bar on the screen as it is.
@@ -183,12 +184,12 @@ impl Call {
         if news.is_none() && self.looked.get().elapsed() < LOOK {
             return true;
         }
-        let told = Python::try_attach(|py| {
+        let told = exit::attached(|py| {
             py.check_signals()?;
             news.map_or(Ok(()), |(listener, progress)| listener.tell(py, progress.done, progress.total))
         });
         self.looked.set(Instant::now());
-        match told.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down"))) {
+        match told {
             Ok(()) => true,
             Err(error) => {
                 self.error.set(Some(error));

@@ -9,12 +9,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use numeric_table::{Error, NumericTable, Result, Shards};
-use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
+use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 
 use crate::error::{OrRaise, TableTypeError, exception};
+use crate::exit;
 use crate::partial::{Partial, object};
 use crate::reading::snapshot_of;
 use crate::table::Table;
@@ -93,6 +94,10 @@ impl Written {
         };
         Ok(Self { object: object.clone().unbind(), nbytes })
     }
+
+    fn method<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.object.bind(py).getattr(name)
+    }
 }
 
 thread_local! {
@@ -123,10 +128,10 @@ impl Drop for Call {
     }
 }
 
-/// Runs code of the user's, unless the interpreter shuts down.
+/// Runs code of the user's.
 fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
     let call = Call::begin().map_err(Error::other)?;
-    let done = Python::try_attach(work).unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")));
+    let done = exit::attached(work);
     drop(call);
     done.map_err(Error::other)
 }
@@ -157,7 +162,7 @@ impl numeric_table::Partial for Written {
     const NAME: &'static str = "python";
 
     fn empty(&self) -> Result<Self> {
-        let object = attached(|py| self.object.call_method0(py, "empty"))?;
+        let object = attached(|py| exit::call(&self.method(py, "empty")?, ()).map(Bound::unbind))?;
         Ok(Self { object, nbytes: self.nbytes })
     }
 
@@ -165,12 +170,12 @@ impl numeric_table::Partial for Written {
         let rows = snapshot_of(rows)?;
         attached(|py| {
             let table = Bound::new(py, Table::new(rows))?;
-            self.object.call_method1(py, "update", (table,)).map(drop)
+            exit::call(&self.method(py, "update")?, (table,)).map(drop)
         })
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        attached(|py| self.object.call_method1(py, "merge", (&other.object,)).map(drop))
+        attached(|py| exit::call(&self.method(py, "merge")?, (&other.object,)).map(drop))
     }
 
     fn size_in_bytes(&self) -> usize {

@@ -246,7 +246,7 @@ impl Table {
         policy: &str,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let element = slf.get().type_or(slf.py(), dtype)?;
-        crate::blocks::par_map(slf.py(), slf.get(), &f.unbind(), n, element, policy_of(policy)?)
+        crate::blocks::par_map(&slf, f.unbind(), n, element, policy_of(policy)?)
     }
 
     /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown

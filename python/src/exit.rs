@@ -1,0 +1,141 @@
+//! The end of the interpreter, and of the process that a fork is made of: which threads may still take the interpreter.
+//!
+//! A daemon thread that takes the interpreter while it ends never comes back: before Python 3.14 the system unwinds its stack,
+//! or just throws it away; from then on it sleeps for ever. Below a call of the library's, on which other threads of its own
+//! rely, neither the first nor the second may happen. So whoever runs code of Python's within such a call comes through
+//! [`attached`]: when the interpreter is about to end ([`close`], an exit handler) it lets none in, each sleeps where it is, and
+//! those that are inside get a moment to come out. Code of the user's is called by [`call`]: it may run for longer than
+//! that, and then the thread sleeps instead of being unwound.
+
+use std::cell::Cell;
+use std::mem::{forget, transmute};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// How long the exit waits for code of the user's that runs within calls of the library's, on daemon threads.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// Nothing here takes a lock: a fork would leave it locked.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+/// The number of forks between the first process and this one.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether this thread ends the interpreter, and so may use it to the last.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether the interpreter is about to end: other threads than the one that ends it do nothing any more.
+pub(crate) fn is_closed() -> bool {
+    IS_CLOSED.load(SeqCst)
+}
+
+/// Sleeps until the process ends, which no detached thread delays.
+fn sleep_for_ever() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+/// Sleeps instead of being unwound.
+struct Hang;
+
+impl Drop for Hang {
+    fn drop(&mut self) {
+        sleep_for_ever();
+    }
+}
+
+/// A thread that runs code of Python's within a call of the library's.
+struct Inside(usize);
+
+impl Inside {
+    fn enter() -> Self {
+        INSIDE.fetch_add(1, SeqCst);
+        let inside = Self(FORKS.load(SeqCst));
+        if is_closed() && !ENDS.get() {
+            drop(inside);
+            sleep_for_ever();
+        }
+        inside
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if self.0 == FORKS.load(SeqCst) {
+            INSIDE.fetch_sub(1, SeqCst);
+        }
+    }
+}
+
+/// Attaches to the interpreter within a call of the library's, on a thread that is detached. If the interpreter is about to end
+/// this does not return.
+pub(crate) fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> PyResult<R> {
+    let inside = Inside::enter();
+    let done = Python::try_attach(work);
+    drop(inside);
+    done.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")))
+}
+
+type Declared = unsafe extern "C" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
+type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
+
+/// Calls code of the user's within a call of the library's.
+pub(crate) fn call<'py, A>(function: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+    PyErr: From<A::Error>,
+{
+    let arguments = arguments.into_pyobject(function.py())?;
+    // SAFETY: the two types have the same ABI; that of `Call` says that the function may be unwound, as pyo3's does not.
+    let call = unsafe { transmute::<Declared, Call>(ffi::PyObject_CallObject) };
+    let hang = Hang;
+    // SAFETY: both objects are alive, and the thread is attached.
+    let result = unsafe { call(function.as_ptr(), arguments.as_ptr()) };
+    forget(hang);
+    // SAFETY: the function returns a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
+}
+
+/// Lets no thread in any more, but for this one, and waits a moment for those that are inside.
+fn close() {
+    ENDS.set(true);
+    IS_CLOSED.store(true, SeqCst);
+    let begin = Instant::now();
+    while INSIDE.load(SeqCst) > 0 && begin.elapsed() < GRACE {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Is called when the interpreter is about to end.
+#[pyfunction]
+pub(crate) fn _at_exit(py: Python<'_>) {
+    py.detach(close);
+}
+
+/// Is called in a process that a fork has made, which has the calling thread only.
+#[pyfunction]
+pub(crate) fn _after_fork() {
+    FORKS.fetch_add(1, SeqCst);
+    INSIDE.store(0, SeqCst);
+}
+
+/// Has the interpreter call the two.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    py.import("atexit")?.call_method1("register", (module.getattr("_at_exit")?,))?;
+    if let Some(register) = py.import("os")?.getattr_opt("register_at_fork")? {
+        let options = PyDict::new(py);
+        options.set_item("after_in_child", module.getattr("_after_fork")?)?;
+        register.call((), Some(&options))?;
+    }
+    Ok(())
+}
