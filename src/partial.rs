@@ -11,8 +11,9 @@ use serde::de::DeserializeOwned;
 use crate::archive::{cut_off, decode, encode};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
+use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
-use crate::table::NumericTable;
+use crate::table::{NumericTable, row_bytes};
 
 /// A result that is computed of some rows at a time and merged: of blocks, or of files, on
 /// several threads, processes or machines. It is sent between them, and kept, as bytes.
@@ -118,7 +119,37 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// # Errors
     /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
     fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
-        in_units(self, table)
+        in_units(self, table, &Hook::default())
+    }
+
+    /// Computes the result of a table as [`compute`](Self::compute) does, with a callback for progress.
+    ///
+    /// The callback is called at the beginning, after every block, and at the end, with the number of bytes of values that
+    /// are done and of all of them, in the types of the table's columns; on any of the threads that do the work, but by
+    /// one thread at a time. If it panics, the call panics, and does not call it again: a program can end a computation so.
+    ///
+    /// # Errors
+    /// Those of [`compute`](Self::compute).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// use numeric_table::{Covariance, Partial, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 9.0], [5.5, 1.0]])?;
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = done.clone();
+    /// let found = Covariance::new(2)?.compute_with_progress(&table, move |progress| {
+    ///     seen.store(progress.done, Ordering::Relaxed);
+    /// })?;
+    /// assert_eq!((found.row_count(), done.load(Ordering::Relaxed)), (3, 24)); // bytes of values
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn compute_with_progress(
+        &self,
+        table: &dyn NumericTable,
+        hook: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        in_units(self, table, &Hook::new(hook))
     }
 
     /// Writes the result to bytes, with its name, its version and a checksum.
@@ -220,11 +251,15 @@ const BLOCK_ROWS: usize = 256;
 ///
 /// # Errors
 /// Those of [`Partial::update_table`] and [`Partial::merge`].
-pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable) -> Result<P> {
+pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable, hook: &Hook) -> Result<P> {
     let shape = table.shape();
     let mut all = empty.empty()?;
     let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
-    let unit = |rows| of_unit(empty, rows, shape.columns, |rows| table.select_rows(rows));
+    let row_bytes = row_bytes(table);
+    let in_bytes = |rows: usize| (rows as u64).saturating_mul(row_bytes);
+    let meter = Meter::start(hook, in_bytes(shape.rows));
+    let done = |rows| meter.add(in_bytes(rows));
+    let unit = |rows| of_unit(empty, rows, shape.columns, |rows| table.select_rows(rows), done);
     in_order(units(shape), bytes, at_once(&all), unit, |found| all.merge(&found))?;
     Ok(all)
 }
@@ -239,7 +274,8 @@ pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
     pieces(0..shape.rows, shape.columns, UNIT_VALUES)
 }
 
-/// Computes the result of the rows of one task, which `rows_of` returns a block at a time.
+/// Computes the result of the rows of one task, which `rows_of` returns a block at a time; `done` is called with the
+/// number of rows of each.
 ///
 /// # Errors
 /// Those of `rows_of`, and of [`Partial::update_table`] with rows of the whole.
@@ -248,12 +284,14 @@ pub(crate) fn of_unit<'t, P: Partial>(
     rows: Range<usize>,
     columns: usize,
     mut rows_of: impl FnMut(Range<usize>) -> Result<Box<dyn NumericTable + 't>>,
+    done: impl Fn(usize),
 ) -> Result<P> {
     let mut result = empty.empty()?;
     let values = BLOCK_VALUES.max(BLOCK_ROWS.saturating_mul(columns)).min(UNIT_VALUES);
     for block in pieces(rows, columns, values) {
-        let start = block.start;
+        let (start, count) = (block.start, block.len());
         result.update_table(&*rows_of(block)?).map_err(|error| error.moved(start, 0))?;
+        done(count);
     }
     Ok(result)
 }

@@ -1,11 +1,12 @@
 //! Statistics of the columns of a table.
 
-use numeric_table::{BasicStatistics, ColumnStatistics};
+use numeric_table::{BasicStatistics, ColumnStatistics, StatisticsOptions};
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::partial::{Partial, on_table, state, vector};
+use crate::progress::hear;
 use crate::reader::Reader;
 
 /// Statistics of each column, in arrays of NumPy's with a value for each column.
@@ -25,7 +26,8 @@ pub(crate) struct Statistics;
 
 /// Returns the statistics of a table.
 pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Py<Statistics>> {
-    let found = on_table(table, BasicStatistics::of)?;
+    let options = StatisticsOptions::new().on_progress(hear);
+    let found = on_table(table, |table| BasicStatistics::of_with(table, options))?;
     Py::new(table.py(), Partial::new(found).of_class(Statistics))
 }
 

@@ -3,15 +3,18 @@
 //! Blocks borrow the source that they are read from, which is why a thread of its own has both, and sends the rows. It reads
 //! the next block meanwhile, and never attaches to the interpreter.
 
+use std::mem::forget;
 use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use numeric_table::{
-    Array, CsvSource, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Progress,
-    Result, Shape,
+    Array, CsvSource, CsvWriteOptions, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
+    NumericTable, Progress, Result, Shape,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -83,12 +86,13 @@ pub(crate) fn read_csv(
     })
 }
 
-/// Writes a CSV file, with the names of the columns.
+/// Writes a CSV file, with the names of the columns: the old file stays until the new one is whole, also if Ctrl-C ends the
+/// work.
 #[pyfunction]
 pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
-    let table = table.get().read(py);
-    let table = &**table;
-    py.detach(|| table.write_csv(&path)).or_raise()
+    let table = table.get().steady(py)?;
+    let (table, options) = (table.table(), CsvWriteOptions::new().on_progress(hear));
+    watch(py, None, None, || table.write_csv_with(&path, options))
 }
 
 /// A CSV file that may be larger than memory, read block by block: what :func:`open_csv` returns.
@@ -98,6 +102,9 @@ pub(crate) struct Csv {
     names: Vec<Option<String>>,
     element: ElementType,
     listener: Option<Listener>,
+    process: u32,
+    /// Whether a thread has read it: if there was a fork meanwhile, what it knows of the file may be locked for ever there.
+    has_thread: AtomicBool,
 }
 
 /// Opens a CSV file that may be larger than memory, for reading block by block into one type, by default float64: so whole
@@ -138,7 +145,8 @@ pub(crate) fn open_csv(
     let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
     let source = source(py, &path, &said)?;
     let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;
-    Ok(Csv { source: Closable::new(source), names, element, listener })
+    let (process, has_thread) = (process::id(), AtomicBool::new(false));
+    Ok(Csv { source: Closable::new(source), names, element, listener, process, has_thread })
 }
 
 impl Csv {
@@ -148,7 +156,17 @@ impl Csv {
 
     /// Returns the description of the columns, for which the whole file may have to be read.
     pub(crate) fn dictionary(&self, py: Python<'_>) -> PyResult<DataDictionary> {
+        self.check_process()?;
         watch(py, None, None, || self.source.get()?.dictionary(self.element))
+    }
+
+    fn check_process(&self) -> PyResult<()> {
+        if self.process == process::id() || !self.has_thread.load(Relaxed) {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err(
+            "the file was being read when the process was forked: open it again, after the fork",
+        ))
     }
 }
 
@@ -172,16 +190,18 @@ impl Csv {
     /// block is read while the caller works on one: three blocks are in memory at a time, if the caller keeps none.
     fn row_blocks(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<CsvBlocks> {
         blocks::check(n)?;
+        self.check_process()?;
         let source = py.detach(|| self.source.get()).or_raise()?;
         let (sender, receiver) = sync_channel(0);
         let element = self.element;
         let work = move || with_type!(element, T => send::<T>(&source, n, &sender));
+        self.has_thread.store(true, Relaxed);
         Builder::new()
             .name(String::from("numeric_table.csv"))
             .spawn(work)
             .map_err(|error| TableFileError::new_err(format!("no thread can be started to read the file: {error}")))?;
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
-        Ok(CsvBlocks { parts: Some(Mutex::new(receiver)), listener, told: None })
+        Ok(CsvBlocks { parts: Some(Mutex::new(receiver)), listener, told: None, process: process::id() })
     }
 
     /// Closes the file. Blocks of an iterator that has begun still come.
@@ -247,9 +267,27 @@ pub(crate) struct CsvBlocks {
     parts: Option<Mutex<Receiver<Part>>>,
     listener: Option<Listener>,
     told: Option<Progress>,
+    /// That of the thread that reads: a fork has none.
+    process: u32,
+}
+
+impl Drop for CsvBlocks {
+    fn drop(&mut self) {
+        self.leave_to_parent();
+    }
 }
 
 impl CsvBlocks {
+    /// Returns whether this is a fork of the process that reads, and then lets go of what belongs to that one: its locks may
+    /// be held for ever.
+    fn leave_to_parent(&mut self) -> bool {
+        let is_fork = self.process != process::id();
+        if is_fork {
+            forget(self.parts.take());
+        }
+        is_fork
+    }
+
     fn tell(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         let Some(listener) = &self.listener else { return Ok(()) };
         if self.told.replace(progress).is_none() {
@@ -276,6 +314,12 @@ impl CsvBlocks {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Table>> {
+        if self.leave_to_parent() {
+            return Err(PyRuntimeError::new_err(
+                "the blocks are read by a thread of the process that began them, which its forks do not have: call \
+                 open_csv again, after the fork",
+            ));
+        }
         let Some(parts) = &mut self.parts else { return Ok(None) };
         let parts = parts.get_mut().unwrap_or_else(PoisonError::into_inner);
         let part = loop {

@@ -102,10 +102,10 @@ pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
 }
 
-/// Saves a table as an array of NumPy's (``.npy``).
+/// Saves a table as an array of NumPy's (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the work.
 #[pyfunction]
 pub(crate) fn save_npy(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
-    let table = table.get().read(py);
-    let table = &**table;
-    py.detach(|| table.save_npy(&path)).or_raise()
+    let table = table.get().steady(py)?;
+    let (table, options) = (table.table(), SaveOptions::new().on_progress(hear));
+    watch(py, None, None, || table.save_npy_with(&path, options))
 }

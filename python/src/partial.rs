@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyType};
 use pyo3::{PyClass, PyTypeInfo};
 
 use crate::error::{OrRaise, TableTypeError};
+use crate::progress::{hear, watch};
 use crate::reading::read;
 use crate::reduce::Part;
 use crate::share::Share;
@@ -64,7 +65,7 @@ impl<P: Native> AnyPartial for P {
     }
 
     fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>> {
-        Ok(Arc::new(self.compute(table)?))
+        Ok(Arc::new(self.compute_with_progress(table, hear)?))
     }
 
     fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>> {
@@ -225,20 +226,21 @@ pub(crate) fn state<P: Native>(object: &Bound<'_, PyAny>) -> PyResult<Arc<P>> {
     own.downcast().map_err(|_| TableTypeError::new_err("a partial result of another kind than its class"))
 }
 
-/// Does something with a table, or with what a table is made of, while other threads of Python's go on.
+/// Does something with a table, or with what a table is made of, while other threads of Python's go on. A signal ends it if
+/// it calls [`hear`].
 pub(crate) fn on_table<R: Send>(
     data: &Bound<'_, PyAny>,
     work: impl FnOnce(&dyn NumericTable) -> Result<R> + Send,
 ) -> PyResult<R> {
     let py = data.py();
     if let Ok(table) = data.cast::<Table>() {
-        let table = table.get().read(py);
-        let table = &**table;
-        return py.detach(|| work(table)).or_raise();
+        let table = table.get().steady(py)?;
+        let table = table.table();
+        return watch(py, None, None, || work(table));
     }
     let table = source::table(data, None)?;
     let whole = &*table;
-    py.detach(|| work(whole)).or_raise()
+    watch(py, None, None, || work(whole))
 }
 
 /// Returns numbers as an array of NumPy's.

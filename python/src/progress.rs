@@ -232,6 +232,11 @@ pub(crate) fn heard() -> Option<Progress> {
     HEARD.get()
 }
 
+/// Works while other threads of Python's go on. An exception of a signal ends work that calls [`hear`] or [`look`].
+pub(crate) fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    watch(py, None, None, || Ok(work()))
+}
+
 /// Works while other threads of Python's go on, and tells of the progress that is reported to [`hear`]; an exception, also
 /// that of a signal, ends the work. `bytes` is how much there is to do, if the work does not report it.
 pub(crate) fn watch<R: Send>(

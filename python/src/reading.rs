@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-use numeric_table::table::{Region, Target};
+use numeric_table::table::{Region, TableKind, Target};
 use numeric_table::{
     AnySliceMut, Array, BlockAccess, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
     HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
@@ -22,6 +22,21 @@ use crate::sparse;
 use crate::table::Table;
 
 pub(crate) type Reading<'t> = RwLockReadGuard<'t, Box<dyn NumericTable>>;
+
+/// A table that does not change.
+pub(crate) enum Steady<'t> {
+    Own(Box<dyn NumericTable>),
+    Locked(Reading<'t>),
+}
+
+impl Steady<'_> {
+    pub(crate) fn table(&self) -> &dyn NumericTable {
+        match self {
+            Self::Own(table) => &**table,
+            Self::Locked(table) => &***table,
+        }
+    }
+}
 
 impl Table {
     pub(crate) fn new(table: Box<dyn NumericTable>) -> Self {
@@ -190,6 +205,18 @@ impl Table {
             return snapshot_of(table).or_raise();
         }
         py.detach(|| snapshot_of(table)).or_raise()
+    }
+
+    /// Returns the table for work that hears of signals: as it is now, with no lock held, if it is of a kind that shares its
+    /// memory. One of another kind (mapped files end to end) stays locked meanwhile.
+    pub(crate) fn steady(&self, py: Python<'_>) -> PyResult<Steady<'_>> {
+        const SHARING: [TableKind; 3] = [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS, TableKind::CSR];
+        let table = self.read(py);
+        if !SHARING.contains(&table.kind()) {
+            return Ok(Steady::Locked(table));
+        }
+        drop(table);
+        self.snapshot(py).map(Steady::Own)
     }
 
     pub(crate) fn sliced(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Self> {

@@ -14,9 +14,10 @@ use pyo3::prelude::*;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 
-use crate::error::{OrRaise, TableTypeError, exception};
+use crate::error::{TableTypeError, exception};
 use crate::exit;
 use crate::partial::{Partial, object};
+use crate::progress::{interruptible, watch};
 use crate::reading::snapshot_of;
 use crate::table::Table;
 
@@ -46,12 +47,12 @@ pub(crate) fn reduce(shards: &Shards, partial: &Bound<'_, PyAny>, part: Part) ->
     let py = partial.py();
     if let Ok(partial) = partial.cast::<Partial>() {
         let own = partial.get().state(py);
-        let found = py.detach(|| own.of_files(shards, part)).or_raise()?;
+        let found = watch(py, None, None, || own.of_files(shards, part))?;
         return object(py, found);
     }
     let question = Written::new(partial)?;
     let alone = Written { object: question.object.clone_ref(py), nbytes: usize::MAX };
-    let found = py.detach(|| match part {
+    let found = interruptible(py, || match part {
         Part::All => {
             let mut all = numeric_table::Partial::empty(&alone)?;
             for run in shards.runs(&question) {
@@ -60,7 +61,7 @@ pub(crate) fn reduce(shards: &Shards, partial: &Bound<'_, PyAny>, part: Part) ->
             Ok(all)
         }
         part => part.reduce(shards, &alone),
-    });
+    })?;
     found.map(|found| found.object).map_err(|error| raised(py, error))
 }
 

@@ -12,6 +12,7 @@ use crate::element::{self, with_type};
 use crate::error::{OrRaise, exception};
 use crate::numbers;
 use crate::partial::Pickled;
+use crate::progress::{hear, watch};
 use crate::reading::{check_shape, common_type, share_of};
 use crate::reduce::{self, Part};
 use crate::table::Table;
@@ -87,7 +88,7 @@ impl Shards {
 
     fn checked(self) -> PyResult<Self> {
         check_shape(self.shards.shape())?;
-        Ok(self)
+        Ok(Self { shards: self.shards.on_progress(hear), ..self })
     }
 
     fn known(&self) -> impl Iterator<Item = Known> {
@@ -104,7 +105,7 @@ impl Shards {
 
     fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
         let share = with_type!(element, T => {
-            share_of(&py.detach(|| self.shards.load_rows::<T>(rows)).or_raise()?)?
+            share_of(&watch(py, None, None, || self.shards.load_rows::<T>(rows))?)?
         });
         share.into_numpy(py)
     }
@@ -197,7 +198,7 @@ impl Shards {
     fn load(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
         let element = self.type_or(py, dtype)?;
         with_type!(element, T => {
-            Ok(Table::new(Box::new(py.detach(|| self.shards.load_as::<T>()).or_raise()?)))
+            Ok(Table::new(Box::new(watch(py, None, None, || self.shards.load_as::<T>())?)))
         })
     }
 
@@ -235,7 +236,7 @@ impl Shards {
     /// Compares all files with what is known of them, and all checksums: an error names the first file that is damaged or
     /// replaced. Returns whether all files have checksums of their values.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| self.shards.verify()).or_raise()
+        watch(py, None, None, || self.shards.verify())
     }
 
     /// Returns a new result of the same question as ``partial``, of all rows: that of each file, merged in their order,

@@ -69,18 +69,22 @@ pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMu
 }
 
 /// Returns the number of threads in the caller's pool, or in the global one. If the system refuses to start the threads
-/// of the global pool, it is one: the caller.
+/// of the global pool, and in a fork of the process that has them, it is one: the caller.
 #[cfg(feature = "rayon")]
 fn threads() -> usize {
-    static HAS_GLOBAL_POOL: OnceLock<bool> = OnceLock::new();
+    /// The process that has the global pool, if there is one: a fork of it has none of its threads.
+    static GLOBAL_POOL: OnceLock<Option<u32>> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
         return rayon::current_num_threads();
     }
-    let has_pool = *HAS_GLOBAL_POOL.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-        Ok(()) => true,
-        Err(error) => std::error::Error::source(&error).is_none(), // it was built before
+    let process = *GLOBAL_POOL.get_or_init(|| {
+        let has_pool = match rayon::ThreadPoolBuilder::new().build_global() {
+            Ok(()) => true,
+            Err(error) => std::error::Error::source(&error).is_none(), // it was built before
+        };
+        has_pool.then(std::process::id)
     });
-    if has_pool { rayon::current_num_threads() } else { 1 }
+    if process == Some(std::process::id()) { rayon::current_num_threads() } else { 1 }
 }
 
 #[cfg(not(feature = "rayon"))]

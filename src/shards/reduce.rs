@@ -18,7 +18,7 @@ use crate::base::shape::Shape;
 use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
 use crate::partial::{Partial, at_once, of_unit, units};
-use crate::table::{DataLayout, HomogenNumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
 
 /// How the rows of an open file are reached.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
@@ -307,10 +307,10 @@ impl<P: Partial> Work<'_, P> {
         };
         let found = match &*opened {
             StoredRows::File(reader) => match_element!(reader.element_type(), T => self.of_file::<T>(reader, rows)),
-            StoredRows::Table(table) => of_unit(self.empty, rows, table.shape().columns, |rows| {
-                self.meter.add(self.shards.size_of_rows(rows.len()));
-                table.select_rows(rows)
-            }),
+            StoredRows::Table(table) => {
+                let done = |rows| self.meter.add(self.shards.size_of_rows(rows));
+                of_unit(self.empty, rows, table.shape().columns, |rows| table.select_rows(rows), done)
+            }
         };
         found.map_err(|error| error.in_shard(&self.shards.entries[shard].path))
     }
@@ -320,7 +320,7 @@ impl<P: Partial> Work<'_, P> {
         let columns = reader.shape().columns;
         let pooled = self.buffers().pop().and_then(|buffer| buffer.downcast::<T>().ok());
         let (mut buffer, mut stored) = (pooled.unwrap_or_default(), Stored::new(T::TYPE));
-        let found = of_unit(self.empty, rows, columns, |rows| {
+        let rows_of = |rows: Range<usize>| {
             let shape = Shape { rows: rows.len(), columns };
             let count = shape.element_count_of(T::TYPE)?;
             // A result may keep a share of what it was given.
@@ -329,10 +329,11 @@ impl<P: Partial> Work<'_, P> {
                 buffer = Array::zeros(count)?;
             }
             reader.read_into(rows, &mut buffer.mutable_data()?[..count], &mut stored, None)?;
-            self.meter.add((count * size_of::<T>()) as u64);
             let block = HomogenNumericTable::internal(buffer.slice(..count)?, shape, DataLayout::RowMajor);
-            Ok(Box::new(block.described_by(reader.dictionary().clone())?))
-        });
+            Ok(Box::new(block.described_by(reader.dictionary().clone())?) as Box<dyn NumericTable>)
+        };
+        let done = |rows: usize| self.meter.add((rows * columns * size_of::<T>()) as u64);
+        let found = of_unit(self.empty, rows, columns, rows_of, done);
         self.buffers().push(AnyArray::new(buffer));
         found
     }

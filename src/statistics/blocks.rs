@@ -15,7 +15,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{DataLayout, NumericTable, Region, TableView, lent_or_read};
+use crate::table::{DataLayout, NumericTable, Region, TableView, lent_or_read, row_bytes};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Largest number of values that are read all at once, before they are added to a result.
@@ -127,14 +127,6 @@ impl<'t> Work<'t> {
     pub(super) fn rows_done(&self, rows: usize) {
         self.done(rows, 0..self.shape.columns);
     }
-}
-
-fn row_bytes(table: &dyn NumericTable) -> u64 {
-    if let Some(element) = table.uniform_type() {
-        return (table.column_count() as u64).saturating_mul(element.size_in_bytes() as u64);
-    }
-    let sizes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes() as u64);
-    sizes.fold(0, u64::saturating_add)
 }
 
 /// Calls `work` with a slice of whole rows as a source.

@@ -60,6 +60,10 @@ impl StatisticsOptions {
         Self { hook: Hook::new(hook) }
     }
 
+    pub(super) fn of_hook(hook: Hook) -> Self {
+        Self { hook }
+    }
+
     pub(super) fn hook(&self) -> &Hook {
         &self.hook
     }

@@ -3,6 +3,7 @@
 use super::{BasicStatistics, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions, sparse_of};
 use crate::base::count::same_count;
 use crate::base::error::Result;
+use crate::base::progress::{Hook, Progress};
 use crate::partial::{Partial, in_units};
 use crate::table::NumericTable;
 
@@ -25,12 +26,15 @@ impl Partial for BasicStatistics {
 
     /// Of a sparse table, by one call for all of it, which reads its stored values only.
     fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
-        if sparse_of(table).is_none() {
-            return in_units(self, table);
-        }
-        let mut all = self.empty()?;
-        all.update_table(table)?;
-        Ok(all)
+        self.compute_hooked(table, Hook::default())
+    }
+
+    fn compute_with_progress(
+        &self,
+        table: &dyn NumericTable,
+        hook: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        self.compute_hooked(table, Hook::new(hook))
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
@@ -39,6 +43,18 @@ impl Partial for BasicStatistics {
 
     fn size_in_bytes(&self) -> usize {
         size_of_val(&self.columns[..])
+    }
+}
+
+impl BasicStatistics {
+    fn compute_hooked(&self, table: &dyn NumericTable, hook: Hook) -> Result<Self> {
+        if sparse_of(table).is_none() {
+            return in_units(self, table, &hook);
+        }
+        let mut all = self.empty()?;
+        same_count(all.columns.len(), table.column_count())?;
+        all.merge(&Self::of_with(table, StatisticsOptions::of_hook(hook))?)?;
+        Ok(all)
     }
 }
 

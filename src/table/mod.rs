@@ -85,7 +85,7 @@ pub use part::{ColumnChoice, ColumnKey};
 pub use piece::{Piece, PieceMut};
 pub use refused::Refused;
 pub use region::Region;
-pub(crate) use region::rows_of;
+pub(crate) use region::{row_bytes, rows_of};
 pub(crate) use region_mut::RegionMut;
 pub use state::{TableId, TableKind};
 pub use target::Target;

@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeBounds};
 
+use super::NumericTable;
 use crate::base::error::{Error, Result};
 use crate::base::range::resolve;
 use crate::base::shape::Shape;
@@ -160,4 +161,13 @@ pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Ran
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(columns, table.columns, |columns| Error::ColumnsOutOfRange { columns, column_count: table.columns })
+}
+
+/// Returns the number of bytes of a row, in the types of its columns, in which progress is counted.
+pub(crate) fn row_bytes(table: &dyn NumericTable) -> u64 {
+    if let Some(element) = table.uniform_type() {
+        return (table.column_count() as u64).saturating_mul(element.size_in_bytes() as u64);
+    }
+    let sizes = table.dictionary().iter().map(|feature| feature.element_type.size_in_bytes() as u64);
+    sizes.fold(0, u64::saturating_add)
 }

@@ -165,3 +165,32 @@ fn every_value_of_a_mixed_table_is_read_back_bit_for_bit() {
         });
     }
 }
+
+#[test]
+fn writing_reports_the_bytes_of_the_values_and_ends_when_the_callback_panics() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, Mutex};
+
+    use numeric_table::Progress;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    let columns = [("a", AnyArray::from(vec![1_u8; 100_000])), ("b", AnyArray::from(vec![0.5_f64; 100_000]))];
+    let mixed = SoaNumericTable::from_columns(columns).unwrap();
+    let empty = Table::<i16>::zeros(shape(0, 3)).unwrap();
+    for (table, total) in [(mixed.as_dyn(), 900_000), (empty.as_dyn(), 0)] {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let hears = told.clone();
+        let options = CsvWriteOptions::new().on_progress(move |progress| hears.lock().unwrap().push(progress));
+        table.write_csv_with(&path, options).unwrap();
+        let told = told.lock().unwrap();
+        let at = |done| Some(Progress { done, total: Some(total) });
+        assert_eq!((told.first().copied(), told.last().copied()), (at(0), at(total)));
+        assert!(told.is_sorted_by(|one, next| one.done < next.done));
+    }
+    std::fs::write(&path, "old").unwrap();
+    let options = CsvWriteOptions::new().on_progress(|progress| assert!(progress.done == 0, "enough"));
+    assert!(catch_unwind(AssertUnwindSafe(|| mixed.as_dyn().write_csv_with(&path, options))).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}

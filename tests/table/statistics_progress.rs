@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use numeric_table::{
-    BasicStatistics, Covariance, CsrNumericTable, GroupStatistics, Histogram, HistogramBins, Progress, QuantileSketch,
-    Quantiles, SoaNumericTable, StatisticsOptions, prelude::*,
+    BasicStatistics, Covariance, CsrNumericTable, GroupStatistics, Histogram, HistogramBins, Partial, Progress,
+    QuantileSketch, Quantiles, SoaNumericTable, StatisticsOptions, prelude::*,
 };
 use test_support::tables::{LAYOUTS, shape};
 
@@ -15,9 +15,13 @@ struct Told(Arc<Mutex<Vec<Progress>>>);
 
 impl Told {
     fn options(&self) -> StatisticsOptions {
+        StatisticsOptions::new().on_progress(self.hook())
+    }
+
+    // The lock is not to be had if another thread is here at the same time.
+    fn hook(&self) -> impl Fn(Progress) + Send + Sync + 'static {
         let told = self.0.clone();
-        // Not to be had if another thread is here at the same time.
-        StatisticsOptions::new().on_progress(move |progress| told.try_lock().expect("twice at a time").push(progress))
+        move |progress| told.try_lock().expect("twice at a time").push(progress)
     }
 
     /// Takes what was told of one call, which must begin at 0, always go on, and end at `length`.
@@ -32,12 +36,25 @@ impl Told {
     }
 }
 
+fn statistics(columns: usize) -> BasicStatistics {
+    BasicStatistics::new(columns).unwrap()
+}
+
 /// Makes every call that reports progress.
 #[track_caller]
 fn check(table: &dyn NumericTable, length: u64, least: usize) {
     let told = Told::default();
     let bins = HistogramBins::uniform(0.0, 5.0, 3).unwrap();
-    let calls: [(&str, &dyn Fn()); 6] = [
+    let columns = table.column_count();
+    let calls: [(&str, &dyn Fn()); 8] = [
+        ("partial statistics", &|| drop(statistics(columns).compute_with_progress(table, told.hook()).unwrap())),
+        ("partial histogram", &|| {
+            let partial = Histogram::new(columns, &bins).unwrap();
+            assert_eq!(
+                partial.compute_with_progress(table, told.hook()).unwrap().to_bytes().unwrap(),
+                partial.compute(table).unwrap().to_bytes().unwrap()
+            );
+        }),
         ("basic", &|| drop(BasicStatistics::of_with(table, told.options()).unwrap())),
         ("covariance", &|| drop(Covariance::of_with(table, told.options()).unwrap())),
         ("quantiles", &|| drop(Quantiles::of_with(table, &[0.5], told.options()).unwrap())),
@@ -83,5 +100,8 @@ fn a_hook_that_panics_ends_the_call() {
     let table = HomogenNumericTable::<u8>::full(shape(100, 3), 1).unwrap();
     let options = StatisticsOptions::new().on_progress(|progress| assert!(progress.done == 0, "enough"));
     let call = || Covariance::of_with(&table, options).map(drop);
+    assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
+    let hook = |progress: Progress| assert!(progress.done == 0, "enough");
+    let call = || statistics(3).compute_with_progress(&table, hook).map(drop);
     assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
 }

@@ -11,6 +11,7 @@ use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, DataDictionary};
@@ -18,7 +19,7 @@ use crate::files::output::Lines;
 use crate::files::replace::replace;
 use crate::interop::text::digits::push;
 use crate::lines::AnyLines;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Target};
+use crate::table::{HomogenNumericTable, NumericTable, Region, Target, row_bytes};
 use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
@@ -141,7 +142,9 @@ impl dyn NumericTable + '_ {
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
         let path = path.as_ref();
-        with_text(self, &options, |text| replace(path, &options.save, |mut file| write(&mut file, text, path)))
+        with_text(self, &options, |text| {
+            replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(self, &options)))
+        })
     }
 
     /// Writes a table of any kind to any writer, as [`HomogenNumericTable::write_csv_to`] does.
@@ -160,8 +163,16 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER)))
+        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER), &counter(self, &options)))
     }
+}
+
+/// Begins to count the rows that are written, for the progress callback.
+fn counter(table: &(dyn NumericTable + '_), options: &CsvWriteOptions) -> impl Fn(usize) + use<> {
+    let row_bytes = row_bytes(table);
+    let in_bytes = move |rows: usize| row_bytes.saturating_mul(rows as u64);
+    let meter = Meter::start(options.save.hook(), in_bytes(table.row_count()));
+    move |rows| meter.add(in_bytes(rows))
 }
 
 /// Calls `write` with the text of a table.
@@ -185,7 +196,7 @@ fn with_text(
 
 /// Writes all lines; `name` is the path of the target in errors. Nothing is written before the first lines are
 /// formatted.
-fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path) -> Result<()> {
+fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path, done: &dyn Fn(usize)) -> Result<()> {
     let failed = |source| Error::Io { path: name.to_owned(), source };
     let form = text.form();
     let Shape { rows, columns } = form.shape;
@@ -198,9 +209,11 @@ fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path) -> Result<()> {
     loop {
         let chunks: Vec<Range<usize>> = chunks.by_ref().take(wave).collect();
         let is_last = chunks.len() < wave;
+        let count: usize = chunks.iter().map(Range::len).sum();
         let texts = parallel::map(chunks, |rows| text.rows(rows)).into_iter().collect::<Result<Vec<_>>>()?;
         writer.write_all(std::mem::take(&mut header)).map_err(failed)?;
         texts.iter().try_for_each(|text| writer.write_all(text)).map_err(failed)?;
+        done(count);
         if is_last {
             break;
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::CsvOptions;
 use crate::base::error::Result;
+use crate::base::progress::Progress;
 use crate::files::options::SaveOptions;
 
 /// Options for writing a table as CSV.
@@ -184,6 +185,25 @@ impl CsvWriteOptions {
     /// ```
     pub fn in_place(self, is_in_place: bool) -> Self {
         Self { save: self.save.in_place(is_in_place), ..self }
+    }
+
+    /// Sets a callback for the progress of writing. It is called at the beginning, after every some thousand rows, and at the
+    /// end, with the number of bytes of values that are written and of all of them, in the types of the table's columns; on
+    /// the thread that writes. If it panics, no file appears, and an older one stays as it is (unless it is written
+    /// [in place](Self::in_place)).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = CsvWriteOptions::new().on_progress(|progress| eprint!("\r{} bytes of values", progress.done));
+    /// let path = folder.path().join("table.csv");
+    /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.write_csv_with(&path, options)?;
+    /// assert_eq!(std::fs::read(&path)?, b"1,2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { save: self.save.on_progress(hook), ..self }
     }
 
     /// Checks that the delimiter and the decimal separator are valid.
