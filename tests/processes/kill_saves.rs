@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use numeric_table::{SaveOptions, TableWriter, load_any, prelude::*, verify};
+use numeric_table::{SaveOptions, TableWriter, files, load_any, prelude::*, verify};
 use test_support::bits::Random;
 use test_support::tables::shape;
 use test_support::test_name;
@@ -139,7 +139,13 @@ fn remove_temporary(folder: &Path) -> bool {
         digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     assert!(others.len() <= 1 && others.iter().all(is_temporary), "{others:?}");
-    others.iter().for_each(|name| fs::remove_file(folder.join(name)).unwrap());
+    // The program is dead, and the system has given its locks back.
+    let left = files::leftovers(folder).unwrap();
+    assert!(
+        left.iter().map(|left| left.path().to_owned()).eq(others.iter().map(|name| folder.join(name))),
+        "{others:?} {left:?}"
+    );
+    left.into_iter().for_each(|left| assert!(left.remove().unwrap()));
     !others.is_empty()
 }
 

@@ -13,5 +13,7 @@ mod execution_memory;
 mod full_memory;
 #[cfg(unix)]
 mod kill_saves;
+#[cfg(all(unix, feature = "csv", feature = "npy"))]
+mod leftovers;
 #[cfg(target_os = "linux")]
 mod memory;
