@@ -96,6 +96,35 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, 
     }
 }
 
+/// Lists the files that programs have left in a folder which were killed while they wrote into it, in the order of their
+/// names: new files that have no name yet (``.<16 hexadecimal digits>.ntb.tmp``, of tables, ``.npy``, CSV and any other
+/// format) and locks of manifests. What a program uses that is alive is not among them: the system knows, by its lock.
+///
+/// >>> import numeric_table as nt, tempfile
+/// >>> nt.leftovers(tempfile.mkdtemp())
+/// []
+#[pyfunction]
+pub(crate) fn leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    let found = py.detach(|| numeric_table::files::leftovers(&folder)).or_raise()?;
+    Ok(found.iter().map(|left| left.path().to_owned()).collect())
+}
+
+/// Removes what :func:`leftovers` lists, and returns what was removed.
+#[pyfunction]
+pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    let remove = || {
+        let mut removed = Vec::new();
+        for left in numeric_table::files::leftovers(&folder)? {
+            let path = left.path().to_owned();
+            if left.remove()? {
+                removed.push(path);
+            }
+        }
+        Ok(removed)
+    };
+    py.detach(remove).or_raise()
+}
+
 /// Loads an array of NumPy's (``.npy``) as a table.
 #[pyfunction]
 pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {

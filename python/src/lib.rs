@@ -128,7 +128,7 @@ mod _native {
     #[pymodule_export]
     use super::exit::{_after_fork, _at_exit};
     #[pymodule_export]
-    use super::files::{load, load_npy, map, save, save_npy, verify};
+    use super::files::{leftovers, load, load_npy, map, remove_leftovers, save, save_npy, verify};
     #[pymodule_export]
     use super::groups::GroupStatistics;
     #[pymodule_export]

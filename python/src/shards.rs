@@ -30,6 +30,10 @@ use crate::{blocks, describe};
 /// and ``verify`` also the values with them, so that a damaged one is. ``rows``, ``row_blocks`` and ``map`` compare no
 /// checksums of values: other values of the same shape, type and names are read without an error.
 ///
+/// ``Shards(paths, verify=True)`` compares the values with their checksums in all of these calls before they are used, at
+/// the price of reading them once more: a damaged value is a :class:`FormatError` that names the file, never a part of a
+/// result. Files without checksums are refused then.
+///
 /// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object with
 /// the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in an order
 /// that depends on the files only, and so have the same bits anywhere.
@@ -51,6 +55,8 @@ pub(crate) struct Shards {
     shards: numeric_table::Shards,
     /// The folder or the manifest that lists the files.
     listed_by: Option<PathBuf>,
+    /// Whether values are compared with their checksums before they are used.
+    is_verified: bool,
 }
 
 /// What is known of a file: its path, its rows, its bytes, its checksums.
@@ -76,14 +82,19 @@ impl Shards {
             name.contains(&b'*') || name.contains(&b'?')
         });
         if is_pattern && !path.exists() {
-            return Ok(Self { shards: numeric_table::Shards::matching(&path)?, listed_by: None });
+            let shards = numeric_table::Shards::matching(&path)?;
+            return Ok(Self { shards, listed_by: None, is_verified: false });
         }
-        Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path) })
+        Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
     }
 
     /// Makes the table that a folder has.
     pub(crate) fn of_folder(shards: numeric_table::Shards, folder: PathBuf) -> PyResult<Self> {
-        Self { shards, listed_by: Some(folder) }.checked()
+        Self { shards, listed_by: Some(folder), is_verified: false }.checked()
+    }
+
+    fn verified(self, is_verified: bool) -> Self {
+        Self { shards: self.shards.with_verification(is_verified), is_verified, ..self }
     }
 
     fn checked(self) -> PyResult<Self> {
@@ -114,15 +125,16 @@ impl Shards {
 #[pymethods]
 impl Shards {
     #[new]
-    fn new(paths: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (paths, *, verify = false))]
+    fn new(paths: &Bound<'_, PyAny>, verify: bool) -> PyResult<Self> {
         let py = paths.py();
         if paths.is_instance_of::<PyString>() || paths.hasattr("__fspath__")? {
             let path: PathBuf = paths.extract()?;
-            return py.detach(|| Self::of_path(path)).or_raise()?.checked();
+            return py.detach(|| Self::of_path(path)).or_raise()?.verified(verify).checked();
         }
         let paths = paths.try_iter()?.map(|path| path?.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
         let shards = py.detach(|| numeric_table::Shards::of_files(&paths)).or_raise()?;
-        Self { shards, listed_by: None }.checked()
+        Self { shards, listed_by: None, is_verified: false }.verified(verify).checked()
     }
 
     /// The numbers of rows, of all files, and of columns.
@@ -166,8 +178,8 @@ impl Shards {
         self.shards.shape().rows
     }
 
-    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several. Checksums of values are not
-    /// compared.
+    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several. Checksums of values are
+    /// compared if the table was opened with ``verify=True``.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -181,7 +193,8 @@ impl Shards {
     }
 
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
-    /// shorter. Checksums of values are not compared.
+    /// shorter. Checksums of values are compared if the table was opened with ``verify=True``; then each block compares all
+    /// chunks that it touches, 1 MiB each unless they were saved otherwise: larger blocks are better.
     #[pyo3(signature = (n, dtype = None))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -214,7 +227,8 @@ impl Shards {
             return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shard_count() }));
         };
         let loaded = py.detach(|| {
-            let found = Self { shards: numeric_table::Shards::of_files([&known.0])?, listed_by: None };
+            let shards = numeric_table::Shards::of_files([&known.0])?;
+            let found = Self { shards, listed_by: None, is_verified: false };
             match found.known().find_map(|found| change(&known, &found)) {
                 Some(error) => Err(error),
                 None => numeric_table::load_any(&known.0),
@@ -223,7 +237,8 @@ impl Shards {
         loaded.or_raise().map(Table::new)
     }
 
-    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared.
+    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared, unless
+    /// the table was opened with ``verify=True``: then all files are read once, here.
     ///
     /// The files must not be changed in place as long as the table, or an array of its values, exists: :func:`save`
     /// replaces files, and so does no harm.
@@ -295,14 +310,16 @@ impl Shards {
     }
 
     /// Pickles what is known of the files, not their content: whoever unpickles it must reach the same files.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, (Option<PathBuf>, Vec<Known>)>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, (Option<PathBuf>, Vec<Known>, bool)>> {
         let listed_by = slf.get().listed_by.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.to_owned()));
-        Ok((slf.get_type().getattr("_open")?, (listed_by, slf.get().known().collect())))
+        let arguments = (listed_by, slf.get().known().collect(), slf.get().is_verified);
+        Ok((slf.get_type().getattr("_open")?, arguments))
     }
 
     /// Opens files that are to be the ones that are known.
     #[staticmethod]
-    fn _open(py: Python<'_>, listed_by: Option<PathBuf>, files: Vec<Known>) -> PyResult<Self> {
+    #[pyo3(signature = (listed_by, files, verify = false))]
+    fn _open(py: Python<'_>, listed_by: Option<PathBuf>, files: Vec<Known>, verify: bool) -> PyResult<Self> {
         let opened = py.detach(|| {
             // A manifest says what all files are; if it lists others by now, they are opened one by one.
             let is_known = |found: &Self| found.known().eq(files.iter().cloned());
@@ -310,7 +327,8 @@ impl Shards {
                 Some(Ok(found)) if is_known(&found) => Ok(found),
                 _ => {
                     let paths = files.iter().map(|(path, ..)| path);
-                    Ok(Self { shards: numeric_table::Shards::of_files(paths)?, listed_by: None })
+                    let shards = numeric_table::Shards::of_files(paths)?;
+                    Ok(Self { shards, listed_by: None, is_verified: false })
                 }
             }
         });
@@ -318,7 +336,7 @@ impl Shards {
         if let Some(error) = opened.known().zip(&files).find_map(|(found, known)| change(known, &found)) {
             return Err(exception(error));
         }
-        opened.checked()
+        opened.verified(verify).checked()
     }
 
     fn __repr__(&self) -> String {

@@ -58,7 +58,12 @@ impl<T: Element> AnyWriter for Typed<T> {
         if fs::symlink_metadata(path).is_ok() {
             return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
         }
-        shard.finish().inspect_err(|_| drop(fs::remove_file(path))) // it may be there, and is to be written again
+        shard.finish().inspect_err(|error| {
+            // It may be there, and is to be written again; unless what is there is the file of another writer's table.
+            if !is_taken(error) {
+                let _ = fs::remove_file(path);
+            }
+        })
     }
 
     fn finish(self: Arc<Self>) -> Result<numeric_table::Shards> {
@@ -68,6 +73,11 @@ impl<T: Element> AnyWriter for Typed<T> {
 
 fn refused(path: &Path, kind: ErrorKind, reason: &'static str) -> Error {
     Error::Io { path: path.to_owned(), source: io::Error::new(kind, reason) }
+}
+
+/// Returns whether a file was refused because the table of another writer has one of its name.
+fn is_taken(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists)
 }
 
 fn closed() -> Error {
@@ -185,7 +195,7 @@ impl State {
 /// which, and the writer stays open. If the block ends with an exception of its own, the files that this writer has written
 /// are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay, and a folder
 /// without a manifest is opened by its files, as many as there are: remove them before the next attempt, which is refused
-/// until then. One writer at a time has the folder. Threads may append at once.
+/// until then (:func:`remove_leftovers` removes the file that was being written, which has another name). One writer at a time has the folder. Threads may append at once.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = os.path.join(tempfile.mkdtemp(), "table")
