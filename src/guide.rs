@@ -58,6 +58,8 @@ macro_rules! links {
 [coming-from-daal]: crate::guide::coming_from_daal
 [guarantees archives-and-json]: crate::guide::guarantees#archives-and-json
 [table-files mapping]: crate::guide::table_files#mapping
+[many-files compared]: crate::guide::many_files#what-is-compared-when
+[many-files killed]: crate::guide::many_files#after-a-program-was-killed
 [table-files what-you-can-rely-on]: crate::guide::table_files#what-you-can-rely-on
 [benches]: crate::guide#in-the-repository
 [CHANGELOG]: https://docs.rs/crate/numeric-table/latest/source/CHANGELOG.md

@@ -1,7 +1,8 @@
 //! Files that programs have left which ended in the middle of writing: listed, and removed.
 //!
-//! A new file has a temporary name until it is whole, and a manifest that is written has a file beside it that is locked.
-//! Who uses one of them holds its lock, which the system ends with the program; so a file without a lock is nobody's.
+//! A new file has a temporary name until it is whole, and a manifest that is written has a file beside it that is
+//! locked. Who uses one of them holds its lock, which the system ends with the program; so a file without a lock is
+//! nobody's.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,8 +16,8 @@ use crate::base::error::{Error, Result};
 /// What the name of the lock of a manifest ends with.
 pub(crate) const LOCK_ENDING: &str = ".lock";
 
-/// A file that a program has left in a folder, and no program uses: a table, a manifest, a `.npy` or CSV file that was not
-/// completed, or the lock of a manifest. See [`leftovers`].
+/// A file that a program has left in a folder, and no program uses: a table, a manifest, a `.npy` or CSV file that was
+/// not completed, or the lock of a manifest. See [`leftovers`].
 ///
 /// # Examples
 /// ```
@@ -112,14 +113,14 @@ impl Leftover {
 /// order of the names. Folders in it are not looked into.
 ///
 /// These are new files with temporary names (`.<16 hexadecimal digits>.ntb.tmp`), which a table file, a manifest, and a
-/// `.npy`, `.npz`, CSV, svmlight or MatrixMarket file has until it is whole; and locks of manifests (`.<name>.ntm.lock`).
-/// They take room, and do no other harm. Files that were completed are not among them, whether a manifest lists them or
-/// not: see [`ShardsWriter::resume`](crate::ShardsWriter::resume). Nor are files that were written
-/// [in place](crate::SaveOptions::in_place).
+/// `.npy`, `.npz`, CSV, svmlight or MatrixMarket file has until it is whole; and locks of manifests
+/// (`.<name>.ntm.lock`). They take room, and do no other harm. Files that were completed are not among them, whether a
+/// manifest lists them or not: see [`ShardsWriter::resume`](crate::ShardsWriter::resume). Nor are files that were
+/// written [in place](crate::SaveOptions::in_place).
 ///
-/// **What a program uses is not listed**, and not removed: as long as it is alive, it holds the system's lock on the file
-/// (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program in
-/// another container of the same machine counts. On a network file system this holds among machines whose locks are
+/// **What a program uses is not listed**, and not removed: as long as it is alive, it holds the system's lock on the
+/// file (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program
+/// in another container of the same machine counts. On a network file system this holds among machines whose locks are
 /// shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a file is
 /// removed all the same, the save that was writing it is an error, and nothing is replaced.
 ///

@@ -112,8 +112,8 @@ impl Replacement {
         }
     }
 
-    /// Has a permit asked for before the target is replaced; or, in place, before its old content is discarded. In place,
-    /// two that have one do not write to a file at the same time.
+    /// Has a permit asked for before the target is replaced; or, in place, before its old content is discarded. In
+    /// place, two that have one do not write to a file at the same time.
     pub(crate) fn with_permit(mut self, permit: Permit) -> Self {
         self.permit = Some(permit);
         self

@@ -1,7 +1,7 @@
 //! Comparing the checksums of those chunks of a file from which values are read: each when it is first touched.
 //!
-//! A chunk is read whole, and compared, before any of its values are; they are then read again, which the system does from
-//! its memory. So a part of a chunk costs as much as the whole, once for each opening of the file.
+//! A chunk is read whole, and compared, before any of its values are; they are then read again, which the system does
+//! from its memory. So a part of a chunk costs as much as the whole, once for each opening of the file.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -4,8 +4,8 @@
 //! * `preamble` and `header`: a file's description of itself, decoded from untrusted bytes; `file`: a file that has
 //!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
 //!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
-//! * `values`: reading many values; `gather`: reading some rows and columns; `compared`: which of them have been compared
-//!   with their checksums;
+//! * `values`: reading many values; `gather`: reading some rows and columns; `compared`: which of them have been
+//!   compared with their checksums;
 //! * `opened`: a file that is one of many;
 //! * `front`, `arriving` and `parts`: a file that is elsewhere: its description and its values as they arrive, and its
 //!   bytes from the first to the last as they are sent;

@@ -99,22 +99,22 @@ impl TableReader {
     }
 
     /// Sets whether values are compared with their checksums before they are read: by [`load_rows`](Self::load_rows),
-    /// [`row_blocks`](Self::row_blocks), `par_row_blocks`, and by [`TableWriter::copy_rows`](crate::TableWriter::copy_rows)
-    /// of this reader. [`load`](Self::load) always does.
+    /// [`row_blocks`](Self::row_blocks), `par_row_blocks`, and by
+    /// [`TableWriter::copy_rows`](crate::TableWriter::copy_rows) of this reader. [`load`](Self::load) always does.
     ///
     /// The checksums are those of chunks, of 1 MiB of values unless [another size](crate::SaveOptions::checksums) was
-    /// chosen. A chunk is read and compared when the first of its values is wanted, once for each reader, and its values
-    /// are then read again, from the system's memory: damage of the file on its disk is found before any of the damaged
-    /// values is returned.
+    /// chosen. A chunk is read and compared when the first of its values is wanted, once for each reader, and its
+    /// values are then read again, from the system's memory: damage of the file on its disk is found before any of the
+    /// damaged values is returned.
     ///
-    /// Cost: each chunk that has any of the values is read once more, whole; a bit for each chunk of the file. Few rows of
-    /// many places cost a chunk each, in a column-major file one for each column. [What was measured][many-files].
+    /// Cost: each chunk that has any of the values is read once more, whole; a bit for each chunk of the file. Few rows
+    /// of many places cost a chunk each, in a column-major file one for each column. [What was measured][many-files].
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///
     /// # Errors
-    /// [`Error::Format`] if the file has values and no checksums of them; [`Error::OutOfMemory`]. Reading damaged values
-    /// is [`Error::Format`] then, with the chunk.
+    /// [`Error::Format`] if the file has values and no checksums of them; [`Error::OutOfMemory`]. Reading damaged
+    /// values is [`Error::Format`] then, with the chunk.
     ///
     /// # Examples
     /// ```

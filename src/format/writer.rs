@@ -386,7 +386,8 @@ impl<T: Element> TableWriter<T> {
     /// Replaces the description of the columns.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`]; [`Error::Format`] if there is no room for it before the values. Nothing is changed.
+    /// [`Error::DictionaryMismatch`]; [`Error::Format`] if there is no room for it before the values. Nothing is
+    /// changed.
     pub(crate) fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
         dictionary.check(self.dictionary.len(), T::TYPE)?;
         let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &dictionary);

@@ -60,8 +60,8 @@ impl Shards {
     /// their checksums.
     ///
     /// # Errors
-    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`], also if values
-    /// are to be compared with their checksums and it has none;
+    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`], also if
+    /// values are to be compared with their checksums and it has none;
     /// [`Error::OutOfMemory`]. All but the last name the file.
     pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {
         let entry = &self.entries[shard];

@@ -52,7 +52,8 @@ impl Listed {
         Ok(())
     }
 
-    /// Compares those files of a table that are not listed yet with what is known of them. Those that are may be missing.
+    /// Compares those files of a table that are not listed yet with what is known of them. Those that are may be
+    /// missing.
     ///
     /// # Errors
     /// Those of [`Shards::open_shard`].

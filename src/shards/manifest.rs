@@ -67,8 +67,8 @@ impl Shards {
     /// that manifest: [`append`](Self::append) adds files to it.
     ///
     /// Files that the manifest at `path` does not list yet are opened and compared with what is known of them: one that
-    /// another program has replaced since is not listed. Cost: O(shards), and O(columns) for each file that is new to the
-    /// manifest.
+    /// another program has replaced since is not listed. Cost: O(shards), and O(columns) for each file that is new to
+    /// the manifest.
     ///
     /// In the manifest, paths are relative to its folder: the folder can be moved. A manifest that is named
     /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
@@ -81,8 +81,8 @@ impl Shards {
     /// # Errors
     /// [`Error::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the manifest at
     /// `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in it, or
-    /// whose path is not UTF-8, or that is there twice. [`Error::ShardChanged`] or [`Error::Shard`] with a file that was
-    /// replaced since this table was opened. [`Error::Format`] if what is at `path` is not a manifest or is
+    /// whose path is not UTF-8, or that is there twice. [`Error::ShardChanged`] or [`Error::Shard`] with a file that
+    /// was replaced since this table was opened. [`Error::Format`] if what is at `path` is not a manifest or is
     /// damaged, or the new one would be larger than 1 GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
     /// Nothing has changed then.
     ///
@@ -179,8 +179,8 @@ impl Shards {
     ///
     /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
     /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
-    /// file `.shards.ntm.lock` beside the manifest, which is removed afterwards.) Afterwards the table is what the manifest
-    /// lists.
+    /// file `.shards.ntm.lock` beside the manifest, which is removed afterwards.) Afterwards the table is what the
+    /// manifest lists.
     ///
     /// Cost: O(files x columns) for the new ones, and the manifest is read and written.
     ///
@@ -239,8 +239,8 @@ impl Shards {
             let _locked = lock(&folder.manifest)?;
             let (hook, is_verified) = (self.hook.clone(), self.is_verified);
             let mut all = Self { hook, is_verified, ..Self::read_manifest(path)? };
-            // The columns of the new files are those of this table; the manifest may have become one of others. From now
-            // on no other writer replaces these files, and none has since they were opened.
+            // The columns of the new files are those of this table; the manifest may have become one of others. From
+            // now on no other writer replaces these files, and none has since they were opened.
             for (shard, entry) in new.entries.iter().enumerate().skip(self.entries.len()) {
                 new.open_shard(shard, Check::Values)?;
                 all.push(Described { entry: entry.clone(), dictionary: new.dictionary.clone() })?;

@@ -13,9 +13,9 @@ impl Shards {
     /// lie in one file are borrowed from it, without a copy; those across files are copied.
     ///
     /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared
-    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared, unless
-    /// [that is asked for](Self::with_verification), which reads all files once; [`verify`](Self::verify) does that
-    /// without mapping them.
+    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared,
+    /// unless [that is asked for](Self::with_verification), which reads all files once; [`verify`](Self::verify) does
+    /// that without mapping them.
     ///
     /// # Errors
     /// Those of [`verify`](Self::verify) but for damaged values; [`Error::Io`](crate::Error::Io) also if the system

@@ -297,14 +297,14 @@ impl Shards {
 
     /// Sets whether all values are compared with their checksums before they are read: those of
     /// [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), [`reduce`](Self::reduce) and its parts, and
-    /// `map`. Otherwise [`load`](Self::load), [`load_as`](Self::load_as) and [`verify`](Self::verify) do, and the others
-    /// return a value that is damaged on the disk as it is. [A table][many-files] says which call compares what.
+    /// `map`. Otherwise [`load`](Self::load), [`load_as`](Self::load_as) and [`verify`](Self::verify) do, and the
+    /// others return a value that is damaged on the disk as it is. [A table][many-files] says which call compares what.
     ///
-    /// In each file that is opened, the chunks of values (1 MiB each, unless [another size](crate::SaveOptions::checksums)
-    /// was chosen) that have any of the values are compared, when the first of them is wanted, as
-    /// [`TableReader::with_verification`](crate::TableReader::with_verification) does. Mapping reads and compares all of
-    /// all files. The checksums themselves are compared with those that the manifest knows, so that a file of the same
-    /// columns and other values is an error as well.
+    /// In each file that is opened, the chunks of values (1 MiB each, unless [another
+    /// size](crate::SaveOptions::checksums) was chosen) that have any of the values are compared, when the first of
+    /// them is wanted, as [`TableReader::with_verification`](crate::TableReader::with_verification) does. Mapping reads
+    /// and compares all of all files. The checksums themselves are compared with those that the manifest knows, so that
+    /// a file of the same columns and other values is an error as well.
     ///
     /// Cost: each chunk is read once more, whole. Files must have checksums of values.
     ///

@@ -17,18 +17,19 @@ impl<T: Element> ShardsWriter<T> {
     /// Creates a writer as [`create`](Self::create) does, which goes on where one in the same folder was interrupted:
     /// whole files that are there count as finished. [`missing`](Self::missing) returns which ones are left to write.
     ///
-    /// All files of the folder whose names are `part-000000.ntb` to `part-999999.ntb` are read, and all of their checksums
-    /// are compared. A damaged one has to be written again before [`finish`](Self::finish), which names it otherwise.
-    /// (Damage to the values of files [without checksums](SaveOptions::checksums) cannot be detected.) The values have
-    /// to be those that this job would write: do not resume the folder of another job, or of one with more files. Temporary files that were left are
-    /// not used: [`files::leftovers`](crate::files::leftovers) lists them, to be removed.
+    /// All files of the folder whose names are `part-000000.ntb` to `part-999999.ntb` are read, and all of their
+    /// checksums are compared. A damaged one has to be written again before [`finish`](Self::finish), which names it
+    /// otherwise. (Damage to the values of files [without checksums](SaveOptions::checksums) cannot be detected.) The
+    /// values have to be those that this job would write: do not resume the folder of another job, or of one with more
+    /// files. Temporary files that were left are not used: [`files::leftovers`](crate::files::leftovers) lists them, to
+    /// be removed.
     ///
     /// Cost: one pass over the values of all files, in parallel.
     ///
     /// # Errors
     /// Those of [`create`](Self::create), also if the folder has a manifest: the table is complete, and
-    /// [`Shards::open`](crate::Shards::open) opens it. [`Error::Shard`] with a file of other columns; [`Error::Io`] with a
-    /// file that cannot be read; [`Error::OutOfMemory`].
+    /// [`Shards::open`](crate::Shards::open) opens it. [`Error::Shard`] with a file of other columns; [`Error::Io`]
+    /// with a file that cannot be read; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -93,8 +94,8 @@ impl<T: Element> ShardsWriter<T> {
         Ok(new)
     }
 
-    /// Returns the numbers below `count`, and of those that a file can have, of which no file is finished or being written, in ascending order: those that a
-    /// writer that [was resumed](Self::resume) has to write.
+    /// Returns the numbers below `count`, and of those that a file can have, of which no file is finished or being
+    /// written, in ascending order: those that a writer that [was resumed](Self::resume) has to write.
     ///
     /// # Examples
     /// ```

@@ -33,8 +33,8 @@ pub(super) const LAST: usize = 999_999;
 /// has written only.
 ///
 /// **A file that the manifest lists is never replaced.** Of a job that was started twice, one gets the table: the other
-/// one gets an error from the first [`shard`](Self::shard), [`ShardWriter::finish`] or `finish` after that. If they have
-/// replaced files of each other before there was a manifest, `finish` finds that: a table never has files of both.
+/// one gets an error from the first [`shard`](Self::shard), [`ShardWriter::finish`] or `finish` after that. If they
+/// have replaced files of each other before there was a manifest, `finish` finds that: a table never has files of both.
 ///
 /// **Several programs** write into one folder with a writer each, of other numbers, and do not call `finish`: when all
 /// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To
@@ -175,7 +175,8 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Errors
     /// [`Error::Io`] with the path, also if the number is being written or is finished already, or is larger than
-    /// 999,999, or if the manifest of the folder lists the file by now; [`Error::Format`] if the names of the columns take more than 16 MiB; [`Error::OutOfMemory`].
+    /// 999,999, or if the manifest of the folder lists the file by now; [`Error::Format`] if the names of the columns
+    /// take more than 16 MiB; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -217,7 +218,8 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Errors
     /// [`Error::Io`] with the path of a file that was begun and not finished, or if the folder has a manifest by now;
-    /// [`Error::ShardChanged`] with a file that another writer has replaced since it was finished; [`Error::NoTables`] if there are no files; those of [`Shards::save_manifest`].
+    /// [`Error::ShardChanged`] with a file that another writer has replaced since it was finished; [`Error::NoTables`]
+    /// if there are no files; those of [`Shards::save_manifest`].
     ///
     /// # Examples
     /// ```
@@ -296,8 +298,8 @@ impl<T: Element> ShardWriter<T> {
     /// Completes the file and puts it in place. It is part of the table when [`ShardsWriter::finish`] is called.
     ///
     /// # Errors
-    /// Those of [`TableWriter::finish`]; [`Error::Io`] with the path if the manifest of the folder lists the file by now:
-    /// another writer has finished the table, whose file stays.
+    /// Those of [`TableWriter::finish`]; [`Error::Io`] with the path if the manifest of the folder lists the file by
+    /// now: another writer has finished the table, whose file stays.
     ///
     /// # Examples
     /// ```

@@ -37,8 +37,8 @@ impl NumericTable for Endless {
     }
 
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        while region.rows.end == SHAPE.rows {
-            std::thread::sleep(Duration::from_secs(1));
+        if region.rows.end == SHAPE.rows {
+            std::thread::sleep(Duration::from_secs(600)); // the test kills the program long before
         }
         target.fill_with(region, |row, column| row as f32 + column as f32)
     }
