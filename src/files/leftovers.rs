@@ -1,8 +1,8 @@
 //! Files that programs have left which ended in the middle of writing: listed, and removed.
 //!
 //! A new file has a temporary name until it is whole, and a manifest that is written has a file beside it that is
-//! locked. Who uses one of them holds its lock, which the system ends with the program; so a file without a lock is
-//! nobody's.
+//! locked. A program that uses one of them holds its lock, which the system ends with the program; so a file without a
+//! lock is not in use.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -175,7 +175,7 @@ fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
     Ok(Some((found.len(), found.modified().ok())))
 }
 
-/// Opens a file and locks it, if nobody uses it.
+/// Opens a file and locks it, if no program uses it.
 fn unused(path: &Path) -> io::Result<Option<File>> {
     let gone = |error: io::Error| if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
     match fs::symlink_metadata(path) {

@@ -1,7 +1,7 @@
 //! Locks of the system on files: who holds one is alive.
 //!
 //! A lock belongs to an open file, and ends when that is closed, also by a signal that ends the program. So it says
-//! whether a program is alive whatever its number is, and from any container of the machine. Where a file system has no
+//! whether a program is alive, without its number, and from any container of the machine. Where a file system has no
 //! locks, nothing is locked, and nothing is taken for dead.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -56,7 +56,7 @@ impl Drop for LockFile {
 /// Who holds the lock of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// This file: nobody else did.
+    /// This file: no other one did.
     Mine,
     /// Another one, of this program or of any other.
     Other,
@@ -64,7 +64,7 @@ pub(crate) enum Holder {
     Unknown,
 }
 
-/// Locks an open file if nobody else does, until it is closed.
+/// Locks an open file if no other one does, until it is closed.
 pub(crate) fn try_lock(file: &File) -> Holder {
     loop {
         return match file.try_lock() {

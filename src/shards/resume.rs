@@ -94,7 +94,7 @@ impl<T: Element> ShardsWriter<T> {
         Ok(new)
     }
 
-    /// Returns the numbers below `count`, and of those that a file can have, of which no file is finished or being
+    /// Returns the numbers below `count`, and below 1,000,000, that have no file which is finished or being
     /// written, in ascending order: those that a writer that [was resumed](Self::resume) has to write.
     ///
     /// # Examples
