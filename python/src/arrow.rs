@@ -1,15 +1,24 @@
-//! Arrow's PyCapsules: tables to and from pyarrow and polars, columns shared where memory allows.
+//! Tables to and from what has Arrow's PyCapsules: pyarrow, polars and others. Columns are shared where memory allows. What
+//! comes in, `capsules` has read and checked.
 
-use std::ptr::NonNull;
+use std::sync::Arc;
 
 use arrow_array::ffi::to_ffi;
-use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use numeric_table::{ArrowOptions, CopyPolicy, NumericTable, SoaNumericTable};
-use pyo3::exceptions::PyTypeError;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array as _, FixedSizeListArray, RecordBatch, RecordBatchIterator, StructArray, make_array};
+use arrow_data::ArrayData;
+use arrow_schema::{DataType, Field, Fields, Schema};
+use numeric_table::{
+    ArrowOptions, CopyPolicy, ElementType, Error, HomogenNumericTable, NumericTable, SoaNumericTable,
+    from_record_batches_any,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
 
+use crate::capsules::{self, Arrays};
+use crate::describe::set_name;
+use crate::element::with_type;
 use crate::error::{OrRaise, TableError, TableTypeError};
 use crate::table::Table;
 
@@ -38,32 +47,99 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
-/// Returns a table of what lends a stream of batches; `None` if it lends none, or one of something else than columns.
+/// Returns a table of what lends Arrow's data: of structs, a column for each field; of lists of one length, a row for each; of
+/// other values, one column with their name. `None` if the object lends nothing of Arrow's: all that fails otherwise is an error,
+/// and the object is not read in another way.
 ///
 /// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of NumPy's
 /// arrays, which are written.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
-    let py = data.py();
-    if !data.hasattr("__arrow_c_stream__")? {
-        return Ok(None);
+    let data = checked_by_pyarrow(data)?;
+    let Some(Arrays { field, mut arrays }) = capsules::arrays(&data, check)? else { return Ok(None) };
+    if arrays.is_empty() {
+        arrays.push(ArrayData::new_empty(field.data_type()));
     }
-    let capsule = data.call_method0("__arrow_c_stream__")?;
-    let capsule = capsule.cast_into::<PyCapsule>().map_err(|_| PyTypeError::new_err("no capsule of a stream"))?;
-    let pointer: NonNull<std::ffi::c_void> = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds a stream, which is moved out: what remains says that it was released.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr().cast()) };
-    let Ok(reader) = reader else { return Ok(None) }; // of values that are no struct: a single column
-    let schema = reader.schema();
-    if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_temporal()) {
+    let policy = if copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
+    let options = ArrowOptions::new().copy(policy).nulls_to_nan(true);
+    data.py().detach(|| made(&field, arrays, options)).or_raise().map(Some)
+}
+
+fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric_table::Result<Box<dyn NumericTable>> {
+    match field.data_type() {
+        DataType::Struct(_) => {
+            let structs = arrays.into_iter().map(StructArray::from);
+            Ok(Box::new(SoaNumericTable::from_struct_arrays(structs, options)?))
+        }
+        DataType::FixedSizeList(item, _) => {
+            let lists = arrays.into_iter().map(FixedSizeListArray::from);
+            let element = table_of_none(item)?.uniform_type().unwrap_or(ElementType::F64);
+            with_type!(element, T => Ok(Box::new(HomogenNumericTable::<T>::from_fixed_size_lists(lists, options)?)))
+        }
+        _ => {
+            let schema = Arc::new(Schema::new(vec![field.clone()]));
+            let batch = |array: ArrayData| RecordBatch::try_new(schema.clone(), vec![make_array(array)]);
+            let batches: Result<Vec<_>, _> = arrays.into_iter().map(batch).collect();
+            let batches = batches.map_err(|source| Error::ArrowReader { source })?;
+            let mut table = from_record_batches_any(batches, options)?;
+            if field.name().is_empty() {
+                let mut dictionary = table.dictionary().clone();
+                set_name(&mut dictionary, 0, None)?;
+                table.set_dictionary(dictionary)?;
+            }
+            Ok(table)
+        }
+    }
+}
+
+/// Returns a table of one column without rows: an error if its type is none of tables.
+fn table_of_none(field: &Field) -> numeric_table::Result<Box<dyn NumericTable>> {
+    from_record_batches_any([RecordBatch::new_empty(Arc::new(Schema::new(vec![field.clone()])))], ArrowOptions::new())
+}
+
+/// Refuses types that tables do not have, before an array is read.
+fn check(field: &Field) -> PyResult<()> {
+    let fields = match field.data_type() {
+        DataType::Struct(fields) => fields.clone(),
+        DataType::FixedSizeList(item, _) => Fields::from(vec![item.clone()]),
+        _ => Fields::from(vec![field.clone()]),
+    };
+    if let Some(field) = fields.iter().find(|field| field.data_type().is_temporal()) {
         let (name, of) = (field.name(), field.data_type());
         let text =
             format!("column {name:?} is of {of}: tables hold numbers, so say which (cast to whole numbers first)");
         return Err(TableTypeError::new_err(text));
     }
-    let batches: Vec<RecordBatch> =
-        py.detach(|| reader.collect::<Result<_, _>>()).map_err(|error| TableError::new_err(error.to_string()))?;
-    let batches = if batches.is_empty() { vec![RecordBatch::new_empty(schema)] } else { batches };
-    let policy = if copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
-    let options = ArrowOptions::new().copy(policy).nulls_to_nan(true);
-    Ok(Some(Box::new(py.detach(|| SoaNumericTable::from_record_batches(batches, options)).or_raise()?)))
+    if field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.fixed_shape_tensor") {
+        return Err(TableTypeError::new_err("an array of tensors is not a table: to_numpy_ndarray() first"));
+    }
+    let none = RecordBatch::new_empty(Arc::new(Schema::new(fields)));
+    SoaNumericTable::from_record_batches([none], ArrowOptions::new()).or_raise().map(drop)
+}
+
+/// Lets pyarrow check what is its own: it knows how long its memory is, which a capsule does not say. O(columns x chunks).
+fn checked_by_pyarrow<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    let Some(pyarrow) = modules.get_item("pyarrow")? else { return Ok(data.clone()) };
+    let is_one_of = |data: &Bound<'py, PyAny>, names: &[&str]| {
+        for &name in names {
+            // While pyarrow is being imported, it has none of them.
+            if let Some(class) = pyarrow.getattr_opt(name)?
+                && data.is_instance(&class)?
+            {
+                return Ok::<_, PyErr>(true);
+            }
+        }
+        Ok(false)
+    };
+    // All of a reader's batches are in memory together in any case.
+    let is_reader = is_one_of(data, &["RecordBatchReader"])?;
+    let data = if is_reader { data.call_method0("read_all")? } else { data.clone() };
+    if is_one_of(&data, &["Table", "RecordBatch", "ChunkedArray", "Array"])? {
+        data.call_method0("validate").map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+            true => TableError::new_err(format!("Arrow data cannot be read: {}", error.value(py))),
+            false => error,
+        })?;
+    }
+    Ok(data)
 }

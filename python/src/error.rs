@@ -66,7 +66,8 @@ fn of_file(source: &std::io::Error, text: String) -> PyErr {
 
 /// Puts the names that options have here into advice, which names those of the library.
 fn in_python(text: String) -> String {
-    const NAMES: [(&str, &str); 9] = [
+    const NAMES: [(&str, &str); 10] = [
+        ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
         ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
         ("CsvOptions::delimiter(b", "delimiter=("),
         ("CsvOptions::decimal", "decimal="),

@@ -62,13 +62,18 @@ fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     listed(dictionary.iter().map(described), "columns")
 }
 
-/// Returns whether an object is a frame or a series of pandas', without importing pandas.
+/// Returns whether an object is a frame, or a series, an index or an array of pandas', without importing pandas.
 fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     let modules = data.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-    let Some(pandas) = modules.get_item("pandas")? else { return Ok(false) };
-    for name in ["DataFrame", "Series"] {
-        // While pandas is being imported, it has neither.
-        if let Some(class) = pandas.getattr_opt(name)?
+    for (module, name) in [
+        ("pandas", "DataFrame"),
+        ("pandas", "Series"),
+        ("pandas", "Index"),
+        ("pandas.api.extensions", "ExtensionArray"),
+    ] {
+        // While pandas is being imported, it has none of them.
+        if let Some(module) = modules.get_item(module)?
+            && let Some(class) = module.getattr_opt(name)?
             && data.is_instance(&class)?
         {
             return Ok(true);
@@ -77,7 +82,7 @@ fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Makes a table of the columns of a frame or a series; `None` if it is neither. `copy` is that of [`source::table`], for each
+/// Makes a table of the columns of a frame, or of one of a series, an index or an array of pandas'; `None` if it is neither. `copy` is that of [`source::table`], for each
 /// column.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     if !is_frame(data)? {

@@ -2,18 +2,20 @@
 //!
 //! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its brackets,
 //! `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`,
-//! `scipy` and `frames` lend their memory to it; `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that
-//! are larger than memory, `progress` who hears of the work on them. `partial` is the class of results that merge; `columns`,
-//! `products`, `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables of many files,
-//! `reduce` computes results of them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types,
-//! numbers, lists and exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of
+//! `scipy` and `frames` lend their memory to it, `capsules` reads and checks Arrow's C interface; `sparse` keeps sparse tables
+//! so. `reader`, `writer` and `csv` are files that are larger than memory, `progress` who hears of the work on them. `partial`
+//! is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds.
+//! `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them. `element`,
+//! `numbers`, `lists` and `error` translate types, numbers, lists and exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of
 //! Python's go on.
 
+#[forbid(unsafe_code)]
 mod arrow;
 #[forbid(unsafe_code)]
 mod bayes;
 #[forbid(unsafe_code)]
 mod blocks;
+mod capsules;
 #[forbid(unsafe_code)]
 mod choose;
 #[forbid(unsafe_code)]

@@ -130,8 +130,11 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     if !data.hasattr("tocsr")? {
         return Ok(None);
     }
-    let format = |data: &Bound<'_, PyAny>| data.getattr("format").is_ok_and(|format| format.eq("csr").unwrap_or(false));
-    let rows = if format(data) {
+    let is_in_rows = match data.getattr_opt("format")? {
+        Some(format) => format.eq("csr")?,
+        None => false,
+    };
+    let rows = if is_in_rows {
         data.clone()
     } else if copy == Some(false) {
         return Err(CopyRequiredError::new_err("a copy is required: the values are not in compressed sparse rows"));

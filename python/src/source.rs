@@ -95,7 +95,9 @@ fn values_of(table: &dyn NumericTable) -> PyResult<AnyArray> {
 
 /// A value without dimensions has a buffer without a shape.
 fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
-    if data.getattr("ndim").is_ok_and(|count| count.extract::<usize>().is_ok_and(|count| count == 0)) {
+    if let Some(dimensions) = data.getattr_opt("ndim")?
+        && dimensions.eq(0)?
+    {
         return Err(TableError::new_err("a table has two dimensions, and this is a single value"));
     }
     Ok(())

@@ -14,7 +14,12 @@ _Column = tuple[str | None, Any, list[str] | None, bool]
 
 
 def columns_of(frame: Any, copy: bool | None) -> list[_Column]:
-    """Returns the columns of a frame or a series: values in arrays of numbers, which share its memory where they can."""
+    """Returns the columns of a frame, or of one of a series, an index or an array: values in arrays of numbers, which share its
+    memory where they can."""
+    if isinstance(frame, pd.Index):
+        frame = pd.Series(frame, name=frame.name, copy=False)
+    elif not isinstance(frame, (pd.Series, pd.DataFrame)):
+        frame = pd.Series(frame, copy=False)
     if isinstance(frame, pd.Series):
         frame = frame.to_frame()
     labels = [_name(label, place) for place, label in enumerate(frame.columns)]
@@ -30,6 +35,8 @@ def _name(label: Any, place: int) -> str | None:
 
 def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] | None, bool]:
     dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
+        _check_arrow(name, series)
     if isinstance(dtype, pd.CategoricalDtype):
         words = [str(word) for word in dtype.categories]
         return _indices(name, series.array.codes, words, copy), words, bool(dtype.ordered)
@@ -78,6 +85,14 @@ def _refuse_missing(name: Any, series: Any, whose: str) -> None:
         place = int(missing.argmax())
         text = 'fillna, or astype("Float64")'
         raise TableError(f"column {name!r} has no value in row {place}, and {whose} no NaN: {text}")
+
+
+def _check_arrow(name: Any, series: Any) -> None:
+    """Lets pyarrow check its memory, which pandas and NumPy believe."""
+    try:
+        series.array.__arrow_array__().validate(full=True)
+    except ValueError as error:
+        raise TableError(f"column {name!r} cannot be read: {error}") from error
 
 
 def _nullable(name: Any, series: Any) -> Any:
