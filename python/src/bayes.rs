@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::OrRaise;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
 use crate::{lists, numbers};
@@ -25,7 +26,7 @@ type Gaussian = numeric_table::GaussianNaiveBayes;
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "NaiveBayes")]
 pub(crate) struct NaiveBayes;
 
-#[pymethods]
+#[methods]
 impl NaiveBayes {
     #[new]
     fn new(
@@ -77,7 +78,7 @@ pub(crate) struct NaiveBayesModel {
     model: numeric_table::NaiveBayesModel,
 }
 
-#[pymethods]
+#[methods]
 impl NaiveBayesModel {
     /// The natural logarithm of the share of rows of each class.
     #[getter]
@@ -122,7 +123,7 @@ impl NaiveBayesModel {
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GaussianNaiveBayes")]
 pub(crate) struct GaussianNaiveBayes;
 
-#[pymethods]
+#[methods]
 impl GaussianNaiveBayes {
     #[new]
     fn new(
@@ -184,7 +185,7 @@ pub(crate) struct GaussianNaiveBayesModel {
     model: numeric_table::GaussianNaiveBayesModel,
 }
 
-#[pymethods]
+#[methods]
 impl GaussianNaiveBayesModel {
     /// The natural logarithm of the prior probability of each class.
     #[getter]

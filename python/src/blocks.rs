@@ -12,6 +12,7 @@ use numeric_table::{BlockAccess, BlockUpdate, ConversionPolicy, ElementType, Err
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::boundary::{guarded, methods};
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError};
 use crate::exit;
@@ -40,7 +41,7 @@ impl RowBlocks {
     }
 }
 
-#[pymethods]
+#[methods]
 impl RowBlocks {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
@@ -109,7 +110,7 @@ impl Job {
             if block >= self.count() {
                 break;
             }
-            let result = self.call(block);
+            let result = guarded(|| self.call(block)); // on other threads too
             self.has_failed.fetch_or(result.is_err(), Relaxed);
             found.push((block, result));
         }
@@ -173,7 +174,7 @@ impl BlockWriter {
     }
 }
 
-#[pymethods]
+#[methods]
 impl BlockWriter {
     fn __enter__<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.array.is_some() {

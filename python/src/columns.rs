@@ -3,6 +3,7 @@
 use numeric_table::{BasicStatistics, ColumnStatistics, StatisticsOptions};
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::partial::{Partial, on_table, state, vector};
@@ -44,7 +45,7 @@ fn count_each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) ->
     vector(slf.py(), state::<BasicStatistics>(slf)?.columns().iter().map(value))
 }
 
-#[pymethods]
+#[methods]
 impl Statistics {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {

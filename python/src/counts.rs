@@ -3,6 +3,7 @@
 use numeric_table::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::{OrRaise, TableError};
 use crate::partial::{Partial, state, vector};
 use crate::{lists, numbers};
@@ -33,7 +34,7 @@ impl Histogram {
     }
 }
 
-#[pymethods]
+#[methods]
 impl Histogram {
     #[new]
     #[pyo3(signature = (columns, bins, range = None))]
@@ -128,7 +129,7 @@ impl QuantileSketch {
     }
 }
 
-#[pymethods]
+#[methods]
 impl QuantileSketch {
     #[new]
     #[pyo3(signature = (columns, capacity = Sketch::CAPACITY))]

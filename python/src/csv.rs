@@ -22,6 +22,7 @@ use pyo3::types::PyMapping;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::blocks;
+use crate::boundary::{function, methods};
 use crate::csv_options::Said;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableFileError};
@@ -55,7 +56,7 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 ///
 /// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of it on the way; an
 /// exception that it raises ends the work.
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
     words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -88,7 +89,7 @@ pub(crate) fn read_csv(
 
 /// Writes a CSV file, with the names of the columns: the old file stays until the new one is whole, also if Ctrl-C ends the
 /// work.
-#[pyfunction]
+#[function]
 pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;
     let (table, options) = (table.table(), CsvWriteOptions::new().on_progress(hear));
@@ -121,7 +122,7 @@ pub(crate) struct Csv {
 /// ...         writer.append(block)
 /// >>> nt.load(path)["length"]
 /// array([1.5, 2.5, 3.5])
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
     words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -170,7 +171,7 @@ impl Csv {
     }
 }
 
-#[pymethods]
+#[methods]
 impl Csv {
     /// The names of the columns, ``None`` where there is none.
     #[getter]
@@ -221,8 +222,8 @@ impl Csv {
         _exception: &Bound<'_, PyAny>,
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
-    ) {
-        self.close(py);
+    ) -> PyResult<()> {
+        self.close(py)
     }
 
     fn __repr__(&self) -> String {
@@ -307,7 +308,7 @@ fn receive(parts: &mut Receiver<Part>) -> std::result::Result<Part, RecvTimeoutE
     parts.recv_timeout(LOOK)
 }
 
-#[pymethods]
+#[methods]
 impl CsvBlocks {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf

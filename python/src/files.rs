@@ -7,6 +7,7 @@ use numeric_table::table::TableKind;
 use numeric_table::{Error, HomogenNumericTable, SaveOptions, TableReader};
 use pyo3::prelude::*;
 
+use crate::boundary::function;
 use crate::element::with_type;
 use crate::error::OrRaise;
 use crate::progress::{Listener, hear, watch};
@@ -35,7 +36,7 @@ fn length(path: &Path) -> u64 {
 /// >>> nt.save(nt.Table([[1, 2], [3, 4]], dtype="int8"), path)
 /// >>> nt.load(path).shape
 /// (2, 2)
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn load(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
     let listener = Listener::of(progress, &path)?;
@@ -50,7 +51,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
 ///
 /// The file must not be changed in place as long as the table, or an array of its values, exists: :func:`save` replaces
 /// files, and so does no harm.
-#[pyfunction]
+#[function]
 pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     let element = TableReader::open(&path).or_raise()?.element_type();
     with_type!(element, T => {
@@ -63,7 +64,7 @@ pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
 /// Saves a table: the old file stays until the new one is whole. ``durable=False`` does not wait for the disk.
 ///
 /// ``progress`` is as that of :func:`load`. When it raises an exception, the old file stays as well, unless all was written.
-#[pyfunction]
+#[function]
 #[pyo3(signature = (table, path, *, durable = true, progress = None))]
 pub(crate) fn save(
     py: Python<'_>,
@@ -86,7 +87,7 @@ pub(crate) fn save(
 
 /// Compares all checksums of a table file: raises :class:`FormatError` if it is damaged, and returns whether it has any.
 /// ``progress`` is as that of :func:`load`.
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
     let listener = Listener::of(progress, &path)?;
@@ -103,14 +104,14 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, 
 /// >>> import numeric_table as nt, tempfile
 /// >>> nt.leftovers(tempfile.mkdtemp())
 /// []
-#[pyfunction]
+#[function]
 pub(crate) fn leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
     let found = py.detach(|| numeric_table::files::leftovers(&folder)).or_raise()?;
     Ok(found.iter().map(|left| left.path().to_owned()).collect())
 }
 
 /// Removes what :func:`leftovers` lists, and returns what was removed.
-#[pyfunction]
+#[function]
 pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
     let remove = || {
         let mut removed = Vec::new();
@@ -126,13 +127,13 @@ pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<
 }
 
 /// Loads an array of NumPy's (``.npy``) as a table.
-#[pyfunction]
+#[function]
 pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
 }
 
 /// Saves a table as an array of NumPy's (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the work.
-#[pyfunction]
+#[function]
 pub(crate) fn save_npy(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;
     let (table, options) = (table.table(), SaveOptions::new().on_progress(hear));

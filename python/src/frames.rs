@@ -6,6 +6,7 @@ use numeric_table::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::boundary::methods;
 use crate::error::OrRaise;
 use crate::reading::listed;
 use crate::source;
@@ -14,7 +15,7 @@ use crate::table::Table;
 /// A name, the values, words, and whether these have an order.
 type Column<'py> = (Option<String>, Bound<'py, PyAny>, Option<Vec<String>>, bool);
 
-#[pymethods]
+#[methods]
 impl Table {
     /// The words of the columns whose values are indices of them, by the names of the columns, or by their numbers if they
     /// have none, or not alone.

@@ -3,6 +3,7 @@
 use numeric_table::ColumnStatistics;
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::partial::{Partial, matrix, object, state, vector};
@@ -35,7 +36,7 @@ impl GroupStatistics {
     }
 }
 
-#[pymethods]
+#[methods]
 impl GroupStatistics {
     #[new]
     fn new(

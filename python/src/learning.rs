@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::{OrRaise, TableError};
 use crate::numbers;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
@@ -30,7 +31,7 @@ pub(crate) struct KMeansStep;
 
 type Step = numeric_table::KMeansStep;
 
-#[pymethods]
+#[methods]
 impl KMeansStep {
     #[new]
     fn new(centroids: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
@@ -118,7 +119,7 @@ pub(crate) struct LinearRegression;
 
 type Regression = numeric_table::LinearRegression;
 
-#[pymethods]
+#[methods]
 impl LinearRegression {
     #[new]
     #[pyo3(signature = (features, targets = 1))]
@@ -169,7 +170,7 @@ pub(crate) struct RegressionModel {
     model: numeric_table::RegressionModel,
 }
 
-#[pymethods]
+#[methods]
 impl RegressionModel {
     /// The coefficients: a row for each target, and a column for each feature.
     #[getter]

@@ -6,8 +6,8 @@
 //! so. `reader`, `writer` and `csv` are files that are larger than memory, `progress` who hears of the work on them. `partial`
 //! is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds.
 //! `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them. `element`,
-//! `numbers`, `lists` and `error` translate types, numbers, lists and exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of
-//! Python's go on.
+//! `numbers`, `lists` and `error` translate types, numbers, lists and exceptions; at the `boundary` to Python, panics become
+//! exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of Python's go on.
 
 #[forbid(unsafe_code)]
 mod arrow;
@@ -15,6 +15,8 @@ mod arrow;
 mod bayes;
 #[forbid(unsafe_code)]
 mod blocks;
+#[forbid(unsafe_code)]
+mod boundary;
 mod capsules;
 #[forbid(unsafe_code)]
 mod choose;
@@ -78,9 +80,11 @@ mod writer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::boundary::function;
+
 /// Returns the statistics of each column, computed on all threads in one pass, of a table or of the file of a
 /// :class:`TableReader`, which may be larger than memory.
-#[pyfunction]
+#[function]
 fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::Statistics>> {
     if let Ok(reader) = table.cast::<reader::Reader>() {
         return columns::of_file(py, reader.get());
@@ -92,7 +96,7 @@ fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::
 }
 
 /// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all are.
-#[pyfunction]
+#[function]
 fn vstack<'py>(
     py: Python<'py>,
     #[pyo3(from_py_with = lists::items)] tables: Vec<Bound<'py, table::Table>>,
@@ -102,7 +106,7 @@ fn vstack<'py>(
 
 /// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and of one
 /// type.
-#[pyfunction]
+#[function]
 fn hstack<'py>(
     py: Python<'py>,
     #[pyo3(from_py_with = lists::items)] tables: Vec<Bound<'py, table::Table>>,

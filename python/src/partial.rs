@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use pyo3::{PyClass, PyTypeInfo};
 
+use crate::boundary::methods;
 use crate::error::{OrRaise, TableTypeError};
 use crate::progress::{hear, watch};
 use crate::reading::read;
@@ -260,7 +261,7 @@ pub(crate) fn labels<'py>(py: Python<'py>, table: &dyn NumericTable) -> PyResult
     matrix::<i32>(py, table)?.call_method1("reshape", (-1,))
 }
 
-#[pymethods]
+#[methods]
 impl Partial {
     /// The number of rows.
     #[getter]

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::partial::{Partial, matrix, state, vector};
@@ -17,7 +18,7 @@ use crate::partial::{Partial, matrix, state, vector};
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Covariance")]
 pub(crate) struct Covariance;
 
-#[pymethods]
+#[methods]
 impl Covariance {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
@@ -72,7 +73,7 @@ impl Covariance {
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GramMatrix")]
 pub(crate) struct GramMatrix;
 
-#[pymethods]
+#[methods]
 impl GramMatrix {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {

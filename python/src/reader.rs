@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PySlice};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::boundary::{function, methods};
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError};
 use crate::numbers;
@@ -86,7 +87,7 @@ pub(crate) struct Reader {
 /// ...         writer.append(block)
 /// >>> nt.load(two).names
 /// ['a', 'b']
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Reader> {
     let listener = Listener::of(progress, &path)?;
@@ -184,7 +185,7 @@ fn every<T: Element>(file: &TableReader, start: isize, step: isize, count: usize
     HomogenNumericTable::from_array_in(values, shape, DataLayout::RowMajor)?.described_by(file.dictionary().clone())
 }
 
-#[pymethods]
+#[methods]
 impl Reader {
     /// The numbers of rows and columns.
     #[getter]
@@ -354,8 +355,8 @@ impl Reader {
         _exception: &Bound<'_, PyAny>,
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
-    ) {
-        self.close(py);
+    ) -> PyResult<()> {
+        self.close(py)
     }
 
     fn __repr__(&self) -> String {
@@ -405,7 +406,7 @@ impl FileBlocks {
     }
 }
 
-#[pymethods]
+#[methods]
 impl FileBlocks {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
+use crate::boundary::methods;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::lists;
@@ -17,7 +18,7 @@ use crate::share::Share;
 use crate::table::Table;
 use crate::{source, sparse};
 
-#[pymethods]
+#[methods]
 impl Table {
     /// Whether only some values are stored, and all others are zero.
     #[getter]
@@ -124,7 +125,9 @@ fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
 /// Makes a table of a sparse array or matrix of SciPy's, or of what SciPy's rows can be made of (`tocsr`); `None` if it is
 /// neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of their own.
 ///
-/// `copy` is that of [`source::table`], for each of the three arrays.
+/// `copy` is that of [`source::table`], for the values. Offsets and indices have to stay as they were checked, or no row could be
+/// read any more, so that a promise not to write them is not enough: with `copy=False` too, they are shared only if nobody can
+/// write them.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();
     if !data.hasattr("tocsr")? {
@@ -147,8 +150,13 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     };
     let shape = Shape { rows: rows_count, columns };
     check_shape(shape)?;
-    let part = |name: &str| source::array(&rows.getattr(name)?, copy);
-    let parts = CsrParts { offsets: part("indptr")?, indices: part("indices")?, values: part("data")? };
+    let part = |name: &str, copy: Option<bool>| source::array(&rows.getattr(name)?, copy);
+    let of_places = copy.filter(|&copies| copies);
+    let parts = CsrParts {
+        offsets: part("indptr", of_places)?,
+        indices: part("indices", of_places)?,
+        values: part("data", copy)?,
+    };
     let parts = without_surplus(parts)?;
     let made = py.detach(|| {
         let CsrParts { offsets, indices, values } = parts;

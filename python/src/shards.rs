@@ -8,6 +8,7 @@ use numeric_table::{ElementType, Error, Shape};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::boundary::methods;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, exception};
 use crate::numbers;
@@ -122,7 +123,7 @@ impl Shards {
     }
 }
 
-#[pymethods]
+#[methods]
 impl Shards {
     #[new]
     #[pyo3(signature = (paths, *, verify = false))]
@@ -189,7 +190,7 @@ impl Shards {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let element = self.type_or(py, dtype)?;
-        self.array(py, start..stop.unwrap_or(self.__len__()), element)
+        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), element)
     }
 
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
@@ -224,7 +225,7 @@ impl Shards {
     /// ['a', 'b']
     fn load_shard(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::place)] shard: usize) -> PyResult<Table> {
         let Some(known) = self.known().nth(shard) else {
-            return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shard_count() }));
+            return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shards.shard_count() }));
         };
         let loaded = py.detach(|| {
             let shards = numeric_table::Shards::of_files([&known.0])?;
@@ -340,7 +341,7 @@ impl Shards {
     }
 
     fn __repr__(&self) -> String {
-        let (shape, count) = (self.shards.shape(), self.shard_count());
+        let (shape, count) = (self.shards.shape(), self.shards.shard_count());
         let first = self.shards.files().next().map(|file| Path::display(file.path).to_string()).unwrap_or_default();
         format!("<Shards of {shape}, in {count} file{}, {first}>", if count == 1 { "" } else { "s, the first" })
     }
@@ -355,7 +356,7 @@ pub(crate) struct ShardBlocks {
     element: ElementType,
 }
 
-#[pymethods]
+#[methods]
 impl ShardBlocks {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
@@ -363,7 +364,7 @@ impl ShardBlocks {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let shards = self.shards.get();
-        let all = shards.__len__();
+        let all = shards.shards.shape().rows;
         loop {
             let start = self.next.load(Relaxed);
             if start >= all {

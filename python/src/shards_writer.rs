@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use numeric_table::{Element, Error, NumericTable, Result, SaveOptions};
 use pyo3::prelude::*;
 
+use crate::boundary::methods;
 use crate::describe::described;
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
@@ -254,7 +255,7 @@ impl ShardsWriter {
     }
 }
 
-#[pymethods]
+#[methods]
 impl ShardsWriter {
     /// Creates the folder, if there is none, for files of columns with these names, of so many without names, or of the
     /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is refused, and

@@ -11,6 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::boundary::methods;
 use crate::element;
 
 /// Values that are shared with Python: read-only, of one or two dimensions.
@@ -86,7 +87,7 @@ impl Share {
     }
 }
 
-#[pymethods]
+#[methods]
 impl Share {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();

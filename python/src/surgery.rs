@@ -5,6 +5,7 @@ use numeric_table::{ConversionPolicy, CsrNumericTable, DataDictionary, Feature, 
 use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyString};
 
+use crate::boundary::methods;
 use crate::choose::{is_number, some_columns};
 use crate::describe::set_name;
 use crate::element::with_type;
@@ -16,7 +17,7 @@ use crate::{source, sparse, together};
 
 type Pair = (Table, Table);
 
-#[pymethods]
+#[methods]
 impl Table {
     /// Returns the first rows.
     #[pyo3(signature = (n = 5))]

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 
 use crate::arrow;
 use crate::blocks::{BlockWriter, RowBlocks};
+use crate::boundary::methods;
 use crate::choose;
 use crate::describe::{names, renamed};
 use crate::dlpack;
@@ -26,7 +27,8 @@ use crate::{scipy, source, sparse, together};
 /// array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors.
 /// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
 /// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
-/// exists. ``copy=True`` always copies.
+/// exists. Of a sparse array it shares the values; indices that somebody can write are copied in any case. ``copy=True`` always
+/// copies.
 ///
 /// >>> import numpy as np, numeric_table as nt
 /// >>> table = nt.Table(np.array([[1, 2], [3, 4], [5, 6]], dtype="int16"), names=["a", "b"])
@@ -39,7 +41,7 @@ use crate::{scipy, source, sparse, together};
 #[pyclass(frozen, module = "numeric_table", name = "Table", weakref)]
 pub(crate) struct Table(pub(crate) RwLock<Box<dyn NumericTable>>);
 
-#[pymethods]
+#[methods]
 impl Table {
     #[new]
     #[pyo3(signature = (data, *, dtype = None, names = None, copy = None, policy = "saturate"))]
@@ -116,7 +118,7 @@ impl Table {
     /// The number of values.
     #[getter]
     fn size(&self, py: Python<'_>) -> usize {
-        let (rows, columns) = self.shape(py);
+        let Shape { rows, columns } = self.read(py).shape();
         rows.saturating_mul(columns)
     }
 
@@ -439,8 +441,8 @@ impl Table {
             && let Some(element) = element
             && this.is_shared(py, element)?
         {
-            let order = this.order(py);
-            let (rows, columns) = this.shape(py);
+            let order = this.order(py)?;
+            let Shape { rows, columns } = this.read(py).shape();
             let description = this.sliced(py, 0..0)?;
             let description = description.read(py).to_bytes().or_raise()?;
             let share = Bound::new(py, this.all(py, element)?)?;

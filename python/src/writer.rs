@@ -20,6 +20,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::boundary::{function, methods};
 use crate::describe::{self, described};
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
@@ -205,7 +206,7 @@ impl Drop for Writer {
 /// ...         writer.append(np.full((1000, 2), day))
 /// >>> nt.load(path).shape
 /// (3000, 2)
-#[pyfunction]
+#[function]
 #[pyo3(signature = (path, columns, *, dtype = None, durable = true, progress = None))]
 pub(crate) fn create(
     py: Python<'_>,
@@ -299,7 +300,7 @@ impl Writer {
     }
 }
 
-#[pymethods]
+#[methods]
 impl Writer {
     /// The number of rows that have been appended.
     #[getter]
@@ -406,9 +407,9 @@ impl Writer {
         self.end(py)
     }
 
-    fn __repr__(&self) -> String {
-        let (rows, columns) = (self.row_count(), self.dictionary.len());
-        format!("<TableWriter: {rows} x {columns} values of {}>", element::name(self.element))
+    fn __repr__(&self) -> PyResult<String> {
+        let (rows, columns) = (self.row_count()?, self.dictionary.len());
+        Ok(format!("<TableWriter: {rows} x {columns} values of {}>", element::name(self.element)))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {

@@ -65,7 +65,8 @@ def test_tables_of_every_shape_go_and_come(shape):
 def test_memory_is_shared_by_the_rules_of_arrays():
     matrix = sparse.csr_array(DENSE.astype("f8"))
     copied, promised = nt.Table(matrix), nt.Table(matrix, copy=False)
-    assert [address(part) for part in parts(promised.to_scipy())] == [address(part) for part in parts(matrix)]
+    shared = {address(part) for part in parts(promised.to_scipy())} & {address(part) for part in parts(matrix)}
+    assert shared == {address(matrix.data)}  # what names columns and rows is copied, since it could be written
     assert not {address(part) for part in parts(copied.to_scipy())} & {address(part) for part in parts(matrix)}
     matrix.data[:] = 77
     matrix.indices[:] = 0
@@ -84,9 +85,7 @@ def test_memory_is_shared_by_the_rules_of_arrays():
 def test_64_bit_indices_stay_so():
     matrix = sparse.csr_array((np.ones(2), np.array([1, 2**50]), np.array([0, 1, 2])), shape=(2, 2**50 + 1))
     table = nt.Table(matrix, copy=False)
-    assert table.shape == (2, 2**50 + 1) and [address(part) for part in parts(table.to_scipy())] == [
-        address(part) for part in parts(matrix)
-    ]
+    assert table.shape == (2, 2**50 + 1) and [part.dtype for part in parts(table.to_scipy())] == ["f8", "i8", "i8"]
     assert table[1, 2**50] == 1.0 and table.column(2**50).tolist() == [0, 1] and table == nt.Table(matrix)
     assert pickle.loads(pickle.dumps(table)) == table
     assert table[1:].to_scipy().nnz == 1 and table[:, [2**50, 0]].rows().tolist() == [[0, 0], [1, 0]]

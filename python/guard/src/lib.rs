@@ -1,0 +1,50 @@
+//! `#[methods]` and `#[function]`: PyO3's `#[pymethods]` and `#[pyfunction]`, in which a panic is an exception.
+//!
+//! PyO3 makes a `PanicException` of a panic, which `except Exception` does not catch. Here the body of each function that
+//! Python calls runs in `crate::boundary::guarded`, which makes a `RuntimeError` of it, and the function returns a `PyResult`
+//! whatever it returned before. `__traverse__`, which the garbage collector calls and which may not raise, stays as it is.
+
+#![forbid(unsafe_code)]
+
+use proc_macro::TokenStream;
+use quote::quote;
+use syn::{Block, ImplItem, ItemFn, ItemImpl, ReturnType, Signature, Type, parse_macro_input, parse_quote};
+
+/// Makes methods of an `impl` block, as `#[pymethods]` does.
+#[proc_macro_attribute]
+pub fn methods(_: TokenStream, input: TokenStream) -> TokenStream {
+    let mut block = parse_macro_input!(input as ItemImpl);
+    for item in &mut block.items {
+        if let ImplItem::Fn(function) = item
+            && function.sig.ident != "__traverse__"
+        {
+            guard(&mut function.sig, &mut function.block);
+        }
+    }
+    quote!(#[::pyo3::pymethods] #block).into()
+}
+
+/// Makes a function, as `#[pyfunction]` does.
+#[proc_macro_attribute]
+pub fn function(_: TokenStream, input: TokenStream) -> TokenStream {
+    let mut function = parse_macro_input!(input as ItemFn);
+    guard(&mut function.sig, &mut function.block);
+    quote!(#[::pyo3::pyfunction] #function).into()
+}
+
+/// Runs the body under guard: it returns what it has returned, or `Ok` of it.
+fn guard(signature: &mut Signature, body: &mut Block) {
+    let returned: Type = match &signature.output {
+        ReturnType::Default => parse_quote!(()),
+        ReturnType::Type(_, returned) => (**returned).clone(),
+    };
+    let is_result =
+        matches!(&returned, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PyResult"));
+    let run = if is_result {
+        quote!(crate::boundary::guarded(move || -> #returned #body))
+    } else {
+        signature.output = parse_quote!(-> ::pyo3::PyResult<#returned>);
+        quote!(crate::boundary::guarded(move || ::core::result::Result::Ok((move || -> #returned #body)())))
+    };
+    *body = parse_quote!({ #run });
+}
