@@ -43,9 +43,10 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// Reads a CSV file: into one type, or with ``dtype=None`` into a type for each column, words as categories.
 ///
 /// ``header`` says whether the first line has names, ``None`` finds out; ``columns`` are the columns to read, by name or number;
-/// ``words`` those to take for words whatever they look like; ``dtypes`` the types of some, as a mapping. ``missing_texts``
-/// (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``, any number, or has the row
-/// left out (``"skip"``).
+/// ``words`` those to take for words whatever they look like; ``trailing_delimiter`` says whether lines end in a delimiter that no
+/// field follows, ``None`` finds out; ``thousands`` is what may separate digits in groups of three; ``dtypes`` the types of some,
+/// as a mapping. ``missing_texts`` (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``,
+/// any number, or has the row left out (``"skip"``).
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -57,8 +58,8 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of it on the way; an
 /// exception that it raises ends the work.
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
-    words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
@@ -66,8 +67,10 @@ pub(crate) fn read_csv(
     dtype: Option<&Bound<'_, PyAny>>,
     delimiter: Option<char>,
     decimal: Option<char>,
+    thousands: Option<char>,
     comment: Option<char>,
     header: Option<bool>,
+    trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
     words: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
@@ -77,7 +80,19 @@ pub(crate) fn read_csv(
 ) -> PyResult<Table> {
     let listener = Listener::of(progress, &path)?;
     let element = dtype.map(element::of_object).transpose()?;
-    let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
+    let said = Said {
+        delimiter,
+        decimal,
+        thousands,
+        comment,
+        header,
+        trailing_delimiter,
+        columns,
+        words,
+        missing,
+        missing_texts,
+        dtypes,
+    };
     let source = source(py, &path, &said)?;
     watch(py, listener, None, || {
         Ok(Table::new(match element {
@@ -123,8 +138,8 @@ pub(crate) struct Csv {
 /// >>> nt.load(path)["length"]
 /// array([1.5, 2.5, 3.5])
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, comment = None, header = None, columns = None,
-    words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
@@ -132,8 +147,10 @@ pub(crate) fn open_csv(
     dtype: Option<&Bound<'_, PyAny>>,
     delimiter: Option<char>,
     decimal: Option<char>,
+    thousands: Option<char>,
     comment: Option<char>,
     header: Option<bool>,
+    trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
     words: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
@@ -143,7 +160,19 @@ pub(crate) fn open_csv(
 ) -> PyResult<Csv> {
     let listener = Listener::of(progress, &path)?;
     let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
-    let said = Said { delimiter, decimal, comment, header, columns, words, missing, missing_texts, dtypes };
+    let said = Said {
+        delimiter,
+        decimal,
+        thousands,
+        comment,
+        header,
+        trailing_delimiter,
+        columns,
+        words,
+        missing,
+        missing_texts,
+        dtypes,
+    };
     let source = source(py, &path, &said)?;
     let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;
     let (process, has_thread) = (process::id(), AtomicBool::new(false));

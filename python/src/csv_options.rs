@@ -1,6 +1,6 @@
 //! What a caller says of the text of a CSV file.
 
-use numeric_table::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions};
+use numeric_table::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvTrailing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyMapping, PyString};
@@ -12,8 +12,10 @@ use crate::{element, lists, numbers};
 pub(crate) struct Said<'a, 'py> {
     pub(crate) delimiter: Option<char>,
     pub(crate) decimal: Option<char>,
+    pub(crate) thousands: Option<char>,
     pub(crate) comment: Option<char>,
     pub(crate) header: Option<bool>,
+    pub(crate) trailing_delimiter: Option<bool>,
     pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
     pub(crate) words: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
@@ -29,6 +31,12 @@ impl Said<'_, '_> {
         }
         if let Some(decimal) = self.decimal {
             options = options.decimal(decimal);
+        }
+        if let Some(thousands) = self.thousands {
+            options = options.thousands(thousands);
+        }
+        if let Some(is_there) = self.trailing_delimiter {
+            options = options.trailing_delimiter(if is_there { CsvTrailing::Yes } else { CsvTrailing::No });
         }
         if let Some(comment) = self.comment {
             options = options.comment(ascii("what begins a comment", comment)?);

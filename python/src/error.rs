@@ -1,15 +1,16 @@
 //! The library's errors as exceptions of Python's, with the same sentences.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use numeric_table::Error;
-use pyo3::create_exception;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+use pyo3::{PyTypeInfo, create_exception};
 
 create_exception!(numeric_table, TableError, PyValueError, "Values, shapes or names that do not fit.");
 create_exception!(numeric_table, NotRepresentableError, TableError, "A value that a conversion policy refuses.");
@@ -49,39 +50,133 @@ fn of_both(class: &Bound<'_, PyType>, name: &str, text: &str) -> PyResult<Py<PyT
     Ok(made.cast_into::<PyType>()?.unbind())
 }
 
-fn of_file(source: &std::io::Error, text: String) -> PyErr {
-    Python::attach(|py| {
-        let class = match source.kind() {
-            ErrorKind::NotFound => not_found(py),
-            ErrorKind::PermissionDenied => not_permitted(py),
-            _ => Ok(py.get_type::<TableFileError>()),
+/// What Python's own errors of files say: the number, if there is one, the words of the system, and the file.
+struct Refusal<'e> {
+    source: &'e std::io::Error,
+    path: &'e Path,
+    reason: String,
+}
+
+impl<'e> Refusal<'e> {
+    fn new(source: &'e std::io::Error, path: &'e Path) -> Self {
+        let text = source.to_string();
+        let number = source.raw_os_error().map(|number| format!(" (os error {number})"));
+        let reason = number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text);
+        Self { source, path, reason }
+    }
+
+    /// Returns the exception, with `said` before the words of the system.
+    fn raised(self, said: &str) -> PyErr {
+        let Self { source, path, reason } = self;
+        let reason = format!("{said}{reason}");
+        let number = source.raw_os_error().or(match source.kind() {
+            ErrorKind::NotFound => Some(2),
+            ErrorKind::PermissionDenied => Some(13),
+            ErrorKind::AlreadyExists => Some(17),
+            ErrorKind::NotADirectory => Some(20),
+            ErrorKind::IsADirectory => Some(21),
+            _ => None,
+        });
+        let kind = source.kind();
+        let own = path.as_os_str().to_owned();
+        let Some(number) = number else {
+            return in_file::<TableFileError>(format!("{}: {reason}", path.display()), path);
         };
-        match (class, source.raw_os_error()) {
-            (Ok(class), Some(number)) => PyErr::from_type(class, (number, text)),
-            (Ok(class), None) => PyErr::from_type(class, text),
-            (Err(error), _) => error,
+        Python::attach(|py| {
+            let class = match kind {
+                ErrorKind::NotFound => not_found(py),
+                ErrorKind::PermissionDenied => not_permitted(py),
+                _ => Ok(py.get_type::<TableFileError>()),
+            };
+            match class {
+                // Of a number of Windows, Python finds its own.
+                Ok(class) if cfg!(windows) && source.raw_os_error().is_some() => {
+                    PyErr::from_type(class, (0, reason, own, number))
+                }
+                Ok(class) => PyErr::from_type(class, (number, reason, own)),
+                Err(error) => error,
+            }
+        })
+    }
+}
+
+/// Returns an exception that has a file, and no number.
+fn in_file<C: PyTypeInfo>(text: String, path: &Path) -> PyErr {
+    Python::attach(|py| {
+        let error = PyErr::new::<C, _>(text);
+        match error.value(py).setattr("filename", path.as_os_str()) {
+            Ok(()) => error,
+            Err(other) => other,
         }
     })
 }
 
-/// Puts the names that options have here into advice, which names those of the library.
+/// Has errors of files without a number, which have a file nevertheless, say their text.
+pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
+    let code = c"lambda self: OSError.__str__(self) if self.errno is not None or not self.args else str(self.args[0])";
+    py.get_type::<TableFileError>().setattr("__str__", py.eval(code, None, None)?)
+}
+
+/// Advice of the library, and what it is here: the longer ones first. Options of CSV of other names than these are keywords.
+const NAMES: [(&str, &str); 33] = [
+    ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
+    ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
+    ("CsvOptions::delimiter(b", "delimiter=("),
+    ("CsvOptions::kind", "words="),
+    ("CsvOptions::column_type", "dtypes="),
+    ("CsvOptions::missing_in", "missing="),
+    ("TimeUnit::Seconds and finer units keep the time", "seconds and finer units keep the time"),
+    ("which the feature `csv-compressed` reads", "which has to be decompressed first"),
+    (": `load_any` and `from_bytes_any` read any kind", ": load reads any kind, and astype makes one block of a table"),
+    ("`allocate_data_memory` allocates it, `set_array` supplies it", "Table.zeros has some"),
+    ("one element type is needed, which `convert` makes", "one element type is needed, which astype makes"),
+    (": `set_column` supplies them", ""),
+    ("; `load_as` converts", "; load and astype convert"),
+    ("and CsvOptions::sample has decided", "and the first rows have decided"),
+    (", the most that CsvOptions::max_decompressed_bytes permits", ", which is the limit"),
+    (
+        "this is an archive of `to_bytes`; `from_bytes` reads it",
+        "this is an archive, as pickles have them, and no file",
+    ),
+    ("there is no file before `finish`", "the file is not written yet"),
+    ("there is no table before `finish`", "the table is not written yet"),
+    ("; several arrays in one file are read by `read_npy`", "; a file has one array"),
+    ("`load` reads it", "load reads it"),
+    ("perhaps .npz: `NpzReader` reads those", "perhaps .npz, which numpy.load reads"),
+    ("`AosNumericTable::load_npy` reads it", "numpy.load reads it"),
+    ("`HomogenNumericTable::load_npy` reads it", "load_npy reads it"),
+    ("`Shards::of_files` opens it", "Shards([path]) opens it"),
+    ("`Shards::append` adds files", "ShardsWriter begins a new folder"),
+    ("`uniform` or `each`", "'uniform' or 'each'"),
+    ("neither `uniform` nor `each`", "neither 'uniform' nor 'each'"),
+    (": `#[repr(align(8))]` helps", ""),
+    ("`release` it, or use `update_rows` or `update_column`", "write_rows writes it back"),
+    ("`release` it", "write_rows writes it back"),
+    ("`{Self}` is not", "it is not"),
+    ("of type `{Self}`", "of this type"),
+    ("`{converter}` converts", "astype converts"),
+];
+
+/// Puts the names that calls and options have here into advice, which names those of the library.
 fn in_python(text: String) -> String {
-    const NAMES: [(&str, &str); 10] = [
-        ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
-        ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
-        ("CsvOptions::delimiter(b", "delimiter=("),
-        ("CsvOptions::decimal", "decimal="),
-        ("CsvOptions::kind", "words="),
-        ("CsvOptions::column_type", "dtypes="),
-        ("CsvOptions::missing_texts", "missing_texts="),
-        ("CsvOptions::missing_in", "missing="),
-        ("CsvOptions::missing", "missing="),
-        ("`load_any` and `from_bytes_any` read any kind", "load reads any kind, and astype makes one block of a table"),
-    ];
-    if !NAMES.iter().any(|(name, _)| text.contains(name)) {
+    if !text.contains('`') && !text.contains("Csv") && !NAMES[..2].iter().any(|(name, _)| text.contains(name)) {
         return text;
     }
-    NAMES.iter().fold(text, |text, (name, here)| text.replace(name, here))
+    const OPTION: &str = "CsvOptions::";
+    let mut text = NAMES.iter().fold(text, |text, (name, here)| text.replace(name, here));
+    while let Some(start) = text.find(OPTION) {
+        let name = start + OPTION.len();
+        let is_end = |character: char| !character.is_ascii_alphanumeric() && character != '_';
+        let end = text[name..].find(is_end).map_or(text.len(), |length| name + length);
+        text = format!("{}{}={}", &text[..start], &text[name..end], &text[end..]);
+    }
+    text
+}
+
+/// Returns what becomes of a sentence of the library: for the tests, which have all of them.
+#[pyfunction]
+pub(crate) fn _in_python(text: String) -> String {
+    in_python(text)
 }
 
 /// Returns the exception of an error.
@@ -99,8 +194,14 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::CopyRequired { .. } => CopyRequiredError::new_err(text),
         Error::UnknownColumn { .. } => TableError::new_err(text),
         Error::ReadOnlyTable | Error::MixedElementTypes { .. } => TableTypeError::new_err(text),
-        Error::Format { .. } | Error::ShardChanged { .. } => FormatError::new_err(text),
-        Error::Io { source, .. } => of_file(&source, text),
+        Error::Format { path: Some(path), .. } | Error::ShardChanged { path, .. } => {
+            in_file::<FormatError>(text, &path)
+        }
+        Error::Format { path: None, .. } => FormatError::new_err(text),
+        Error::Io { path, source } => Refusal::new(&source, &path).raised(""),
+        Error::RenameUnsupported { path, source } => {
+            Refusal::new(&source, &path).raised("the file cannot be replaced at once, only written in place: ")
+        }
         _ => TableError::new_err(text),
     }
 }

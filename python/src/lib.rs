@@ -128,7 +128,7 @@ mod _native {
     use super::csv::{Csv, CsvBlocks, open_csv, read_csv, write_csv};
     #[pymodule_export]
     use super::error::{
-        CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
+        _in_python, CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
         TableTypeError,
     };
     #[pymodule_export]
@@ -164,6 +164,7 @@ mod _native {
         let py = module.py();
         module.add("TableFileNotFoundError", super::error::not_found(py)?)?;
         module.add("TableFilePermissionError", super::error::not_permitted(py)?)?;
+        super::error::say(py)?;
         super::exit::register(module)
     }
 }
