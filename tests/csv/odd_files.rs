@@ -230,7 +230,7 @@ fn very_long_lines_are_lines() {
     let row: Vec<String> = (0..columns).map(|column| format!("{column}.5")).collect();
     let text = format!("{0}\n{0}\r\n{0}", row.join(","));
     let values: Vec<f64> = (0..3 * columns).map(|index| (index % columns) as f64 + 0.5).collect();
-    check(text, no_header(), &vec![""; columns], 3, &values);
+    check(text, no_header().max_columns(columns), &vec![""; columns], 3, &values);
     let word = "w".repeat(3_000_000);
     check(format!("a,b\n1,\"{word}\n\"\n2,{word}\n3,{word}\n"), options(), &["a", "b"], 3, &[1., 0., 2., 1., 3., 1.]);
     let error = load(format!("a\n{word}\n").as_bytes(), options().kind(0, CsvKind::Continuous)).unwrap_err();
@@ -244,4 +244,22 @@ fn comments_and_other_delimiters_are_what_one_says() {
     check("1\t2\n\t3\n", no_header().delimiter(b'\t'), &["", ""], 2, &[1., 2., NAN, 3.]);
     check("1 2\n3 4\n", no_header().delimiter(b' '), &["", ""], 2, &[1., 2., 3., 4.]);
     check("1|'a|b'\n", no_header().delimiter(b'|').quote(Some(b'\'')), &["", ""], 1, &[1., 0.]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_size_the_system_gives_as_0_is_read_to_its_end() {
+    let path = "/proc/self/status";
+    assert_eq!(std::fs::metadata(path).unwrap().len(), 0);
+    let options = CsvOptions::new().delimiter(b'\t').header(CsvHeader::No).columns(0).kind(.., CsvKind::Categorical);
+    let first_line = CsvSource::open_with("/proc/self/statm", CsvOptions::new().delimiter(b' ')).unwrap();
+    assert_eq!(first_line.load::<u64>().unwrap().shape(), test_support::tables::shape(1, 7));
+    // Lines have different numbers of fields: that is an error, not an empty table.
+    let error = CsvSource::open_with(path, options).and_then(|source| source.load::<u8>()).unwrap_err();
+    assert!(error.to_string().starts_with("/proc/self/status: line "), "{error}");
+    // A file that really is empty is an empty table.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.csv");
+    std::fs::write(&path, "").unwrap();
+    assert!(CsvSource::open(&path).unwrap().load::<u8>().unwrap().shape().is_empty());
 }

@@ -13,6 +13,8 @@ mod damaged_sparse_files;
 mod damaged_table_files;
 mod dictionary_memory;
 mod hostile_archives;
+#[cfg(feature = "csv")]
+mod hostile_csv;
 mod hostile_manifests;
 mod hostile_partials;
 mod scratch;

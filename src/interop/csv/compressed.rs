@@ -1,11 +1,12 @@
 //! Compressed text: gzip and zstd, recognized by their first bytes, decompressed into memory.
 //!
 //! Members of gzip and frames of zstd may follow each other; zstd's skippable frames are skipped. Checksums are
-//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims; zstd fills
-//! its window, of at most 128 MiB, before the limit is compared.
+//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims. The limit depends
+//! on the number of compressed bytes, and zstd's window is never larger than it.
 
 use std::path::Path;
 
+use super::input::MemoryLimits;
 use crate::array::Array;
 use crate::base::error::{Error, Result};
 
@@ -15,6 +16,10 @@ pub(super) enum Compression {
     Gzip,
     Zstd,
 }
+
+/// Text of up to this many bytes may have any ratio to the compressed bytes that it comes from.
+#[cfg(feature = "csv-compressed")]
+const FREE_BYTES: u64 = 4 << 20;
 
 /// Number of bytes that [`Compression::of`] looks at.
 pub(super) const MAGIC: usize = 4;
@@ -38,22 +43,33 @@ impl Compression {
 
     /// Returns the error for a compressed file without the feature that reads it.
     #[cfg(not(feature = "csv-compressed"))]
-    pub(super) fn read(self, _: impl std::io::BufRead, _: u64, path: Option<&Path>, _: &str) -> Result<Array<u8>> {
+    pub(super) fn read(
+        self,
+        _: impl std::io::BufRead,
+        _: u64,
+        _: MemoryLimits,
+        path: Option<&Path>,
+        _: &str,
+    ) -> Result<Array<u8>> {
         let reason = format!("begins a file compressed with {}, which the feature `csv-compressed` reads", self.name());
         let (path, text) = (path.map(Into::into), String::new());
         Err(Error::Csv { path, line: 1, column: None, name: None, text, reason })
     }
 
-    /// Decompresses a source to its end. `path` is its path in errors, or `name` if it has none.
+    /// Decompresses a source of `length` bytes to its end. `path` is its path in errors, or `name` if it has none.
     #[cfg(feature = "csv-compressed")]
     pub(super) fn read(
         self,
         source: impl std::io::BufRead,
-        most_bytes: u64,
+        length: u64,
+        limits: MemoryLimits,
         path: Option<&Path>,
         name: &str,
     ) -> Result<Array<u8>> {
-        let mut text = Text { bytes: Vec::new(), most_bytes, compression: self, path, name };
+        let by_ratio = limits.ratio.saturating_mul(length).max(FREE_BYTES);
+        let most_bytes = limits.decompressed.min(by_ratio);
+        let ratio = (by_ratio < limits.decompressed).then_some(limits.ratio);
+        let mut text = Text { bytes: Vec::new(), most_bytes, ratio, compression: self, path, name };
         match self {
             Self::Gzip => text.append(&mut flate2::bufread::MultiGzDecoder::new(source))?,
             Self::Zstd => zstd::read(source, &mut text)?,
@@ -67,6 +83,8 @@ impl Compression {
 struct Text<'a> {
     bytes: Vec<u8>,
     most_bytes: u64,
+    /// The ratio that limits the bytes, unless the stated number of bytes does.
+    ratio: Option<u64>,
     compression: Compression,
     path: Option<&'a Path>,
     name: &'a str,
@@ -84,19 +102,43 @@ impl Text<'_> {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.damaged(error)),
             };
-            let length = self.bytes.len() + count;
-            if length as u64 > self.most_bytes {
-                let reason = format!(
-                    "the text, decompressed from {}, is more than {} bytes, the most that \
-                     CsvOptions::max_decompressed_bytes permits",
-                    self.compression.name(),
-                    self.most_bytes
-                );
-                return Err(Error::CsvOption { path: self.path.map(Into::into), reason });
+            if count as u64 > self.room() {
+                return Err(self.too_long());
             }
-            self.bytes.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes: length })?;
+            self.reserve(count)?;
             self.bytes.extend_from_slice(&buffer[..count]);
         }
+    }
+
+    /// Returns the number of bytes that may follow.
+    fn room(&self) -> u64 {
+        self.most_bytes.saturating_sub(self.bytes.len() as u64)
+    }
+
+    /// Makes room for more bytes: for twice as many as there are, but not for more than may come.
+    fn reserve(&mut self, count: usize) -> Result<()> {
+        let length = self.bytes.len();
+        if self.bytes.capacity() - length < count {
+            let most = usize::try_from(self.room()).unwrap_or(usize::MAX);
+            let more = length.max(count).min(most.max(count));
+            self.bytes
+                .try_reserve_exact(more)
+                .map_err(|_| Error::OutOfMemory { bytes: length.saturating_add(more) })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the error for too much text.
+    fn too_long(&self) -> Error {
+        let (name, most) = (self.compression.name(), self.most_bytes);
+        let permit = match self.ratio {
+            Some(ratio) => format!(
+                "the most that CsvOptions::max_decompression_ratio permits, which is {ratio} for each compressed byte"
+            ),
+            None => "the most that CsvOptions::max_decompressed_bytes permits".to_owned(),
+        };
+        let reason = format!("the text, decompressed from {name}, is more than {most} bytes, {permit}");
+        Error::CsvOption { path: self.path.map(Into::into), reason }
     }
 
     /// Returns the error for data that cannot be read or decompressed.
@@ -129,6 +171,26 @@ mod zstd {
     /// The largest window that is accepted, which is that of the `zstd` tool.
     const WINDOW: u64 = 128 << 20;
 
+    /// The largest size of a block. With a smaller window, blocks would have to be smaller.
+    const BLOCK: u64 = 128 << 10;
+
+    /// The beginning of a frame: its magic number, a descriptor, and the size of the window unless the descriptor says
+    /// that there is none. A skippable frame is longer, too.
+    const START: usize = 6;
+
+    /// Makes the window of a frame no larger than needed for `room` bytes of text: no match reaches further back than
+    /// the text does.
+    fn shrink_window(start: &mut [u8; START], room: u64) {
+        const SINGLE_SEGMENT: u8 = 1 << 5;
+        let [magic @ .., descriptor, window] = start;
+        if *magic != [0x28, 0xB5, 0x2F, 0xFD] || *descriptor & SINGLE_SEGMENT != 0 {
+            return;
+        }
+        // The window is a power of two from 1 KiB on, whose exponent is in the upper five bits, and some eighths of it.
+        let exponent = room.clamp(BLOCK, WINDOW).next_power_of_two().ilog2() - 10;
+        *window = (*window).min((exponent as u8) << 3);
+    }
+
     pub(super) fn read(mut source: impl BufRead, text: &mut Text<'_>) -> Result<()> {
         loop {
             match source.fill_buf() {
@@ -140,7 +202,10 @@ mod zstd {
             // One that is used again would take memory for the window that a header claims, before it is filled.
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(WINDOW);
-            let mut frame = match StreamingDecoder::new_with_decoder(&mut source, &mut decoder) {
+            let mut start = [0; START];
+            source.read_exact(&mut start).map_err(|error| text.damaged(error))?;
+            shrink_window(&mut start, text.room());
+            let mut frame = match StreamingDecoder::new_with_decoder(start.chain(&mut source), &mut decoder) {
                 Ok(frame) => frame,
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     let skipped = io::copy(&mut source.by_ref().take(length.into()), &mut io::sink());
@@ -152,6 +217,9 @@ mod zstd {
                 }
                 Err(error) => return Err(text.damaged(io::Error::other(error.to_string()))),
             };
+            if frame.decoder.content_size() > text.room() {
+                return Err(text.too_long());
+            }
             text.append(&mut frame)?;
             let (stored, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
             if stored.is_some() && stored != found {

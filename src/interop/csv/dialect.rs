@@ -1,6 +1,7 @@
 //! Options for what people's files are like: comments after fields, decimal commas, compressed files, and whether all
 //! rows decide the kinds of columns. And the check that the special characters do not contradict each other.
 
+use super::input::MemoryLimits;
 use super::syntax::Syntax;
 use super::{CsvOptions, CsvSample, bad_option};
 use crate::base::error::Result;
@@ -87,8 +88,8 @@ impl CsvOptions {
     }
 
     /// Limits the number of bytes of the text of a compressed file, which is decompressed into memory; 1 GiB by
-    /// default. More are an error, and take no more memory than this, and for zstd its window of at most 128 MiB: a file of a
-    /// kilobyte may claim a terabyte.
+    /// default. More are an error, and take no more memory than a few times this, zstd's window included: a file of a
+    /// kilobyte may claim a terabyte. [`max_decompression_ratio`](Self::max_decompression_ratio) is a second limit.
     ///
     /// # Examples
     /// ```
@@ -96,7 +97,35 @@ impl CsvOptions {
     /// let options = CsvOptions::new().max_decompressed_bytes(16 << 30);
     /// ```
     pub fn max_decompressed_bytes(self, bytes: u64) -> Self {
-        Self { most_decompressed: bytes, ..self }
+        Self { memory: MemoryLimits { decompressed: bytes, ..self.memory }, ..self }
+    }
+
+    /// Limits the number of bytes of decompressed text for each byte of a compressed file; 128 by default, which is
+    /// ten times as many as tables of numbers usually have. More are an error, unless the text has at most 4 MiB.
+    /// `u64::MAX` for no limit but [`max_decompressed_bytes`](Self::max_decompressed_bytes).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::CsvOptions;
+    /// let options = CsvOptions::new().max_decompression_ratio(1000); // mostly zeros
+    /// ```
+    pub fn max_decompression_ratio(self, ratio: u64) -> Self {
+        Self { memory: MemoryLimits { ratio, ..self.memory }, ..self }
+    }
+
+    /// Limits the number of bytes that are read into memory of a source that is not a file with a size: of a pipe, a
+    /// device, a file of `/proc`, or a reader; 1 GiB by default. More are an error: a device may never end. Compressed
+    /// bytes are counted as they come.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// let endless = std::io::repeat(b'7');
+    /// let error = CsvSource::from_reader_with(endless, CsvOptions::new().max_buffered_bytes(1 << 20)).unwrap_err();
+    /// assert!(error.to_string().contains("is more than 1048576 bytes"));
+    /// ```
+    pub fn max_buffered_bytes(self, bytes: u64) -> Self {
+        Self { memory: MemoryLimits { buffered: bytes, ..self.memory }, ..self }
     }
 
     /// Returns the spelling of numbers. That its separators are valid is checked by [`syntax`](Self::syntax).

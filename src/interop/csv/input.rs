@@ -1,7 +1,7 @@
 //! The bytes of a CSV file, on disk or in memory.
 
 use std::fs::{self, File};
-use std::io::{BufReader, Cursor, ErrorKind, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -29,43 +29,56 @@ pub(super) enum Input {
     },
 }
 
+/// How much text is kept in memory, for sources that cannot be read piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryLimits {
+    /// The most bytes of a source that cannot be read at positions, before they are decompressed.
+    pub(super) buffered: u64,
+    /// The most bytes of decompressed text.
+    #[cfg_attr(not(feature = "csv-compressed"), expect(dead_code))]
+    pub(super) decompressed: u64,
+    /// The most bytes of decompressed text for each byte of the compressed source.
+    #[cfg_attr(not(feature = "csv-compressed"), expect(dead_code))]
+    pub(super) ratio: u64,
+}
+
 impl Input {
     /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one
-    /// that is compressed, up to a number of decompressed bytes.
-    pub(super) fn open(path: &Path, most_decompressed: u64) -> Result<Self> {
+    /// whose size the system gives as 0, as it does for all files of `/proc`, and one that is compressed.
+    pub(super) fn open(path: &Path, limits: MemoryLimits) -> Result<Self> {
         let in_file = |source| Error::Io { path: path.to_owned(), source };
         let found = fs::metadata(path).map_err(in_file)?;
         if found.is_dir() {
             return Err(in_file(ErrorKind::IsADirectory.into()));
         }
         let file = File::open(path).map_err(in_file)?;
-        if !found.is_file() {
-            let bytes = read_all(file, most_decompressed, Some(path))?;
+        let length = file.metadata().map_err(in_file)?.len();
+        if !found.is_file() || length == 0 {
+            let bytes = read_all(file, limits, Some(path))?;
             return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
         }
-        let length = file.metadata().map_err(in_file)?.len();
         let mut start = [0; MAGIC];
         let start = &mut start[..(MAGIC as u64).min(length) as usize];
         read_at(&file, start, 0).map_err(in_file)?;
         if let Some(compression) = Compression::of(start) {
-            let bytes = compression.read(BufReader::new(file), most_decompressed, Some(path), READER)?;
+            let bytes = compression.read(BufReader::new(file), length, limits, Some(path), READER)?;
             return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
         }
         Ok(Self::File { file, path: path.to_owned(), length })
     }
 
     /// Creates an input of bytes in memory, decompressed if they are compressed.
-    pub(super) fn memory(bytes: impl Into<Array<u8>>, most_decompressed: u64) -> Result<Self> {
+    pub(super) fn memory(bytes: impl Into<Array<u8>>, limits: MemoryLimits) -> Result<Self> {
         let mut bytes = bytes.into();
         if let Some(compression) = Compression::of(&bytes) {
-            bytes = compression.read(&bytes[..], most_decompressed, None, "(bytes)")?;
+            bytes = compression.read(&bytes[..], bytes.len() as u64, limits, None, "(bytes)")?;
         }
         Ok(Self::Memory { bytes, path: None })
     }
 
     /// Reads a reader to its end.
-    pub(super) fn from_reader(reader: impl Read, most_decompressed: u64) -> Result<Self> {
-        Ok(Self::Memory { bytes: read_all(reader, most_decompressed, None)?, path: None })
+    pub(super) fn from_reader(reader: impl Read, limits: MemoryLimits) -> Result<Self> {
+        Ok(Self::Memory { bytes: read_all(reader, limits, None)?, path: None })
     }
 
     /// Returns the caller's path of the file.
@@ -161,14 +174,20 @@ impl LineCount {
 }
 
 /// Reads a reader to its end, and decompresses what it reads if that is compressed. `path` is its path in errors.
-fn read_all(mut reader: impl Read, most_decompressed: u64, path: Option<&Path>) -> Result<Array<u8>> {
+fn read_all(reader: impl Read, limits: MemoryLimits, path: Option<&Path>) -> Result<Array<u8>> {
     let failed = |source| Error::Io { path: path.unwrap_or(Path::new(READER)).to_owned(), source };
     let mut bytes = Vec::new();
-    reader.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(failed)?;
-    if let Some(compression) = Compression::of(&bytes) {
-        let source = BufReader::new(Cursor::new(bytes).chain(reader));
-        return compression.read(source, most_decompressed, path, READER);
+    reader.take(limits.buffered.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limits.buffered {
+        let most = limits.buffered;
+        let reason = format!(
+            "what is read into memory, because it is not a file with a size, is more than {most} bytes, the most that \
+             CsvOptions::max_buffered_bytes permits"
+        );
+        return Err(Error::CsvOption { path: path.map(Into::into), reason });
     }
-    reader.read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes.into())
+    match Compression::of(&bytes) {
+        Some(compression) => compression.read(&bytes[..], bytes.len() as u64, limits, path, READER),
+        None => Ok(bytes.into()),
+    }
 }

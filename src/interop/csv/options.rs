@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::input::MemoryLimits;
 use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvSample, CsvTrailing, RECORD_BYTES};
 use crate::base::element::ElementType;
 use crate::convert::ConversionPolicy;
@@ -58,7 +59,7 @@ pub struct CsvOptions {
     pub(super) element_type: ElementType,
     pub(super) column_types: Vec<(CsvColumns, ElementType)>,
     pub(super) max_record_bytes: usize,
-    pub(super) most_decompressed: u64,
+    pub(super) memory: MemoryLimits,
     pub(super) max_columns: usize,
     pub(super) max_categories: Option<usize>,
 }
@@ -66,8 +67,9 @@ pub struct CsvOptions {
 impl CsvOptions {
     /// Creates the default options: fields separated by commas and quoted by `"`, no comments; a header if the first
     /// record looks like one; all columns, the kind of each decided by its fields; empty fields and `NA` are missing
-    /// values, which are an error; records of at most 256 MiB, at most 1 Mi columns, and at most 1 Mi categories per
-    /// column, or 4096 if each becomes a column; at most 1 GiB of decompressed text.
+    /// values, which are an error; records of at most 256 MiB, at most 64 Ki columns, and at most 1 Mi categories per
+    /// column, or 4096 if each becomes a column; in memory, at most 1 GiB of text of a pipe or a reader, and of
+    /// decompressed text 1 GiB and 128 bytes for each compressed one.
     ///
     /// # Examples
     /// ```
@@ -97,8 +99,8 @@ impl CsvOptions {
             element_type: ElementType::F64,
             column_types: Vec::new(),
             max_record_bytes: RECORD_BYTES,
-            most_decompressed: 1 << 30,
-            max_columns: 1 << 20,
+            memory: MemoryLimits { buffered: 1 << 30, decompressed: 1 << 30, ratio: 128 },
+            max_columns: 1 << 16,
             max_categories: None,
         }
     }
@@ -357,7 +359,8 @@ impl CsvOptions {
         Self { max_record_bytes: bytes, ..self }
     }
 
-    /// Limits the number of columns of the file; 1 Mi by default. More are an error.
+    /// Limits the number of columns of the file; 64 Ki by default. More are an error, before they are described in
+    /// memory: some hundred bytes for each, whereas it may take two in the file.
     ///
     /// # Examples
     /// ```

@@ -72,14 +72,16 @@ pub struct CsvSource {
 
 impl CsvSource {
     /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory
-    /// until it ends.
+    /// until it ends, and so is a file whose size the system gives as 0, like those of `/proc`:
+    /// [`CsvOptions::max_buffered_bytes`] limits how much.
     ///
     /// A file that begins like gzip or zstd, whatever its name, is decompressed into memory by one thread, if the
-    /// feature `csv-compressed` is on: [`CsvOptions::max_decompressed_bytes`] limits how much.
+    /// feature `csv-compressed` is on: [`CsvOptions::max_decompressed_bytes`] and
+    /// [`CsvOptions::max_decompression_ratio`] limit how much.
     ///
     /// # Errors
     /// [`Error::Io`] with `path`, also for damaged compressed data; [`Error::Csv`] if the header is invalid, or the
-    /// file is compressed and the feature is off; [`Error::CsvOption`] if it has too many bytes when decompressed;
+    /// file is compressed and the feature is off; [`Error::CsvOption`] if too many bytes would be kept in memory;
     /// [`Error::OutOfMemory`].
     ///
     /// # Examples
@@ -111,7 +113,7 @@ impl CsvSource {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::open(path.as_ref(), options.most_decompressed)?, options, PIECE_BYTES)
+        Self::new(Input::open(path.as_ref(), options.memory)?, options, PIECE_BYTES)
     }
 
     /// Creates a source of text in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or any
@@ -145,10 +147,10 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_bytes_with(bytes: impl Into<Array<u8>>, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::memory(bytes, options.most_decompressed)?, options, PIECE_BYTES)
+        Self::new(Input::memory(bytes, options.memory)?, options, PIECE_BYTES)
     }
 
-    /// Reads a reader to its end, into memory, and decompresses it on the way, as [`open`](Self::open) does. For a
+    /// Reads a reader to its end, into memory, and decompresses that, as [`open`](Self::open) does. For a
     /// file, prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
     ///
     /// # Errors
@@ -178,7 +180,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_reader_with(reader: impl Read, options: CsvOptions) -> Result<Self> {
-        Self::new(Input::from_reader(reader, options.most_decompressed)?, options, PIECE_BYTES)
+        Self::new(Input::from_reader(reader, options.memory)?, options, PIECE_BYTES)
     }
 
     /// Sets a callback for the progress of [`load`](Self::load), [`load_typed`](Self::load_typed) and

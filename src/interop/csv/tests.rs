@@ -15,7 +15,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 mod dialect;
 
 fn memory(bytes: Vec<u8>) -> Input {
-    Input::memory(bytes, u64::MAX).unwrap()
+    Input::memory(bytes, CsvOptions::new().memory).unwrap()
 }
 
 /// Returns the records as the model reads them.
