@@ -224,7 +224,7 @@ pub use crate::base::shape::Shape;
 pub use crate::base::value::AnyValue;
 pub use crate::block::{Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, NamedColumns};
 pub use crate::convert::{ConversionPolicy, ConversionReport};
-pub use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, PmmlType};
+pub use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, PmmlType, TimeUnit};
 pub use crate::display::TableDisplay;
 pub use crate::files::options::SaveOptions;
 pub use crate::format::{FileBlocks, TableReader, TableWriter, load_any, verify};
@@ -235,7 +235,7 @@ pub use crate::interop::NdarraySource;
 #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
 pub use crate::interop::csv::{
     CsvBlocks, CsvColumnDescription, CsvColumns, CsvDescription, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample,
-    CsvSource, CsvTimeUnit, CsvTrailing, CsvWriteOptions, CustomKind,
+    CsvSource, CsvTrailing, CsvWriteOptions, CustomKind,
 };
 #[cfg(feature = "sprs")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]

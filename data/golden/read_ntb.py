@@ -12,7 +12,8 @@ MAGIC = b"\x89NTB\r\n\x1a\n"
 # Element id: name, letter in the module `struct`. There is no letter for bf16, the upper half of an f32.
 ELEMENTS = {0: ("f32", "f"), 1: ("f64", "d"), 2: ("i32", "i"), 3: ("u32", "I"), 4: ("i64", "q"), 5: ("u64", "Q"),
             6: ("i8", "b"), 7: ("u8", "B"), 8: ("i16", "h"), 9: ("u16", "H"), 16: ("f16", "e"), 17: ("bf16", "H")}
-FEATURE_TYPES = ["categorical", "ordinal", "continuous"]
+UNITS = ["days", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+FEATURE_TYPES = ["categorical", "ordinal", "continuous"] + [f"time in {unit}" for unit in UNITS]
 ALIGNMENT = 64  # of arrays
 
 

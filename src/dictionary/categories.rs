@@ -136,16 +136,17 @@ impl Categories {
         Ok(list.finish())
     }
 
-    /// Creates categories with words of which no two are equal. Aborts if there is no memory for them, as `Vec` does.
+    /// Creates categories with words of which no two are equal.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     #[cfg(feature = "csv")]
-    pub(crate) fn of_distinct(words: &[String]) -> Self {
-        let mut ends = Vec::with_capacity(words.len());
-        let mut text = String::with_capacity(words.iter().map(String::len).sum());
-        for word in words {
-            text.push_str(word);
-            ends.push(text.len());
-        }
-        Words { text, ends }.finish()
+    pub(crate) fn of_distinct(words: &[String]) -> Result<Self> {
+        let (mut text, bytes) = (String::new(), words.iter().map(String::len).sum());
+        text.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let mut list = Words { text, ends: with_room(words.len())? };
+        words.iter().try_for_each(|word| list.push(word))?;
+        Ok(list.finish())
     }
 
     /// Returns the number of categories: indices are below it.

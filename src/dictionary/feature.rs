@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::categories::{Categories, CategoriesView};
+use super::time_unit::TimeUnit;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 
@@ -117,6 +118,19 @@ impl Feature {
         Self { feature_type: FeatureType::Ordinal, ..self }
     }
 
+    /// Returns the feature as one of points in time: the values are numbers of units since 1970-01-01T00:00:00 UTC. What
+    /// writes text writes dates then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature, FeatureType, TimeUnit};
+    /// let day = Feature::new(ElementType::I32).named("day").time(TimeUnit::Days);
+    /// assert_eq!(day.feature_type, FeatureType::Time(TimeUnit::Days));
+    /// ```
+    pub fn time(self, unit: TimeUnit) -> Self {
+        Self { feature_type: FeatureType::Time(unit), ..self }
+    }
+
     /// Returns the PMML data type of the values. Source: DAAL `PMMLNumType`, which knows only `int` among the integers.
     ///
     /// # Examples
@@ -178,7 +192,7 @@ fn try_to_string(text: &str) -> Result<String> {
     Ok(string)
 }
 
-/// The kind of quantity that a feature is. Source: DAAL `FeatureType`.
+/// The kind of quantity that a feature is. Source: DAAL `FeatureType`, which has no times.
 ///
 /// # Examples
 /// ```
@@ -187,24 +201,38 @@ fn try_to_string(text: &str) -> Result<String> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[repr(u8)]
 pub enum FeatureType {
     /// Category indices: only equality has a meaning.
-    Categorical = 0,
+    Categorical,
     /// Ranks: order has a meaning, differences have none.
-    Ordinal = 1,
+    Ordinal,
     /// Quantities.
     #[default]
-    Continuous = 2,
+    Continuous,
+    /// Points in time: numbers of units since 1970-01-01T00:00:00 UTC. Order and differences have a meaning.
+    Time(TimeUnit),
 }
 
 impl FeatureType {
-    pub(crate) const fn from_id(id: u8) -> Option<Self> {
+    /// The id of times in the first of their units; those in the other units follow.
+    const TIME_ID: u8 = 3;
+
+    /// Returns the number that stands for the type in files and archives.
+    pub(crate) const fn id(self) -> u8 {
+        match self {
+            Self::Categorical => 0,
+            Self::Ordinal => 1,
+            Self::Continuous => 2,
+            Self::Time(unit) => Self::TIME_ID + unit as u8,
+        }
+    }
+
+    pub(crate) fn from_id(id: u8) -> Option<Self> {
         match id {
             0 => Some(Self::Categorical),
             1 => Some(Self::Ordinal),
             2 => Some(Self::Continuous),
-            _ => None,
+            _ => TimeUnit::ALL.get(usize::from(id - Self::TIME_ID)).map(|&unit| Self::Time(unit)),
         }
     }
 }
@@ -215,6 +243,7 @@ impl fmt::Display for FeatureType {
             Self::Categorical => "categorical",
             Self::Ordinal => "ordinal",
             Self::Continuous => "continuous",
+            Self::Time(unit) => return f.pad(&format!("time in {unit}")),
         })
     }
 }

@@ -9,12 +9,14 @@ mod categories;
 mod columns;
 mod compare;
 mod feature;
+mod time_unit;
 
 pub use categories::Categories;
 pub(crate) use categories::{CategoriesView, EncodedWords};
 pub(crate) use columns::{collect_columns, from_views};
 pub(crate) use feature::FeatureView;
 pub use feature::{Feature, FeatureType, PmmlType};
+pub use time_unit::TimeUnit;
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::convert::Infallible;

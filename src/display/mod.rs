@@ -126,6 +126,7 @@ impl<'t> TableDisplay<'t> {
             (FeatureType::Categorical, None) => "categories".to_owned(),
             (FeatureType::Ordinal, _) => "ordinal".to_owned(),
             (FeatureType::Continuous, _) => String::new(),
+            (FeatureType::Time(unit), _) => unit.to_string(),
         };
         let numbers: Result<Vec<DisplayNumber>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
         let cells = match numbers {

@@ -127,7 +127,7 @@ fn append_record(bytes: &mut Vec<u8>, feature: &Feature) {
     let name = feature.name.as_deref();
     append_option(bytes, SOME, name.map(str::len));
     bytes.extend(name.unwrap_or_default().bytes());
-    bytes.push(feature.feature_type as u8);
+    bytes.push(feature.feature_type.id());
     let categories = feature.categories.as_ref();
     let flag = if categories.is_some_and(Categories::has_words) { WITH_WORDS } else { SOME };
     append_option(bytes, flag, feature.category_count());

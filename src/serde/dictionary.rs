@@ -86,7 +86,7 @@ impl Serialize for DataDictionary {
             let categories = feature.categories.as_ref();
             let has_words = categories.is_some_and(Categories::has_words);
             let flags = u8::from(name.is_some()) | u8::from(categories.is_some()) << 1 | u8::from(has_words) << 2;
-            records.extend([feature.element_type.id(), feature.feature_type as u8, flags, 0, 0, 0, 0, 0]);
+            records.extend([feature.element_type.id(), feature.feature_type.id(), flags, 0, 0, 0, 0, 0]);
             records.extend((feature.category_count().unwrap_or(0) as u64).to_le_bytes());
             records.extend((names.len() as u64).to_le_bytes());
             records.extend((name.unwrap_or("").len() as u64).to_le_bytes());

@@ -1,8 +1,6 @@
 //! What `describe` says of columns, and how it prints.
 
-use numeric_table::{
-    AnyValue, CsvColumnDescription, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvTimeUnit, prelude::*,
-};
+use numeric_table::{AnyValue, CsvColumnDescription, CsvKind, CsvMissing, CsvOptions, CsvSample, TimeUnit, prelude::*};
 
 use super::source;
 use super::typed::nan;
@@ -19,7 +17,7 @@ fn every_kind_of_column_is_described() {
     let percent = |text: &str| text.trim_end_matches('%').parse().map_err(|_| "is no percentage".to_owned());
     let options = nan()
         .kind("hot", CsvKind::OneHot)
-        .kind("day", CsvKind::Time(CsvTimeUnit::Days))
+        .kind("day", CsvKind::Time(TimeUnit::Days))
         .kind("share", CsvKind::custom(percent))
         .missing_texts(["NA", ""])
         .without("id");

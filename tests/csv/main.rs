@@ -13,6 +13,7 @@ mod sample;
 mod times;
 mod typed;
 mod typed_errors;
+mod words;
 mod write;
 
 use numeric_table::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};

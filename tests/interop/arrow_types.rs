@@ -12,8 +12,8 @@ use arrow_array::{
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field};
 use numeric_table::{
-    ArrowOptions, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, bf16, f16, from_record_batches_any,
-    prelude::*,
+    ArrowOptions, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TimeUnit, bf16, f16,
+    from_record_batches_any, prelude::*,
 };
 use proptest::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, shape};
@@ -113,6 +113,35 @@ fn times_are_their_integers_on_arrows_memory() {
     assert_eq!(table.as_slice().unwrap().as_ptr().addr(), arrow_address(one.column(0)));
     let error = Table::<f64>::from_record_batch(&one).unwrap_err().to_string();
     assert_eq!(error, "Arrow column 0 (h): i64 values in a table of f64, and no conversion was requested");
+}
+
+#[test]
+fn points_in_time_go_out_as_what_they_came_in_on_the_same_memory() {
+    let (days, instants) = (vec![0, -1, 19_000], vec![i64::MIN, -1, 1_700_000_000_000]);
+    let times: Vec<ArrayRef> = vec![
+        Arc::new(Date32Array::from(days.clone())),
+        Arc::new(TimestampSecondArray::from(instants.clone())),
+        Arc::new(TimestampMillisecondArray::from(instants.clone())),
+        Arc::new(TimestampMicrosecondArray::from(instants.clone())),
+        Arc::new(TimestampNanosecondArray::from(instants.clone())),
+    ];
+    let batch = batch(["a", "b", "c", "d", "e"].into_iter().zip(times).collect());
+    let table = SoaNumericTable::from_record_batch(&batch).unwrap();
+    let units =
+        [TimeUnit::Days, TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
+    for (feature, unit) in table.dictionary().iter().zip(units) {
+        assert_eq!(feature.feature_type, FeatureType::Time(unit));
+    }
+    let out = table.to_record_batch_with(CopyPolicy::Never).unwrap();
+    assert_eq!(out.columns(), batch.columns());
+    for (one, other) in out.columns().iter().zip(batch.columns()) {
+        assert_eq!((one.data_type(), arrow_address(one)), (other.data_type(), arrow_address(other)));
+    }
+    // In another type they are numbers, which still know their unit.
+    let floats = Table::<f64>::from_record_batches([&batch], convert(ConversionPolicy::Checked)).unwrap();
+    let out = floats.to_record_batch().unwrap();
+    assert_eq!(out.column(0).data_type(), &DataType::Float64);
+    assert_eq!(Table::<f64>::from_record_batch(&out).unwrap().dictionary(), floats.dictionary());
 }
 
 // --- decimals ------------------------------------------------------------------------------------------------------

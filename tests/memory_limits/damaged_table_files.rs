@@ -355,7 +355,7 @@ fn headers_that_lie_are_refused() {
         (header(8, 0, 3, 2, 0, u64::MAX, both), "ends within"),
         (header(8, 0, 3, 2, 0, 1, both), "bytes after the last feature"),
         (header(8, 0, 3, 2, 1, 2, both), "bytes after the last feature"),
-        (header(8, 0, 3, 2, 0, 2, &[&a, &feature(Some("b"), 3, None)]), "unknown feature type: 3"),
+        (header(8, 0, 3, 2, 0, 2, &[&a, &feature(Some("b"), 8, None)]), "unknown feature type: 8"),
         (header(8, 0, 3, 2, 0, 2, &[&a, &[2, 2, 0]]), "damaged"),
         (header(8, 0, 3, 2, 0, 2, &[&a, &[0, 2, 9]]), "damaged"),
         (header(8, 0, 3, 2, 0, 2, &[&a, &[1, 1, 0, 0, 0, 0, 0, 0, 0, 0xff, 2, 0]]), "damaged"),
@@ -399,7 +399,7 @@ fn a_header_whose_last_feature_is_damaged_costs_no_more_than_the_file() {
     let scratch = Scratch::new();
     let good: Vec<Vec<u8>> = (0..300_u64).map(|i| feature(None, 0, Some(i))).collect();
     let endings: [(&[u8], &str); 5] = [
-        (&[0, 3, 0], "unknown feature type: 3"),
+        (&[0, 8, 0], "unknown feature type: 8"),
         (&[0, 2, 2], "an optional value has flag 2, not 0 or 1"),
         (&[1, 2, 0, 0, 0, 0, 0, 0, 0, 0xc3, 0x28, 2, 0], "not UTF-8"),
         (&[1, 255, 255, 255, 255, 255, 255, 255, 127, 2, 0], "ends within"),

@@ -303,7 +303,7 @@ fn records_that_contradict_themselves_are_refused() {
     };
     assert_refused(&with(&|record| record[0] = 1), "f64 in a table of f32");
     assert_refused(&with(&|record| record[0] = 10), "an element type that does not exist");
-    assert_refused(&with(&|record| record[1] = 3), "a feature type that does not exist");
+    assert_refused(&with(&|record| record[1] = 8), "a feature type that does not exist");
     assert_refused(&with(&|record| record[2] = 4), "a flag that does not exist");
     assert_refused(&with(&|record| record[5] = 1), "padding that is not zero");
     assert_refused(&with(&|record| record[8] = 1), "categories without the flag for them");

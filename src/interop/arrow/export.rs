@@ -7,7 +7,7 @@ use arrow_schema::{Field, Schema};
 
 use super::options::ArrowExportOptions;
 use super::schema::{to_schema, words_of};
-use super::types::{data_type, nulls_of_nans, to_arrow};
+use super::types::{data_type, nulls_of_nans, of_type, to_arrow};
 use super::words::{Refusal, to_words};
 use crate::array::{AnyArray, Array};
 use crate::base::copy::{CopyPolicy, CopyReason};
@@ -25,7 +25,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// several rows and columns is copied once; a table of one row or one column is shared as well.
     ///
     /// Columns without a name are named by their index and marked in the schema, so that they are read back without a
-    /// name. No column has nulls.
+    /// name. Of the columns, only those of words can have nulls: where the word is missing, the value being NaN. Dates and times
+    /// that are counted as Arrow counts them become `Date32` and `Timestamp`, in UTC without a zone.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
@@ -157,8 +158,8 @@ impl SoaNumericTable {
     /// Returns the columns of the table as a record batch, each of its own type. No copy: every column shares the
     /// memory of the table's column, and keeps it alive; the first later write to that column copies it.
     ///
-    /// Names, types and categories are stored in the schema, as by [`HomogenNumericTable::to_record_batch`]. No column
-    /// has nulls. `StructArray::from` makes a struct array of the batch.
+    /// Names, types and categories are stored in the schema, as by [`HomogenNumericTable::to_record_batch`], and so are
+    /// missing words and dates. `StructArray::from` makes a struct array of the batch.
     ///
     /// # Errors
     /// [`Error::UnsupportedElementType`] if all columns are of `bf16`, [`Error::Arrow`] with the first such column if
@@ -300,7 +301,7 @@ fn words_column<T: Element>(
     options: ArrowExportOptions,
 ) -> Result<ArrayRef> {
     options.copy.copies(Some(CopyReason::ElementType))?;
-    to_words(values, words, options.has_null_for_nan).map_err(|refusal| match refusal {
+    to_words(values, words).map_err(|refusal| match refusal {
         Refusal::Error(error) => error,
         Refusal::Reason(reason) => {
             let name = dictionary.feature(column).ok().and_then(|feature| feature.name.clone()).unwrap_or_default();
@@ -317,6 +318,7 @@ fn values_of<T: Element>(values: Array<T>, options: ArrowExportOptions) -> Resul
 
 /// Creates a record batch of columns, which must have the types of the schema and `rows` values.
 fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>) -> Result<RecordBatch> {
+    let column = |index| Ok(of_type(column(index)?, schema.field(index).data_type()));
     let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)

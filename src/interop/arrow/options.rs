@@ -322,7 +322,7 @@ impl ArrowExportOptions {
 
 impl ArrowExportOptions {
     /// Sets whether columns whose categories have words become dictionaries of these words, with keys of 32 bits, which
-    /// are copies. Every value must be the index of a word then, or NaN that becomes null. Otherwise they are numbers,
+    /// are copies. Every value must be the index of a word then, or NaN: a missing word, which is null. Otherwise they are numbers,
     /// and the words are lost. On by default.
     ///
     /// # Examples

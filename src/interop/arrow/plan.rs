@@ -12,6 +12,7 @@ use super::types::{element_type, no_element_type};
 use super::words::{Refusal, Words, is_words};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::{Error, Result};
+use crate::base::value::match_value;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{Categories, DataDictionary, FeatureType};
 use crate::table::Shape;
@@ -46,6 +47,8 @@ struct PlannedColumn {
     own: Option<ElementType>,
     /// The words that it has had so far, if it has any.
     words: Option<Words>,
+    /// Whether it has had nulls.
+    has_nulls: bool,
 }
 
 /// The columns of a table, and which columns of the schema they are.
@@ -97,7 +100,7 @@ impl<'o> Plan<'o> {
                 let (name, reason) = (field.name().clone(), no_element_type(field.data_type()));
                 return Err(Error::Arrow { column: index, name, reason });
             }
-            columns.push(PlannedColumn { index, asked: None, own, words });
+            columns.push(PlannedColumn { index, asked: None, own, words, has_nulls: false });
         }
         for (key, element) in &options.types {
             let index = key.column_in(&names)?;
@@ -146,7 +149,9 @@ impl<'o> Plan<'o> {
 
     fn type_of_planned(&self, column: &PlannedColumn) -> ElementType {
         let known = column.asked.or(column.own);
+        let is_nan = self.options.null.is_some_and(|null| match_value!(null, value => value.ne(&value)));
         known.unwrap_or_else(|| match &column.words {
+            Some(_) if column.has_nulls && is_nan && !self.grows => ElementType::F64, // which has a NaN for them
             Some(words) if !self.grows => words.element_type(),
             _ => ElementType::U32,
         })
@@ -234,7 +239,9 @@ impl<'o> Plan<'o> {
 fn column_of<'a>(part: &Part<'a>, planned: &mut PlannedColumn) -> Result<ChunkColumn<'a>, Refusal> {
     let array = part.columns.get(planned.index).ok_or_else(|| "it is missing".to_owned())?; // never: see `check_names`
     let nulls = NullBuffer::union(part.nulls, array.nulls());
-    ChunkColumn::new(array.as_ref(), nulls, planned.words.as_mut())
+    let column = ChunkColumn::new(array.as_ref(), nulls, planned.words.as_mut())?;
+    planned.has_nulls |= column.has_nulls();
+    Ok(column)
 }
 
 fn place<'p>(fields: &'p Fields, kind: &'static str, parts: Parts<'_>, index: usize) -> ChunkPlace<'p> {

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use arrow_schema::{Field, Fields, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit as ArrowUnit};
 
 use super::options::ArrowExportOptions;
 use super::types::data_type;
 use super::words::words_type;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
-use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType};
+use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
 
 /// The generated Arrow name of a column without a name. If the field is renamed, the two differ, and the column has a
 /// name.
@@ -48,14 +48,19 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
                 false => error,
             })
         };
-        let data_type = words.map_or_else(numbers, |words| Ok(words_type(words)))?;
+        let time = time_type(feature);
+        let data_type = match (words, &time) {
+            (Some(words), _) => words_type(words),
+            (None, Some(time)) => time.clone(),
+            (None, None) => numbers()?,
+        };
         let mut metadata = HashMap::new();
         let name = feature.name.clone().unwrap_or_else(|| {
             let name = format!("column_{column}");
             metadata.insert(UNNAMED.to_owned(), name.clone());
             name
         });
-        if feature.feature_type != FeatureType::Continuous {
+        if feature.feature_type != FeatureType::Continuous && time.is_none() {
             metadata.insert(FEATURE_TYPE.to_owned(), feature.feature_type.to_string());
         }
         if words.is_some() {
@@ -63,11 +68,38 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
         } else if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
-        let is_nullable = options.has_null_for_nan && feature.element_type.is_float();
+        // A word that is missing is null, whatever the options say of numbers.
+        let is_nullable = (options.has_null_for_nan || words.is_some()) && feature.element_type.is_float();
         let is_ordered = words.is_some() && feature.feature_type == FeatureType::Ordinal;
         Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata).with_dict_is_ordered(is_ordered))
     };
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
+}
+
+/// Returns the Arrow type of points in time that are counted as in a column, if it is one of them.
+fn time_type(feature: &Feature) -> Option<DataType> {
+    let FeatureType::Time(unit) = feature.feature_type else { return None };
+    let stamp = |unit| Some(DataType::Timestamp(unit, None));
+    match (unit, feature.element_type) {
+        (TimeUnit::Days, ElementType::I32) => Some(DataType::Date32),
+        (TimeUnit::Seconds, ElementType::I64) => stamp(ArrowUnit::Second),
+        (TimeUnit::Milliseconds, ElementType::I64) => stamp(ArrowUnit::Millisecond),
+        (TimeUnit::Microseconds, ElementType::I64) => stamp(ArrowUnit::Microsecond),
+        (TimeUnit::Nanoseconds, ElementType::I64) => stamp(ArrowUnit::Nanosecond),
+        _ => None,
+    }
+}
+
+/// Returns what the points in time of an Arrow type are counted in, if it is a type of them.
+fn time_unit(data_type: &DataType) -> Option<TimeUnit> {
+    match data_type {
+        DataType::Date32 => Some(TimeUnit::Days),
+        DataType::Date64 | DataType::Timestamp(ArrowUnit::Millisecond, _) => Some(TimeUnit::Milliseconds),
+        DataType::Timestamp(ArrowUnit::Second, _) => Some(TimeUnit::Seconds),
+        DataType::Timestamp(ArrowUnit::Microsecond, _) => Some(TimeUnit::Microseconds),
+        DataType::Timestamp(ArrowUnit::Nanosecond, _) => Some(TimeUnit::Nanoseconds),
+        _ => None,
+    }
 }
 
 /// Returns the categories of a column that goes out as words.
@@ -87,7 +119,12 @@ pub(super) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> Ele
         let feature_type = match metadata.get(FEATURE_TYPE).map(String::as_str) {
             Some("categorical") => FeatureType::Categorical,
             Some("ordinal") => FeatureType::Ordinal,
-            _ => FeatureType::Continuous,
+            Some(name) => TimeUnit::ALL
+                .map(FeatureType::Time)
+                .into_iter()
+                .find(|time| time.to_string() == name)
+                .unwrap_or(FeatureType::Continuous),
+            None => time_unit(field.data_type()).map_or(FeatureType::Continuous, FeatureType::Time),
         };
         Feature {
             name: (metadata.get(UNNAMED) != Some(field.name())).then(|| field.name().clone()),

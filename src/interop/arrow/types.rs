@@ -15,7 +15,7 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
-use arrow_schema::{DataType, IntervalUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::Bytes;
 
 use super::words::valid_where;
@@ -100,6 +100,23 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
     let bytes = values.reinterpret::<u8>()?;
     let unsupported = Error::UnsupportedElementType { element: T::TYPE, target: "Arrow" };
     match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported))
+}
+
+/// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory. Any
+/// other array stays as it is.
+pub(super) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
+    fn cast<F: ArrowPrimitiveType, T: ArrowPrimitiveType<Native = F::Native>>(array: &ArrayRef) -> Option<ArrayRef> {
+        Some(Arc::new(array.as_primitive_opt::<F>()?.reinterpret_cast::<T>()))
+    }
+    let same = match data_type {
+        DataType::Date32 => cast::<Int32Type, Date32Type>(&array),
+        DataType::Timestamp(TimeUnit::Second, _) => cast::<Int64Type, TimestampSecondType>(&array),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => cast::<Int64Type, TimestampMillisecondType>(&array),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => cast::<Int64Type, TimestampMicrosecondType>(&array),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => cast::<Int64Type, TimestampNanosecondType>(&array),
+        _ => None,
+    };
+    same.unwrap_or(array)
 }
 
 /// Returns where the NaNs are, as nulls; `None` if there are none.

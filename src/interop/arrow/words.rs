@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array as ArrowArray, ArrayRef, DictionaryArray, LargeStringArray, PrimitiveArray, StringArray};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_array::{
+    Array as ArrowArray, ArrayRef, DictionaryArray, GenericStringArray, OffsetSizeTrait, PrimitiveArray,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::types::{nulls_of_nans, values};
@@ -18,6 +20,7 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
+use crate::base::room::with_room;
 use crate::base::text::excerpt;
 use crate::dictionary::Categories;
 
@@ -233,31 +236,43 @@ fn is_long(categories: &Categories) -> bool {
     i32::try_from(bytes).is_err()
 }
 
-/// Creates an Arrow dictionary of the words, whose keys are values. NaN is null, if that is permitted.
+/// Creates an array of the words, whose lengths together a `O` holds.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringArray<O>> {
+    let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+    let mut text = with_room::<u8>(bytes)?;
+    let mut offsets = with_room(categories.len().saturating_add(1))?;
+    offsets.push(O::usize_as(0));
+    for word in categories.words() {
+        text.extend_from_slice(word.as_bytes());
+        offsets.push(O::usize_as(text.len()));
+    }
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let array = GenericStringArray::try_new(offsets, Buffer::from_vec(text), None);
+    array.map_err(|source| Error::ArrowReader { source })
+}
+
+/// Creates an Arrow dictionary of the words, whose keys are values. NaN is null: a word that is missing.
 ///
 /// # Errors
 /// A reason, if a value is the index of no word; [`Error::OutOfMemory`].
-pub(super) fn to_words<T: Element>(
-    values: &[T],
-    categories: &Categories,
-    has_null_for_nan: bool,
-) -> Result<ArrayRef, Refusal> {
+pub(super) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
     let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
     let (mut keys, bytes) = (Vec::new(), values.len().saturating_mul(size_of::<i32>()));
     keys.try_reserve_exact(values.len()).map_err(|_| Error::OutOfMemory { bytes })?;
     for (row, value) in values.iter().enumerate() {
-        let is_nan = value.ne(value);
         match index_in(*value, count) {
             Some(index) => keys.push(index as i32),
-            None if is_nan && has_null_for_nan => keys.push(0),
-            None if is_nan => return Err(format!("NaN in row {row}, and no null was requested for it").into()),
+            None if value.ne(value) => keys.push(0),
             None => return Err(format!("{value} in row {row}, which is no index of {count} words").into()),
         }
     }
     let nulls = nulls_of_nans(values)?;
     let text: ArrayRef = match is_long(categories) {
-        true => Arc::new(LargeStringArray::from_iter_values(categories.words())),
-        false => Arc::new(StringArray::from_iter_values(categories.words())),
+        true => Arc::new(text_of::<i64>(categories)?),
+        false => Arc::new(text_of::<i32>(categories)?),
     };
     let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
     let dictionary = DictionaryArray::try_new(keys, text);

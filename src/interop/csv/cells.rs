@@ -1,5 +1,6 @@
 //! Columns of several element types, and what their fields say about the types that suit them.
 
+use super::CsvMissing;
 use super::evidence::{Evidence, Seen};
 use super::failure::{Failure, Reason};
 use super::parse::{Sink, Taken, ends_field};
@@ -7,11 +8,11 @@ use super::roles::{Action, Gap, Roles, gap};
 use super::rows::{Cell, convert, missing, refused};
 use super::syntax::Field;
 use super::whole::{EXACT, Whole, glance_at_whole};
-use super::{CsvMissing, CsvTimeUnit};
 use crate::base::element::{Element, ElementType, match_element, with_elements};
 use crate::base::error::Result as LibraryResult;
 use crate::base::number::{Exact, Loss, Number};
 use crate::convert::ConversionPolicy;
+use crate::dictionary::TimeUnit;
 use crate::interop::text::number::{NumberRefusal, glance, is_number, value, value_of};
 use crate::window::AnySliceMut;
 
@@ -184,6 +185,9 @@ impl<'r> ColumnPlan<'r> {
         failure: Option<Failure>,
         is_decided: bool,
     ) -> Option<Failure> {
+        if failure.as_ref().is_some_and(|failure| failure.reason == Reason::Undecided) {
+            return failure; // the evidence is not complete
+        }
         let rounded = evidence.iter().enumerate().filter(|(column, _)| self.examines(*column));
         let is_number =
             |column: usize| matches!(self.columns[column].action, Action::Number { .. } | Action::Numeral { .. });
@@ -271,7 +275,10 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         let plan = self.plan;
         let Planned { action, missing: policy, .. } = &plan.columns[column];
         let is_number = matches!(action, Action::Number { .. } | Action::Numeral { .. });
-        if !plan.roles.is_missing(field.text) {
+        if plan.roles.is_undecided(column, &field) {
+            return Err(Reason::Undecided);
+        }
+        if !plan.roles.is_missing(column, &field) {
             let numerals = &plan.roles.numerals;
             return match action {
                 Action::Number { .. } => self.examine_number(column, field.number_text(), field, place),
@@ -319,13 +326,13 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
             }
         }
         let shown =
-            if numerals.is_plain() || self.plan.roles.is_missing(field.text) { text } else { field.number_text() };
+            if numerals.is_plain() || self.plan.roles.is_missing(column, &field) { text } else { field.number_text() };
         self.see(column, whole.map_or(Seen::Real, Seen::Whole), place, shown);
         Ok(true)
     }
 
     /// Stores a time, as far as the type that is guessed holds it.
-    fn examine_time(&mut self, column: usize, unit: CsvTimeUnit, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+    fn examine_time(&mut self, column: usize, unit: TimeUnit, field: Field<'_>, place: u64) -> Result<bool, Reason> {
         let count = unit.read(field.number_text())?;
         let row = self.row;
         for cells in &mut self.cells[self.plan.targets(column)] {
@@ -357,7 +364,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         let cells = &mut self.cells[action.targets()];
         let element = cells.first().map_or(ElementType::F64, Cells::element_type);
         match_element!(element, T => {
-            let gap = match plan.roles.is_missing(field.text) {
+            let gap = match plan.roles.is_missing(column, &field) {
                 true => gap::<T>(*missing).map_err(|error| Reason::from(error.to_string()))?, // the type holds it
                 false => Gap::Error,
             };
@@ -390,7 +397,8 @@ impl Sink for ColumnSink<'_, '_> {
         let planned = &self.plan.columns[column];
         match planned.usage {
             Use::Ignore => Ok(true),
-            Use::Watch => Ok(!self.plan.roles.is_missing(field.text)),
+            Use::Watch if self.plan.roles.is_undecided(column, &field) => Err(Reason::Undecided),
+            Use::Watch => Ok(!self.plan.roles.is_missing(column, &field)),
             Use::Convert => self.convert(column, field),
             Use::Examine => self.examine(column, field, place),
         }

@@ -5,10 +5,11 @@ use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull};
 use std::sync::Arc;
 
-use super::{CsvTimeUnit, bad_option};
+use super::bad_option;
 use crate::base::error::Result;
 use crate::base::near::near;
 use crate::base::text::excerpt;
+use crate::dictionary::TimeUnit;
 
 /// Some columns of a CSV file: by name, by index, or as a range.
 ///
@@ -228,7 +229,7 @@ pub enum CsvKind {
     /// A number is never rounded, whatever the [policy](super::CsvOptions::policy): a time that is not a whole number
     /// of units is an error, and so is one that the element type of the table does not hold exactly. So is a leap
     /// second. In tables of [`load_typed`](super::CsvSource::load_typed), days are `i32` and all else `i64`.
-    Time(CsvTimeUnit),
+    Time(TimeUnit),
     /// Numbers that a function computes from each field: see [`custom`](Self::custom).
     Custom(CustomKind),
 }

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::CsvMissing;
 use super::failure::Failure;
 use super::input::Input;
-use super::roles::{Categories, ColumnRole, Roles};
+use super::roles::{Categories, ColumnRole, Roles, Skips};
 use super::signs::Signs;
 use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::text::excerpt;
 
@@ -38,21 +39,25 @@ struct Finding {
     places: Vec<u64>,
     /// The first number in a column of which some rows have decided that it is one of words.
     stray: Option<(u64, String)>,
+    /// Whether a field means a missing value if it turns out to be a column of numbers, and its row is left out then.
+    has_skipping_gap: bool,
 }
 
 impl Finding {
     /// Adds a word, unless it is known, or not UTF-8, or there is one too many already. Returns whether there was.
-    fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> bool {
+    fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> Result<bool> {
         if self.places.len() > most {
-            return true;
+            return Ok(true);
         }
         if !self.words.indices.contains_key(word)
             && let Ok(word) = std::str::from_utf8(word)
         {
-            self.words.push(word);
+            let bytes = self.places.len().saturating_mul(size_of::<u64>());
+            self.places.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+            self.words.push(word)?;
             self.places.push(place);
         }
-        false
+        Ok(false)
     }
 }
 
@@ -65,7 +70,7 @@ pub(super) struct RecordBytes<'a> {
 
 impl Findings {
     /// Examines at most `limit` records. Errors are left to the parser.
-    pub(super) fn look_at(&mut self, records: &RecordBytes<'_>, roles: &Roles, limit: usize) {
+    pub(super) fn look_at(&mut self, records: &RecordBytes<'_>, roles: &Roles, limit: usize) -> Result<()> {
         let &RecordBytes { syntax, bytes, .. } = records;
         let (mut ends, mut scratch) = (Vec::new(), Vec::new());
         let may_skip = roles.may_skip();
@@ -85,11 +90,12 @@ impl Findings {
                     break;
                 }
             };
-            if !(may_skip && roles.skips(syntax, bytes, at, &ends, &mut scratch)) {
-                self.look_at_record(records, roles, at, &ends, &mut scratch);
+            if !may_skip || roles.skips(syntax, bytes, at, &ends, &mut scratch) != Skips::Yes {
+                self.look_at_record(records, roles, at, &ends, &mut scratch)?;
             }
             at = syntax.skip_blank(bytes, end);
         }
+        Ok(())
     }
 
     /// Examines one record, whose fields end at `ends`.
@@ -100,16 +106,23 @@ impl Findings {
         mut at: usize,
         ends: &[usize],
         scratch: &mut Vec<u8>,
-    ) {
+    ) -> Result<()> {
         let &RecordBytes { syntax, bytes, place } = records;
         for ((index, column), &end) in roles.columns.iter().enumerate().zip(ends) {
             let start = std::mem::replace(&mut at, end + 1);
             let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_past_end);
-            if !is_open && !wants_words {
+            let may_skip = column.is_kept && column.missing == CsvMissing::SkipRow;
+            if !is_open && !wants_words && !may_skip {
                 continue;
             }
             let field = syntax.field_between(bytes, start, end, scratch);
-            if roles.is_missing(field.text) {
+            if may_skip && roles.is_undecided(index, &field) {
+                self.columns.entry(index).or_default().has_skipping_gap = true;
+            }
+            if !is_open && !wants_words {
+                continue;
+            }
+            if roles.is_missing(index, &field) {
                 continue;
             }
             let (finding, place) = (self.columns.entry(index).or_default(), place + start as u64);
@@ -120,25 +133,31 @@ impl Findings {
             if column.is_sampled && finding.stray.is_none() && roles.numerals.is_meant(field.number_text()) {
                 finding.stray = Some((place, excerpt(field.text)));
             }
-            if wants_words && finding.add_word(field.text, place, column.most_categories()) {
+            if wants_words && finding.add_word(field.text, place, column.most_categories())? {
                 self.end.get_or_insert(place);
             }
         }
+        Ok(())
     }
 
     /// Adds the findings of later records.
-    fn append(&mut self, later: Self, roles: &Roles) {
+    fn append(&mut self, later: Self, roles: &Roles) -> Result<()> {
         if self.is_over {
-            return;
+            return Ok(());
         }
         self.is_over = later.is_over;
         for (index, more) in later.columns {
             let (finding, most) = (self.columns.entry(index).or_default(), roles.columns[index].most_categories());
             finding.signs.append(more.signs);
             finding.stray = finding.stray.take().or(more.stray);
-            let mut words = more.words.names.iter().zip(more.places);
-            words.find(|(word, place)| finding.add_word(word.as_bytes(), *place, most));
+            finding.has_skipping_gap |= more.has_skipping_gap;
+            for (word, place) in more.words.names.iter().zip(more.places) {
+                if finding.add_word(word.as_bytes(), place, most)? {
+                    break;
+                }
+            }
         }
+        Ok(())
     }
 
     /// Returns the first word in the file that is one too many for its column, among the columns for which `among` is
@@ -152,6 +171,11 @@ impl Findings {
             Some(Failure { place, column: Some(index), text: excerpt(word.as_bytes()), reason })
         });
         failures.min_by_key(|failure| failure.place)
+    }
+
+    /// Returns whether rows have counted that are left out, as the kinds of columns say now.
+    fn has_skipping_gap(&self, roles: &Roles) -> bool {
+        self.columns.iter().any(|(&index, finding)| finding.has_skipping_gap && !roles.columns[index].is_words())
     }
 
     /// Returns the first number in a column of which some rows have decided that it is one of words.
@@ -196,6 +220,9 @@ pub(super) fn settle(
         let mut findings = look_through(syntax, input, survey, &roles)?;
         let wanted: Vec<bool> = roles.columns.iter().map(ColumnRole::wants_words).collect();
         findings.decide(&mut roles, true);
+        if findings.has_skipping_gap(&roles) {
+            continue; // rows have counted that are left out: their words are not categories
+        }
         let are_complete = findings.too_many(&roles, |_| true).is_none();
         let too_many = findings.too_many(&roles, ColumnRole::is_words);
         if let Some(stray) = findings.stray() {
@@ -228,7 +255,7 @@ fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) 
             }
             let bytes = input.read(piece.bytes, &mut buffer)?;
             findings.is_past_end |= end.load(Ordering::Relaxed) < start;
-            findings.look_at(&RecordBytes { syntax, bytes, place: start }, roles, usize::MAX);
+            findings.look_at(&RecordBytes { syntax, bytes, place: start }, roles, usize::MAX)?;
             end.fetch_min(findings.end.unwrap_or(u64::MAX), Ordering::Relaxed);
             over.fetch_min(if findings.is_over { start } else { u64::MAX }, Ordering::Relaxed);
         }
@@ -236,7 +263,7 @@ fn look_through(syntax: &Syntax, input: &Input, survey: &Survey, roles: &Roles) 
     });
     let mut findings = Findings::default();
     for part in parts {
-        findings.append(part?, roles);
+        findings.append(part?, roles)?;
     }
     Ok(findings)
 }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::{CsvKind, CsvTimeUnit};
+use super::CsvKind;
 use crate::base::element::ElementType;
 use crate::base::text::{label, width};
 use crate::base::value::AnyValue;
+use crate::dictionary::TimeUnit;
 
 /// What has been decided for the columns of a CSV file: see [`CsvSource::describe`](super::CsvSource::describe).
 ///
@@ -70,7 +71,7 @@ impl CsvColumnDescription {
     /// Returns its values in short: the range, or the categories.
     fn values(&self) -> String {
         const MOST: usize = 36;
-        let time = |value: &AnyValue, unit: CsvTimeUnit| match *value {
+        let time = |value: &AnyValue, unit: TimeUnit| match *value {
             AnyValue::I32(count) => unit.show(count.into()),
             AnyValue::I64(count) => unit.show(count),
             AnyValue::F64(count) => unit.show(count as i64), // a whole number

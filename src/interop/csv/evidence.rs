@@ -239,7 +239,7 @@ mod tests {
     fn indices_have_the_smallest_type_that_holds_them_and_what_is_missing() {
         let action = |count: usize| Action::Category {
             target: 0,
-            categories: Arc::new((0..count).map(|word| word.to_string()).collect::<Categories>()),
+            categories: Arc::new(Categories::of(&(0..count).map(|word| word.to_string()).collect::<Vec<_>>()).unwrap()),
         };
         let (none, gap) = (evidence(&[]), evidence(&[""]));
         for (count, element) in

@@ -28,6 +28,9 @@ pub(super) enum Reason {
     Word,
     /// It is a whole number that would be rounded in a column of floats.
     Rounded(Cause),
+    /// It is a word or a missing value: in quotes, in a column whose other fields do not show yet which. No error, but
+    /// a reason to look at the whole file first.
+    Undecided,
     Other(String),
 }
 
@@ -106,7 +109,7 @@ impl Reason {
             }
             Self::Rounded(Cause::Real(Sight { place, text })) => Some((place, format!("{text:?}"))),
             Self::Rounded(Cause::Gap(place)) => Some((place, "the missing value".to_owned())),
-            Self::Word => None,
+            Self::Word | Self::Undecided => None,
         };
         if let Some((place, text)) = cause {
             let line = input.line_of(place)?;

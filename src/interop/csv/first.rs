@@ -120,16 +120,20 @@ pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) ->
             _ => None,
         };
         let rows = sample::Rows { sample: options.sample, syntax: &syntax, input, start, step };
+        let mut looked = Ok(());
         rows.visit(survey.as_ref(), |bytes, place| {
-            findings.look_at(&RecordBytes { syntax: &syntax, bytes, place }, &guess, usize::MAX);
+            let records = RecordBytes { syntax: &syntax, bytes, place };
+            let found = findings.look_at(&records, &guess, usize::MAX);
+            looked = std::mem::replace(&mut looked, Ok(())).and(found);
         })?;
+        looked?;
         findings.decide_by_sample(&mut guess);
         return Ok(Beginning { syntax, start, guess, survey });
     }
     let mut batches = Batches::new(start);
     if batches.fill(&syntax, input, step)? {
         let records = RecordBytes { syntax: &syntax, bytes: batches.bytes(input), place: batches.place() };
-        findings.look_at(&records, &guess, SAMPLE);
+        findings.look_at(&records, &guess, SAMPLE)?;
         findings.decide(&mut guess, false);
     }
     Ok(Beginning { syntax, start, guess, survey: None })

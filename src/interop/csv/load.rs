@@ -41,13 +41,16 @@ pub(super) fn load_by<R>(source: &CsvSource, attempt: impl Fn(&Roles) -> Result<
     }
     let roles = source.roles()?;
     match failure {
+        // A text in quotes was a word or a missing value, which is known now.
+        Some(Failure { reason: Reason::Undecided, .. }) => {}
         Some(failure)
             if roles.columns.iter().zip(&guess.columns).all(|(now, then)| !then.is_open() || !now.is_words()) =>
         {
-            Err(source.error(failure)) // they are numbers after all
+            return Err(source.error(failure)); // they are numbers after all
         }
-        _ => attempt(roles)?.map_err(|failure| source.error(failure)),
+        _ => {}
     }
+    attempt(roles)?.map_err(|failure| source.error(failure))
 }
 
 /// Loads a table whose columns have the given roles, if the file fits them.
@@ -84,7 +87,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let array = close_gaps(array, &written, plan.width)?;
     let rows = written.iter().map(|part| part.rows).sum();
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
-    table.described_by(roles.dictionary(|_| T::TYPE)).map(Ok)
+    table.described_by(roles.dictionary(|_| T::TYPE)?).map(Ok)
 }
 
 /// Returns whether some row must have too few fields, since every field takes at least a byte.

@@ -16,7 +16,7 @@
 //!   several types;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: what has been
 //!   decided for each column;
-//! * `write`, `write_options`: writing. Numbers, their spellings, and times are in [`crate::interop::text`].
+//! * `write`, `write_options`: writing; `form`: how fields are spelled. Numbers, their spellings, and times are in [`crate::interop::text`].
 //!
 //! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
 //! on the size of blocks, or on the number of threads.
@@ -32,6 +32,7 @@ mod dialect;
 mod evidence;
 mod failure;
 mod first;
+mod form;
 mod input;
 mod load;
 mod options;
@@ -59,7 +60,6 @@ pub use first::{CsvHeader, CsvTrailing};
 pub use options::CsvOptions;
 pub use sample::CsvSample;
 pub use source::CsvSource;
-pub use times::CsvTimeUnit;
 pub use write_options::CsvWriteOptions;
 
 use crate::base::error::Error;

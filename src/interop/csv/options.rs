@@ -54,6 +54,7 @@ pub struct CsvOptions {
     pub(super) kinds: Vec<(CsvColumns, CsvKind)>,
     pub(super) categories: Vec<(CsvColumns, Arc<[String]>)>,
     pub(super) missing_texts: Vec<String>,
+    pub(super) quoted_missing: bool,
     pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
     pub(super) policy: ConversionPolicy,
     pub(super) element_type: ElementType,
@@ -65,6 +66,9 @@ pub struct CsvOptions {
 }
 
 impl CsvOptions {
+    /// The texts that mean a missing value by default.
+    pub(super) const MISSING_TEXTS: [&str; 2] = ["", "NA"];
+
     /// Creates the default options: fields separated by commas and quoted by `"`, no comments; a header if the first
     /// record looks like one; all columns, the kind of each decided by its fields; empty fields and `NA` are missing
     /// values, which are an error; records of at most 256 MiB, at most 64 Ki columns, and at most 1 Mi categories per
@@ -93,7 +97,8 @@ impl CsvOptions {
             dropped: Vec::new(),
             kinds: Vec::new(),
             categories: Vec::new(),
-            missing_texts: vec![String::new(), "NA".to_owned()],
+            missing_texts: Self::MISSING_TEXTS.map(str::to_owned).into(),
+            quoted_missing: false,
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
             element_type: ElementType::F64,
@@ -241,7 +246,11 @@ impl CsvOptions {
         self
     }
 
-    /// Sets the texts that mean a missing value, in quotes or not. `[]` for none.
+    /// Sets the texts that mean a missing value; the empty text and `NA` by default, `[]` for none.
+    ///
+    /// In quotes they mean that as well in columns of numbers and dates, which have no words; in columns of words, they
+    /// are words then, unless [`quoted_missing`](Self::quoted_missing) says otherwise: `""` is the empty word, and an
+    /// empty field a missing one. A column whose fields are such texts only, some of them in quotes, is one of words.
     ///
     /// # Examples
     /// ```
@@ -253,6 +262,23 @@ impl CsvOptions {
     /// ```
     pub fn missing_texts<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets whether a text that means a missing value does so in columns of words even if it is in quotes, as in files
+    /// that have quotes around every field; off by default.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// let text = b"colour\n\"red\"\n\"\"\n";
+    /// let options = CsvOptions::new().missing(CsvMissing::SkipRow);
+    /// let rows = |options| Ok(CsvSource::from_bytes_with(&text[..], options)?.load::<u8>()?.as_slice()?.to_vec());
+    /// assert_eq!(rows(options.clone())?, [0, 1]); // "red" and the empty word
+    /// assert_eq!(rows(options.quoted_missing(true))?, [0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn quoted_missing(self, is_missing: bool) -> Self {
+        Self { quoted_missing: is_missing, ..self }
     }
 
     /// Sets the treatment of missing values in all columns. A later [`missing_in`](Self::missing_in) overrides it for

@@ -3,7 +3,7 @@
 use super::CsvSource;
 use super::batches::Batches;
 use super::failure::{Failure, Reason};
-use super::roles::Roles;
+use super::roles::{Roles, Skips};
 use super::syntax::{Field, Fit};
 use crate::base::text::excerpt;
 
@@ -189,10 +189,12 @@ impl<'p> RecordParser<'p> {
         let (roles, mut ends) = (self.roles, Vec::new());
         match self.fit(bytes, start, &mut ends) {
             // An invalid field does not matter if the row is left out because of another field.
-            Fit::Right(_)
-                if self.may_skip && roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) =>
-            {
-                Ok(None)
+            Fit::Right(_) if self.may_skip => {
+                match roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) {
+                    Skips::Yes => Ok(None),
+                    Skips::Undecided => Err(Local { reason: Reason::Undecided, ..refusal }),
+                    Skips::No => Err(refusal),
+                }
             }
             // With a wrong number of fields, they are in the wrong columns.
             Fit::Wrong => Err(self.wrong_length(bytes, start)),

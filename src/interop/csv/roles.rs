@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::columns::{Custom, Names};
-use super::syntax::Syntax;
-use super::{CsvKind, CsvMissing, CsvOptions, CsvTimeUnit, bad_option};
+use super::syntax::{Field, Syntax};
+use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
+use crate::base::room::with_room;
 use crate::convert::{ConversionPolicy, cast};
-use crate::dictionary::{Categories as Words, DataDictionary, Feature};
+use crate::dictionary::{Categories as Words, DataDictionary, Feature, TimeUnit};
 use crate::interop::text::number::{value, value_of};
 use crate::interop::text::numerals::Numerals;
 
@@ -24,21 +25,35 @@ pub(super) struct Categories {
 
 impl Categories {
     /// Adds a new word.
-    pub(super) fn push(&mut self, word: &str) {
-        self.indices.insert(word.as_bytes().to_vec(), self.names.len());
-        self.names.push(word.to_owned());
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn push(&mut self, word: &str) -> Result<()> {
+        let refused = |bytes: usize| Error::OutOfMemory { bytes };
+        let (mut name, mut key) = (String::new(), with_room(word.len())?);
+        name.try_reserve_exact(word.len()).map_err(|_| refused(word.len()))?;
+        self.names.try_reserve(1).map_err(|_| refused(self.names.len().saturating_mul(size_of::<String>())))?;
+        let bytes = self.names.len().saturating_mul(size_of::<(Vec<u8>, usize)>());
+        self.indices.try_reserve(1).map_err(|_| refused(bytes))?;
+        name.push_str(word);
+        key.extend_from_slice(word.as_bytes());
+        self.indices.insert(key, self.names.len());
+        self.names.push(name);
+        Ok(())
     }
-}
 
-impl<S: AsRef<str>> FromIterator<S> for Categories {
-    fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
+    /// Creates categories of words; equal ones become one.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn of(words: &[impl AsRef<str>]) -> Result<Self> {
         let mut categories = Self::default();
         for word in words {
             if !categories.indices.contains_key(word.as_ref().as_bytes()) {
-                categories.push(word.as_ref());
+                categories.push(word.as_ref())?;
             }
         }
-        categories
+        Ok(categories)
     }
 }
 
@@ -100,6 +115,11 @@ impl ColumnRole {
         matches!(self.kind, CsvKind::Categorical | CsvKind::OneHot)
     }
 
+    /// Returns whether its fields become categories.
+    fn holds_words(&self) -> bool {
+        self.is_words() || self.categories.is_some()
+    }
+
     /// Returns the number of columns of the table that it becomes.
     fn width(&self) -> usize {
         match &self.categories {
@@ -109,6 +129,15 @@ impl ColumnRole {
     }
 }
 
+/// Whether a record is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Skips {
+    No,
+    Yes,
+    /// That depends on the kinds of columns: see [`Roles::is_undecided`].
+    Undecided,
+}
+
 /// The roles of all columns of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
@@ -116,6 +145,8 @@ pub(super) struct Roles {
     /// The columns of the table, in its order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
+    /// Whether they mean a missing value in columns of words, too, when they are in quotes.
+    quoted_missing: bool,
     pub(super) numerals: Numerals,
 }
 
@@ -150,7 +181,7 @@ impl Roles {
         }
         let mut categories = vec![None; count];
         for (columns, words) in &options.categories {
-            let stated: Arc<Categories> = Arc::new(words.iter().collect());
+            let stated: Arc<Categories> = Arc::new(Categories::of(words)?);
             if stated.names.len() < words.len() {
                 return Err(bad_option("a category is stated twice"));
             }
@@ -181,7 +212,8 @@ impl Roles {
             most_categories: options.max_categories,
         });
         let (missing_texts, numerals) = (options.missing_texts.clone().into(), options.numerals());
-        Ok(Self { columns: columns.collect(), kept, missing_texts, numerals })
+        let quoted_missing = options.quoted_missing;
+        Ok(Self { columns: columns.collect(), kept, missing_texts, quoted_missing, numerals })
     }
 
     /// Returns whether everything is known that depends on the fields of the file.
@@ -202,7 +234,27 @@ impl Roles {
         self.columns.iter().any(|column| column.is_kept && column.missing == CsvMissing::SkipRow)
     }
 
-    pub(super) fn is_missing(&self, text: &[u8]) -> bool {
+    /// Returns whether a field of a column means a missing value. In a column of words, and in one whose kind is not
+    /// known yet, a field in quotes does not.
+    pub(super) fn is_missing(&self, column: usize, field: &Field<'_>) -> bool {
+        let column = &self.columns[column];
+        let may_be_word = || field.is_quoted && !self.quoted_missing && (column.holds_words() || column.is_open());
+        self.is_missing_text(field.text) && !may_be_word()
+    }
+
+    /// Returns whether a field is a word or means a missing value, as fields decide that are not known yet: those of its
+    /// column, or, if its row is left out then, those of all columns whose kind is open. While any is open, the kinds
+    /// that the first rows have shown make no difference, so that it does not matter how many rows those were.
+    pub(super) fn is_undecided(&self, column: usize, field: &Field<'_>) -> bool {
+        if !field.is_quoted || self.quoted_missing || !self.is_missing_text(field.text) {
+            return false;
+        }
+        let column = &self.columns[column];
+        let may_skip = column.is_kept && !column.is_stated && column.missing == CsvMissing::SkipRow;
+        column.is_open() || (may_skip && !column.holds_words() && self.columns.iter().any(ColumnRole::is_open))
+    }
+
+    fn is_missing_text(&self, text: &[u8]) -> bool {
         self.missing_texts.iter().any(|missing| missing.as_bytes() == text)
     }
 
@@ -249,18 +301,28 @@ impl Roles {
         start: usize,
         ends: &[usize],
         scratch: &mut Vec<u8>,
-    ) -> bool {
-        let mut at = start;
-        self.columns.iter().zip(ends).any(|(column, &end)| {
+    ) -> Skips {
+        let (mut at, mut skips) = (start, Skips::No);
+        for ((index, column), &end) in self.columns.iter().enumerate().zip(ends) {
             let start = std::mem::replace(&mut at, end + 1);
-            let may_skip = column.is_kept && column.missing == CsvMissing::SkipRow;
-            may_skip && self.is_missing(syntax.field_between(bytes, start, end, scratch).text)
-        })
+            if column.is_kept && column.missing == CsvMissing::SkipRow {
+                let field = syntax.field_between(bytes, start, end, scratch);
+                if self.is_undecided(index, &field) {
+                    skips = Skips::Undecided;
+                } else if self.is_missing(index, &field) {
+                    return Skips::Yes;
+                }
+            }
+        }
+        skips
     }
 
     /// Creates the dictionary of the table, in which column `i` of the file becomes values of the type
     /// `element_type(i)`.
-    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let mut features = Vec::new();
         for &index in &self.kept {
             let (column, element_type) = (&self.columns[index], element_type(index));
@@ -271,17 +333,18 @@ impl Roles {
                     let names = categories.names.iter().map(|word| format!("{prefix}{word}"));
                     features.extend(names.map(|name| Feature::new(element_type).named(name).categorical(2)));
                 }
-                (_, Some(categories)) => features.push(feature.categorical(Words::of_distinct(&categories.names))),
+                (_, Some(categories)) => features.push(feature.categorical(Words::of_distinct(&categories.names)?)),
                 (CsvKind::Ordinal, None) => features.push(feature.ordinal()),
+                (CsvKind::Time(unit), None) => features.push(feature.time(*unit)),
                 _ => features.push(feature),
             }
         }
-        match features.split_first() {
+        Ok(match features.split_first() {
             Some((first, others)) if others.iter().all(|other| other == first) => {
                 DataDictionary::uniform(first.clone(), features.len())
             }
             _ => DataDictionary::from_features(features),
-        }
+        })
     }
 }
 
@@ -307,7 +370,7 @@ pub(super) enum Action {
     },
     Time {
         target: usize,
-        unit: CsvTimeUnit,
+        unit: TimeUnit,
     },
     Category {
         target: usize,

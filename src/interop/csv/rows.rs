@@ -34,7 +34,10 @@ pub(super) fn convert<T: Element>(
         let value = value_of(number, policy);
         return Ok(Cell::Value(value.ok_or_else(|| format!("became {number}, which {} does not hold", T::TYPE))?));
     }
-    if roles.is_missing(field.text) {
+    if roles.is_undecided(column, &field) {
+        return Err(Reason::Undecided);
+    }
+    if roles.is_missing(column, &field) {
         return match gap {
             Gap::Value(value) => Ok(Cell::Value(value)),
             Gap::Skip => Ok(Cell::Skip),

@@ -224,7 +224,7 @@ impl SummarySink<'_> {
             let number = number.filter(|number| !number.is_nan());
             return Some(Counted::Number(number.map(Exact::Float), None));
         }
-        if roles.is_missing(field.text) {
+        if roles.is_missing(column, field) {
             return Some(Counted::Gap);
         }
         let number = match action {

@@ -146,6 +146,25 @@ const FIELDS: &[&str] = &[
     "a\"b",
 ];
 
+/// The text of a field, and whether it is in quotes.
+type ModelField<'a> = (&'a str, bool);
+
+/// Returns which fields are in quotes: those that begin with one.
+fn quoted_fields(text: &str) -> Vec<Vec<bool>> {
+    let (syntax, text) = (Syntax::new(b',', Some(b'"'), None, false), text.as_bytes());
+    let (mut records, mut at) = (Vec::new(), syntax.skip_blank(text, 0));
+    while at < text.len() {
+        let (next, mut record) = (syntax.record_end(text, at, true).unwrap(), Vec::new());
+        while at < next {
+            record.push(text[at] == b'"');
+            at = syntax.field_end(text, at).unwrap_or(next) + 1;
+        }
+        records.push(record);
+        at = syntax.skip_blank(text, next);
+    }
+    records
+}
+
 /// Returns the expected values, or a part of the expected error: that of a word among numbers, or else of a short row.
 fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, &'static str> {
     let records = model_records(text.as_bytes(), None);
@@ -153,23 +172,47 @@ fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64
         .iter()
         .map(|record| record.iter().map(|field| String::from_utf8(field.clone()).unwrap().trim().to_owned()).collect())
         .collect();
-    let is_missing = |field: &String| field.is_empty() || field == "NA";
-    let stays = |record: &&Vec<String>| missing == CsvMissing::Nan || !record.iter().any(is_missing);
-    let right = records.iter().take_while(|record| record.len() == width);
-    let is_short = right.clone().count() < records.len();
-    let kept: Vec<&Vec<String>> = right.filter(stays).collect();
+    let right: Vec<Vec<ModelField<'_>>> = records
+        .iter()
+        .zip(quoted_fields(text).into_iter().skip(1))
+        .take_while(|(record, _)| record.len() == width)
+        .map(|(record, is_quoted)| record.iter().map(String::as_str).zip(is_quoted).collect())
+        .collect();
+    let is_short = right.len() < records.len();
+    // What may be missing in quotes counts while kinds are decided: a column of nothing but that has words.
+    let may_be_missing = |&(field, _): &ModelField<'_>| field.is_empty() || field == "NA";
+    let must_be_missing = |field: &ModelField<'_>| may_be_missing(field) && !field.1;
+    let skips = missing == CsvMissing::SkipRow;
+    let counts = |record: &&Vec<ModelField<'_>>| !skips || !record.iter().any(must_be_missing);
+    let has = |column: usize, test: &dyn Fn(&ModelField<'_>) -> bool| {
+        right.iter().filter(counts).any(|record| test(&record[column]))
+    };
+    let is_number = |field: &ModelField<'_>| !may_be_missing(field) && field.0.parse::<f64>().is_ok();
+    let has_words: Vec<bool> =
+        (0..width).map(|column| !has(column, &is_number) && has(column, &|field| !must_be_missing(field))).collect();
+    let is_missing = |column: usize, field: &ModelField<'_>| match has_words[column] {
+        true => must_be_missing(field),
+        false => may_be_missing(field),
+    };
+    let stays = |record: &&Vec<ModelField<'_>>| {
+        !skips || !record.iter().enumerate().any(|(column, field)| is_missing(column, field))
+    };
+    let kept: Vec<&Vec<ModelField<'_>>> = right.iter().filter(stays).collect();
     let mut values = vec![0.0; kept.len() * width];
-    for column in 0..width {
-        let fields = || kept.iter().map(|record| Some(&record[column]).filter(|field| !is_missing(field)));
-        let numbers = fields().flatten().filter(|field| field.parse::<f64>().is_ok()).count();
-        if numbers > 0 && numbers < fields().flatten().count() {
+    for (column, &has_words) in has_words.iter().enumerate() {
+        let fields = || {
+            kept.iter()
+                .map(|record| Some(record[column]).filter(|field| !is_missing(column, field)).map(|field| field.0))
+        };
+        let is_number = |field: &str| field.parse::<f64>().is_ok();
+        if !has_words && !fields().flatten().all(is_number) {
             return Err("is not a number, and the column has numbers, the first of them");
         }
-        let mut words: Vec<&String> = Vec::new();
+        let mut words: Vec<&str> = Vec::new();
         for (row, field) in fields().enumerate() {
             values[row * width + column] = match field {
                 None => f64::NAN,
-                Some(field) if numbers > 0 => field.parse().unwrap(),
+                Some(field) if !has_words => field.parse().unwrap(),
                 Some(field) => {
                     let known = words.iter().position(|word| *word == field);
                     known.unwrap_or_else(|| {

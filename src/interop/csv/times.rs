@@ -2,52 +2,13 @@
 
 use super::failure::Reason;
 use crate::base::element::ElementType;
+use crate::dictionary::TimeUnit;
 use crate::interop::text::moment::{DAY, Moment, MomentRefusal, show_date};
 
-/// What dates and times are counted in, from the beginning of 1970 in UTC: see
-/// [`CsvKind::Time`](super::CsvKind::Time).
-///
-/// # Examples
-/// ```
-/// use numeric_table::{CsvKind, CsvOptions, CsvSource, CsvTimeUnit, prelude::*};
-/// let text = b"day,time\n1970-01-02,1970-01-01T00:00:01.5Z\n2024-02-29,2024-02-29 12:00+01:00\n";
-/// let options = CsvOptions::new()
-///     .kind("day", CsvKind::Time(CsvTimeUnit::Days))
-///     .kind("time", CsvKind::Time(CsvTimeUnit::Milliseconds));
-/// let table = CsvSource::from_bytes_with(&text[..], options)?.load_typed()?;
-/// assert_eq!(table.column_as::<i32>(0)?, [1, 19_782]);
-/// assert_eq!(table.column_as::<i64>(1)?, [1500, 1_709_204_400_000]);
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CsvTimeUnit {
-    /// Days, as Arrow's `Date32` and NumPy's `datetime64[D]`: `i32`.
-    Days,
-    /// Seconds, as Unix time: `i64`.
-    Seconds,
-    /// Thousandths of a second: `i64`.
-    Milliseconds,
-    /// Millionths of a second: `i64`.
-    Microseconds,
-    /// Billionths of a second: `i64`, which holds times from 1677-09-21 to 2262-04-11.
-    Nanoseconds,
-}
-
-impl CsvTimeUnit {
+impl TimeUnit {
     /// Returns the type of the numbers.
     pub(super) fn element_type(self) -> ElementType {
         if self == Self::Days { ElementType::I32 } else { ElementType::I64 }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Days => "days",
-            Self::Seconds => "seconds",
-            Self::Milliseconds => "milliseconds",
-            Self::Microseconds => "microseconds",
-            Self::Nanoseconds => "nanoseconds",
-        }
     }
 
     /// Returns the number of units in a second; `None` for days.
@@ -83,6 +44,13 @@ impl CsvTimeUnit {
         i64::try_from(units).ok()
     }
 
+    /// Formats a number of units since 1970 as a field, if it is read as the same number: if its year has at most six
+    /// digits.
+    pub(super) fn field(self, count: i64) -> Option<String> {
+        let text = self.show(count);
+        matches!(self.read(text.as_bytes()), Ok(found) if found == count).then_some(text)
+    }
+
     /// Formats a number of units since 1970, as it would be read.
     pub(super) fn show(self, count: i64) -> String {
         let Some(per_second) = self.per_second() else { return show_date(count) };
@@ -98,16 +66,14 @@ impl CsvTimeUnit {
     #[cold]
     fn not_a_number_of_units(self, moment: Moment) -> Reason {
         let Some(per_second) = self.per_second() else {
-            return "is not the beginning of a day in UTC: CsvTimeUnit::Seconds and finer units keep the time".into();
+            return "is not the beginning of a day in UTC: TimeUnit::Seconds and finer units keep the time".into();
         };
         let name = self.name();
         let has_fraction = moment.is_finer || !moment.nanoseconds.is_multiple_of(1_000_000_000 / per_second);
         match (has_fraction, self) {
-            (true, Self::Nanoseconds) => "has a fraction of a nanosecond, which no CsvTimeUnit keeps".into(),
-            (true, _) => format!("is not a whole number of {name}: a finer CsvTimeUnit keeps the fraction").into(),
-            (false, _) => {
-                format!("is more {name} from 1970 than i64 holds: a coarser CsvTimeUnit reaches further").into()
-            }
+            (true, Self::Nanoseconds) => "has a fraction of a nanosecond, which no TimeUnit keeps".into(),
+            (true, _) => format!("is not a whole number of {name}: a finer TimeUnit keeps the fraction").into(),
+            (false, _) => format!("is more {name} from 1970 than i64 holds: a coarser TimeUnit reaches further").into(),
         }
     }
 }

@@ -1,23 +1,20 @@
 //! Writing tables as CSV: the shortest digits that are read back as the same values, formatted in parallel.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::{CsvWriteOptions, RECORD_BYTES, WEIGHT, bad_option};
+use super::form::Form;
+use super::{CsvWriteOptions, WEIGHT};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::convert::{ConversionPolicy, cast};
-use crate::dictionary::{Categories, DataDictionary};
+use crate::convert::ConversionPolicy;
 use crate::files::output::Lines;
 use crate::files::replace::replace;
-use crate::interop::text::digits::push;
 use crate::lines::AnyLines;
 use crate::table::{HomogenNumericTable, NumericTable, Region, Target, row_bytes};
 use crate::window::AnySliceMut;
@@ -231,107 +228,6 @@ trait Text: Sync {
     fn check_unchanged(&self) -> Result<()>;
 }
 
-/// The texts of the categories of a column.
-type Words = Arc<[Vec<u8>]>;
-
-/// Returns the texts of all columns whose categories have words. Columns with the same words have the same texts.
-fn words_of(dictionary: &DataDictionary, quote: impl Fn(&str) -> Vec<u8>) -> BTreeMap<usize, Words> {
-    let (mut words, mut last) = (BTreeMap::new(), None::<(&Categories, Words)>);
-    for (column, feature) in dictionary.iter().enumerate() {
-        let Some(categories) = feature.categories.as_ref().filter(|categories| categories.has_words()) else {
-            continue;
-        };
-        let texts = match last.take().filter(|(known, _)| *known == categories) {
-            Some((_, texts)) => texts,
-            None => categories.words().map(&quote).collect(),
-        };
-        words.insert(column, texts.clone());
-        last = Some((categories, texts));
-    }
-    words
-}
-
-/// What is common to all lines. Invariant: if there are rows, there are columns.
-struct Form {
-    shape: Shape,
-    /// The line of names; empty if none is to be written.
-    header: Vec<u8>,
-    delimiter: u8,
-    /// The character before decimals, if it is not a point.
-    decimal: Option<u8>,
-    missing: Vec<u8>,
-    /// Columns, in ascending order, and the texts of their category indices.
-    words: Vec<(usize, Words)>,
-}
-
-impl Form {
-    /// Checks everything that can be checked before a value is read.
-    ///
-    /// # Errors
-    /// As listed for [`HomogenNumericTable::write_csv_with`].
-    fn new(shape: Shape, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
-        options.check()?;
-        let delimiter = options.delimiter;
-        if shape.rows > 0 && shape.columns == 0 {
-            return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
-        }
-        let quote = |text: &str| quoted(text, delimiter, shape.columns == 1);
-        let mut words = match options.writes_words && shape.rows > 0 && dictionary.has_words() {
-            true => words_of(dictionary, quote),
-            false => BTreeMap::new(),
-        };
-        for (column, names) in &options.categories {
-            if *column >= shape.columns {
-                return Err(Error::ColumnOutOfRange { column: *column, column_count: shape.columns });
-            }
-            words.insert(*column, names.iter().map(|name| quote(name)).collect());
-        }
-        let is_named = || dictionary.listed().any(|feature| feature.name.is_some());
-        let header = match options.header.unwrap_or_else(is_named) {
-            true => header(dictionary, delimiter, shape)?,
-            false => Vec::new(),
-        };
-        let (missing, words) = (quote(&options.missing), words.into_iter().collect());
-        let decimal = (options.decimal == ',').then_some(b',');
-        Ok(Self { shape, header, delimiter, decimal, missing, words })
-    }
-
-    /// Appends the text of a value. `words` are those of its column, if it has any.
-    #[inline]
-    fn push<T: Element>(
-        &self,
-        value: T,
-        words: Option<&[Vec<u8>]>,
-        (row, column): (usize, usize),
-        text: &mut Vec<u8>,
-    ) -> Result<()> {
-        match words {
-            _ if value.partial_cmp(&value).is_none() => text.extend_from_slice(&self.missing),
-            Some(words) => text.extend_from_slice(word_of(words, value, row, column)?),
-            None => match self.decimal {
-                None => push(value, text),
-                Some(decimal) => self.push_with(decimal, value, text),
-            },
-        }
-        Ok(())
-    }
-}
-
-impl Form {
-    /// Appends the text of a number with another character than the point, in quotes if that is the delimiter.
-    fn push_with<T: Element>(&self, decimal: u8, value: T, text: &mut Vec<u8>) {
-        let start = text.len();
-        push(value, text);
-        if let Some(point) = text[start..].iter().position(|&byte| byte == b'.') {
-            text[start + point] = decimal;
-            if decimal == self.delimiter {
-                text.insert(start, b'"');
-                text.push(b'"');
-            }
-        }
-    }
-}
-
 /// A table of one type, formatted row by row.
 struct RowText<'a, T> {
     lines: &'a dyn Lines<T>,
@@ -357,10 +253,10 @@ impl<T: Element> Text for RowText<'_, T> {
         };
         let mut text = room(values.len())?;
         for (row, values) in values.chunks_exact(columns).enumerate() {
-            let mut words = self.form.words.iter().peekable();
+            let mut spellings = self.form.spellings.iter().peekable();
             for (column, &value) in values.iter().enumerate() {
-                let words = words.next_if(|(known, _)| *known == column).map(|(_, words)| &words[..]);
-                self.form.push(value, words, (first + row, column), &mut text)?;
+                let spelling = spellings.next_if(|(known, _)| *known == column).map(|(_, spelling)| spelling);
+                self.form.push(value, spelling, (first + row, column), &mut text)?;
                 text.push(self.form.delimiter);
             }
             text.pop();
@@ -404,11 +300,11 @@ impl<'a> ColumnText<'a> {
         let target = AnySliceMut::new(values.mutable_data()?);
         let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
         self.table.read_region(&region, target.over())?;
-        let known = self.form.words.binary_search_by_key(&column, |(known, _)| *known);
-        let words = known.ok().map(|index| &self.form.words[index].1[..]);
+        let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
+        let spelling = known.ok().map(|index| &self.form.spellings[index].1);
         let (mut text, mut ends) = (room(values.len())?, Vec::new());
         for (row, &value) in values.iter().enumerate() {
-            self.form.push(value, words, (rows.start + row, column), &mut text)?;
+            self.form.push(value, spelling, (rows.start + row, column), &mut text)?;
             ends.push(text.len());
         }
         Ok((text, ends))
@@ -454,51 +350,4 @@ fn room(values: usize) -> Result<Vec<u8>> {
     let (mut text, bytes) = (Vec::new(), values.saturating_mul(8));
     text.try_reserve(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     Ok(text)
-}
-
-/// Formats the line of names; empty if there are no columns.
-fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
-    // There may be more columns than bytes of memory, if they share a description and there are no rows.
-    let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
-    let (mut names, mut bytes) = (Vec::new(), 0);
-    for feature in dictionary.listed() {
-        names.extend(quoted(feature.name.as_deref().unwrap_or_default(), delimiter, shape.columns == 1));
-        names.push(delimiter);
-        bytes = names.len().saturating_mul(repetitions);
-        if bytes > RECORD_BYTES {
-            let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
-            return Err(Error::CsvShape { shape, reason });
-        }
-    }
-    let mut line = Vec::new();
-    line.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    (0..repetitions).for_each(|_| line.extend_from_slice(&names));
-    if let Some(last) = line.last_mut() {
-        *last = b'\n';
-    }
-    Ok(line)
-}
-
-/// Returns the text of a category.
-fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -> Result<&[u8]> {
-    let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
-    let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
-    let count = words.len();
-    let refused = || bad_option(format!("{value} at row {row}, column {column} is no index of {count} categories"));
-    word.map(Vec::as_slice).ok_or_else(refused)
-}
-
-/// Formats a text as a field, in quotes if it would be read as something else without. An empty line is not a row, so
-/// the only field of a line is never left empty.
-fn quoted(text: &str, delimiter: u8, is_only: bool) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would not be text
-    let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last()) || is_mark;
-    if needs_quotes || (is_only && bytes.is_empty()) {
-        format!("\"{}\"", text.replace('"', "\"\"")).into_bytes()
-    } else {
-        bytes.to_vec()
-    }
 }

@@ -25,15 +25,17 @@ pub struct CsvWriteOptions {
     pub(super) delimiter: u8,
     pub(super) decimal: char,
     pub(super) header: Option<bool>,
-    pub(super) missing: String,
+    pub(super) missing: Option<String>,
     pub(super) categories: Vec<(usize, Arc<[String]>)>,
     pub(super) writes_words: bool,
+    pub(super) writes_times: bool,
     pub(super) save: SaveOptions,
 }
 
 impl CsvWriteOptions {
-    /// Creates the default options: commas; a header if any column has a name; `NaN` for NaN; the words of
-    /// categories where the dictionary has them; a durable file.
+    /// Creates the default options: commas; a header if any column has a name; the words of categories where the
+    /// dictionary has them, and dates where it has times; for NaN, `NaN` in columns of numbers and `NA` in others; a
+    /// durable file.
     ///
     /// # Examples
     /// ```
@@ -48,9 +50,10 @@ impl CsvWriteOptions {
             delimiter: b',',
             decimal: '.',
             header: None,
-            missing: "NaN".to_owned(),
+            missing: None,
             categories: Vec::new(),
             writes_words: true,
+            writes_times: true,
             save: SaveOptions::new(),
         }
     }
@@ -104,7 +107,13 @@ impl CsvWriteOptions {
         Self { header: Some(is_written), ..self }
     }
 
-    /// Sets the text that is written for NaN.
+    /// Sets the text that is written for NaN in all columns. Without it, that is `NaN` in columns of numbers, which is
+    /// read as a number that is NaN, whatever the options for reading; and `NA` in columns of words and of times, which
+    /// is read as a missing value.
+    ///
+    /// It is not written in quotes in columns of words and times: there it would be a word. `NA` stands for the empty
+    /// text in a table of one column, where a line without text is not a row, and under a header if the last column has
+    /// no name, where it would be taken for what follows a trailing delimiter.
     ///
     /// # Examples
     /// ```
@@ -116,11 +125,13 @@ impl CsvWriteOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn missing(self, text: impl Into<String>) -> Self {
-        Self { missing: text.into(), ..self }
+        Self { missing: Some(text.into()), ..self }
     }
 
     /// Sets whether the words of categories are written where the dictionary has them, instead of their indices; they
-    /// are unless this says otherwise. Words that are numbers, or mean a missing value, are read back as such.
+    /// are unless this says otherwise. The empty word and `NA` are written in quotes, so that they are read
+    /// as words. A column whose words are numbers is read back as one of numbers, unless its
+    /// [kind](super::CsvOptions::kind) is stated.
     ///
     /// # Examples
     /// ```
@@ -135,6 +146,27 @@ impl CsvWriteOptions {
     /// ```
     pub fn words(self, are_written: bool) -> Self {
         Self { writes_words: are_written, ..self }
+    }
+
+    /// Sets whether columns of [times](crate::FeatureType::Time) are written as dates and times of ISO 8601, in UTC,
+    /// instead of as numbers; they are unless this says otherwise. They are read back by
+    /// [`CsvKind::Time`](super::CsvKind::Time).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, CsvWriteOptions, SoaNumericTable, TimeUnit, prelude::*};
+    /// let mut table = SoaNumericTable::from_columns([("day", AnyArray::from(vec![19_782_i32]))])?;
+    /// let day = Feature::new(ElementType::I32).named("day").time(TimeUnit::Days);
+    /// table.set_dictionary([day].into_iter().collect())?;
+    /// let (mut dates, mut numbers) = (Vec::new(), Vec::new());
+    /// table.as_dyn().write_csv_to(&mut dates, CsvWriteOptions::new())?;
+    /// table.as_dyn().write_csv_to(&mut numbers, CsvWriteOptions::new().times(false))?;
+    /// assert_eq!(dates, b"day\n2024-02-29\n");
+    /// assert_eq!(numbers, b"day\n19782\n");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn times(self, are_written: bool) -> Self {
+        Self { writes_times: are_written, ..self }
     }
 
     /// Sets words that are written instead of the indices in a column of the table, and of the words that the

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::dictionary::TimeUnit;
 
 /// Removes comments after fields and at the beginning of lines, byte by byte, and the spaces between quotes and a
 /// comment, which are of neither.
@@ -166,8 +167,8 @@ proptest! {
             let time = format!("{:02}:{:02}:{:02}.007", second / 3600, second / 60 % 60, second % 60);
             text += &if is_there { format!("{date},{date}T{time}Z\n") } else { format!(",{date} {time}\n") };
         }
-        for unit in [CsvTimeUnit::Milliseconds, CsvTimeUnit::Nanoseconds, CsvTimeUnit::Seconds] {
-            let days = CsvKind::Time(CsvTimeUnit::Days);
+        for unit in [TimeUnit::Milliseconds, TimeUnit::Nanoseconds, TimeUnit::Seconds] {
+            let days = CsvKind::Time(TimeUnit::Days);
             let options = CsvOptions::new().kind("day", days).kind("time", CsvKind::Time(unit));
             check(text.as_bytes(), &options.missing(missing));
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTimeUnit,
+    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, TimeUnit,
     CsvTrailing, CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable,
     NumericTable, Shape,
 };
@@ -106,12 +106,12 @@ impl Choice {
     }
 }
 
-const UNITS: [CsvTimeUnit; 5] = [
-    CsvTimeUnit::Days,
-    CsvTimeUnit::Seconds,
-    CsvTimeUnit::Milliseconds,
-    CsvTimeUnit::Microseconds,
-    CsvTimeUnit::Nanoseconds,
+const UNITS: [TimeUnit; 5] = [
+    TimeUnit::Days,
+    TimeUnit::Seconds,
+    TimeUnit::Milliseconds,
+    TimeUnit::Microseconds,
+    TimeUnit::Nanoseconds,
 ];
 
 fn kind(number: u8) -> CsvKind {

@@ -1,0 +1,266 @@
+//! How the fields of a CSV file that is written are spelled: numbers, words, dates, names, and what is missing.
+//!
+//! Invariant: what the default options for reading take for a missing value is in quotes if it is a word, and never if it
+//! is missing in a column of words or times.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CsvOptions, CsvWriteOptions, RECORD_BYTES, bad_option};
+use crate::base::element::Element;
+use crate::base::error::{Error, Result};
+use crate::base::number::Exact;
+use crate::base::room::with_room;
+use crate::base::shape::Shape;
+use crate::base::text::excerpt;
+use crate::convert::cast;
+use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
+use crate::interop::text::digits::push;
+#[cfg(doc)]
+use crate::table::HomogenNumericTable;
+
+/// The texts of the categories of a column.
+type Words = Arc<Vec<Vec<u8>>>;
+
+/// What the values of a column are written as, if not as numbers.
+#[derive(Clone)]
+pub(super) enum Spelling {
+    Words(Words),
+    Times(TimeUnit),
+}
+
+/// Returns the texts of words.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+fn texts<'a>(
+    words: impl Iterator<Item = &'a str>,
+    count: usize,
+    quote: impl Fn(&str) -> Result<Vec<u8>>,
+) -> Result<Words> {
+    let mut texts = with_room(count)?;
+    for word in words {
+        texts.push(quote(word)?);
+    }
+    Ok(Arc::new(texts))
+}
+
+/// Returns how columns of words and of times are written. Columns with the same words have the same texts.
+fn spellings_of(
+    dictionary: &DataDictionary,
+    options: &CsvWriteOptions,
+    quote: impl Fn(&str) -> Result<Vec<u8>>,
+) -> Result<BTreeMap<usize, Spelling>> {
+    let (mut spellings, mut last) = (BTreeMap::new(), None::<(&Categories, Words)>);
+    for (column, feature) in dictionary.iter().enumerate() {
+        if let FeatureType::Time(unit) = feature.feature_type
+            && options.writes_times
+        {
+            spellings.insert(column, Spelling::Times(unit));
+        }
+        let categories =
+            feature.categories.as_ref().filter(|categories| options.writes_words && categories.has_words());
+        let Some(categories) = categories else { continue };
+        let texts = match last.take().filter(|(known, _)| *known == categories) {
+            Some((_, texts)) => texts,
+            None => texts(categories.words(), categories.len(), &quote)?,
+        };
+        spellings.insert(column, Spelling::Words(texts.clone()));
+        last = Some((categories, texts));
+    }
+    Ok(spellings)
+}
+
+/// What is common to all lines. Invariant: if there are rows, there are columns.
+pub(super) struct Form {
+    pub(super) shape: Shape,
+    /// The line of names; empty if none is to be written.
+    pub(super) header: Vec<u8>,
+    pub(super) delimiter: u8,
+    /// The character before decimals, if it is not a point.
+    decimal: Option<u8>,
+    /// What is written for NaN in columns of numbers.
+    nan: Vec<u8>,
+    /// What is written for NaN in other columns: never in quotes, where it would be a word.
+    missing: Vec<u8>,
+    /// Columns that are not written as numbers, in ascending order.
+    pub(super) spellings: Vec<(usize, Spelling)>,
+}
+
+impl Form {
+    /// Checks everything that can be checked before a value is read.
+    ///
+    /// # Errors
+    /// As listed for [`HomogenNumericTable::write_csv_with`].
+    pub(super) fn new(shape: Shape, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
+        options.check()?;
+        let delimiter = options.delimiter;
+        if shape.rows > 0 && shape.columns == 0 {
+            return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
+        }
+        let is_only = shape.columns == 1;
+        let given = options.missing.as_deref();
+        // What a reader takes for a missing value, is a word in quotes.
+        let quote = |word: &str| {
+            let is_missing = CsvOptions::MISSING_TEXTS.contains(&word) || given == Some(word);
+            if is_missing { in_quotes(word) } else { quoted(word, delimiter, false) }
+        };
+        let is_time = |feature: &Feature| matches!(feature.feature_type, FeatureType::Time(_));
+        let mut spellings = match shape.rows > 0 && (dictionary.has_words() || dictionary.listed().any(is_time)) {
+            true => spellings_of(dictionary, options, quote)?,
+            false => BTreeMap::new(),
+        };
+        for (column, names) in &options.categories {
+            if *column >= shape.columns {
+                return Err(Error::ColumnOutOfRange { column: *column, column_count: shape.columns });
+            }
+            let words = texts(names.iter().map(String::as_str), names.len(), quote)?;
+            spellings.insert(*column, Spelling::Words(words));
+        }
+        let is_named = || dictionary.listed().any(|feature| feature.name.is_some());
+        let header = match options.header.unwrap_or_else(is_named) {
+            true => header(dictionary, delimiter, shape)?,
+            false => Vec::new(),
+        };
+        // An empty field that is all of a line is no row; at the end of a line whose last column has no name, it might
+        // be what follows a trailing delimiter.
+        let last = shape.columns.checked_sub(1).and_then(|last| dictionary.feature(last).ok());
+        let is_lost = is_only || (!header.is_empty() && last.is_some_and(|feature| feature.name.is_none()));
+        let missing = match given {
+            None => "NA",
+            Some("") if is_lost => "NA",
+            Some(missing) => missing,
+        };
+        let nan = quoted(if given.is_none() { "NaN" } else { missing }, delimiter, false)?;
+        if !spellings.is_empty() && quoted(missing, delimiter, false)? != missing.as_bytes() {
+            let missing = excerpt(missing.as_bytes());
+            let reason = format!("{missing:?} would be in quotes, where it is a word and not a missing value");
+            return Err(bad_option(reason));
+        }
+        let (missing, spellings) = (missing.as_bytes().to_vec(), spellings.into_iter().collect());
+        let decimal = (options.decimal == ',').then_some(b',');
+        Ok(Self { shape, header, delimiter, decimal, nan, missing, spellings })
+    }
+
+    /// Appends the text of a value. `spelling` is that of its column, if it is not one of numbers.
+    #[inline]
+    pub(super) fn push<T: Element>(
+        &self,
+        value: T,
+        spelling: Option<&Spelling>,
+        (row, column): (usize, usize),
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        let is_nan = value.partial_cmp(&value).is_none();
+        match spelling {
+            None if is_nan => text.extend_from_slice(&self.nan),
+            Some(_) if is_nan => text.extend_from_slice(&self.missing),
+            Some(Spelling::Words(words)) => text.extend_from_slice(word_of(words, value, row, column)?),
+            Some(Spelling::Times(unit)) => text.extend_from_slice(time_of(*unit, value, row, column)?.as_bytes()),
+            None => match self.decimal {
+                None => push(value, text),
+                Some(decimal) => self.push_with(decimal, value, text),
+            },
+        }
+        Ok(())
+    }
+
+    /// Appends the text of a number with another character than the point, in quotes if that is the delimiter.
+    fn push_with<T: Element>(&self, decimal: u8, value: T, text: &mut Vec<u8>) {
+        let start = text.len();
+        push(value, text);
+        if let Some(point) = text[start..].iter().position(|&byte| byte == b'.') {
+            text[start + point] = decimal;
+            if decimal == self.delimiter {
+                text.insert(start, b'"');
+                text.push(b'"');
+            }
+        }
+    }
+}
+
+/// Formats the line of names; empty if there are no columns.
+fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
+    // There may be more columns than bytes of memory, if they share a description and there are no rows.
+    let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
+    let (mut names, mut bytes) = (Vec::new(), 0);
+    for feature in dictionary.listed() {
+        names.extend(quoted(feature.name.as_deref().unwrap_or_default(), delimiter, shape.columns == 1)?);
+        names.push(delimiter);
+        bytes = names.len().saturating_mul(repetitions);
+        if bytes > RECORD_BYTES {
+            let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
+            return Err(Error::CsvShape { shape, reason });
+        }
+    }
+    let mut line = Vec::new();
+    line.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    (0..repetitions).for_each(|_| line.extend_from_slice(&names));
+    if let Some(last) = line.last_mut() {
+        *last = b'\n';
+    }
+    Ok(line)
+}
+
+/// Returns the text of a category.
+fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -> Result<&[u8]> {
+    let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
+    let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
+    let count = words.len();
+    let refused = || bad_option(format!("{value} at row {row}, column {column} is no index of {count} categories"));
+    word.map(Vec::as_slice).ok_or_else(refused)
+}
+
+/// Returns the text of a point in time.
+fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> Result<String> {
+    let text = match value.exact() {
+        Exact::Integer(count) => i64::try_from(count).ok(),
+        // Of the largest whole numbers that `f64` holds, the conversion finds the nearest, which is not the same.
+        Exact::Float(count) => Some(count as i64).filter(|&whole| whole as f64 == count && whole < i64::MAX),
+    };
+    let refused = || {
+        let name = unit.name();
+        bad_option(format!(
+            "{value} at row {row}, column {column} is not a number of {name} that has a date: \
+             CsvWriteOptions::times(false) writes numbers"
+        ))
+    };
+    text.and_then(|count| unit.field(count)).ok_or_else(refused)
+}
+
+/// Formats a text as a field in quotes.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+fn in_quotes(text: &str) -> Result<Vec<u8>> {
+    let quotes = memchr::memchr_iter(b'"', text.as_bytes()).count();
+    let mut field = with_room(text.len().saturating_add(quotes).saturating_add(2))?;
+    field.push(b'"');
+    for &byte in text.as_bytes() {
+        if byte == b'"' {
+            field.push(b'"');
+        }
+        field.push(byte);
+    }
+    field.push(b'"');
+    Ok(field)
+}
+
+/// Formats a text as a field, in quotes if it would be read as something else without. An empty line is not a row, so
+/// the only field of a line is never left empty.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+fn quoted(text: &str, delimiter: u8, is_only: bool) -> Result<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would not be text
+    let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last()) || is_mark;
+    if needs_quotes || (is_only && bytes.is_empty()) {
+        return in_quotes(text);
+    }
+    let mut field = with_room(bytes.len())?;
+    field.extend_from_slice(bytes);
+    Ok(field)
+}
