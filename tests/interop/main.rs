@@ -16,6 +16,8 @@ mod arrow_types;
 mod arrow_words;
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 mod copy_policy;
+#[cfg(all(feature = "arrow", feature = "csv", feature = "npy", feature = "npz"))]
+mod doors;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 #[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
