@@ -256,7 +256,7 @@ pub use crate::interop::{
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::learning::{
     GaussianNaiveBayes, GaussianNaiveBayesModel, KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel,
-    RegressionModel,
+    RegressionModel, RegressionOptions,
 };
 pub use crate::partial::Partial;
 #[cfg(feature = "object-store")]

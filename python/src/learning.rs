@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use numeric_table::RegressionOptions;
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
@@ -102,7 +103,8 @@ impl KMeansStep {
 }
 
 /// The equations of a linear regression by least squares: of tables of so many columns of features, followed by those of
-/// the targets.
+/// the targets. With ``extended_precision``, sums have twice the digits of float64: for features that nearly depend on
+/// each other, such as the powers of a number. They take about five times as long.
 ///
 /// >>> import numeric_table as nt
 /// >>> regression = nt.LinearRegression(1, 2)
@@ -122,12 +124,23 @@ type Regression = numeric_table::LinearRegression;
 #[methods]
 impl LinearRegression {
     #[new]
-    #[pyo3(signature = (features, targets = 1))]
+    #[pyo3(signature = (features, targets = 1, extended_precision = false))]
     fn new(
         #[pyo3(from_py_with = numbers::count)] features: usize,
         #[pyo3(from_py_with = numbers::count)] targets: usize,
+        extended_precision: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Partial::new(Regression::new(features, targets).or_raise()?).of_class(Self))
+        let equations = match extended_precision {
+            true => Regression::with_extended_precision(features, targets),
+            false => Regression::new(features, targets),
+        };
+        Ok(Partial::new(equations.or_raise()?).of_class(Self))
+    }
+
+    /// Whether the sums have twice the digits of float64.
+    #[getter]
+    fn extended_precision(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        Ok(state::<Regression>(slf)?.has_extended_precision())
     }
 
     /// The number of features.
@@ -150,15 +163,16 @@ impl LinearRegression {
     }
 
     /// Solves the equations. ``alpha`` is a penalty: the sum of squared residuals plus ``alpha`` times that of squared
-    /// coefficients is least, as in scikit-learn's ``Ridge``.
-    #[pyo3(signature = (alpha = 0.0))]
-    fn solve(slf: &Bound<'_, Self>, alpha: f64) -> PyResult<RegressionModel> {
+    /// coefficients is least, as in scikit-learn's ``Ridge``. Without an ``intercept``, the fit goes through the origin.
+    #[pyo3(signature = (alpha = 0.0, intercept = true))]
+    fn solve(slf: &Bound<'_, Self>, alpha: f64, intercept: bool) -> PyResult<RegressionModel> {
         if !(0.0..f64::INFINITY).contains(&alpha) {
             return Err(TableError::new_err(format!("alpha is {alpha}: 0 or a finite number above it is needed")));
         }
         let own = state::<Regression>(slf)?;
-        let model = slf.py().detach(|| if alpha == 0.0 { own.solve() } else { own.solve_ridge(alpha) }).or_raise()?;
-        Ok(RegressionModel { own, alpha, model })
+        let options = RegressionOptions::new().ridge(alpha).intercept(intercept);
+        let model = slf.py().detach(|| own.solve_with(options)).or_raise()?;
+        Ok(RegressionModel { own, alpha, intercept, model })
     }
 }
 
@@ -167,6 +181,7 @@ impl LinearRegression {
 pub(crate) struct RegressionModel {
     own: Arc<Regression>,
     alpha: f64,
+    intercept: bool,
     model: numeric_table::RegressionModel,
 }
 
@@ -202,8 +217,8 @@ impl RegressionModel {
     }
 
     /// Pickles the equations: solved again, they have the same bits.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64,)>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64, bool)>> {
         let own = object(py, self.own.clone())?;
-        Ok((own.bind(py).getattr("solve")?, (self.alpha,)))
+        Ok((own.bind(py).getattr("solve")?, (self.alpha, self.intercept)))
     }
 }

@@ -277,6 +277,21 @@ pub enum Error {
         /// The first such column.
         column: usize,
     },
+    /// The features of a regression nearly depend on each other: of its coefficients, less than six digits would be
+    /// right.
+    #[error(
+        "the features nearly depend on each other: their condition number is {condition:.1e}, and {limit:.1e} is the largest \
+         of which digits are left{}",
+        if *is_extended { "" } else { "; sums in extended precision hold more" }
+    )]
+    IllConditioned {
+        /// About the condition number of the features, each scaled to the same length.
+        condition: f64,
+        /// The largest one that is solved.
+        limit: f64,
+        /// Whether the sums have extended precision.
+        is_extended: bool,
+    },
     /// Two tables that must have the same shape do not.
     #[error("shapes differ: {found} was given for {expected}")]
     ShapeMismatch {

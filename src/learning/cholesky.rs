@@ -56,8 +56,44 @@ impl Cholesky {
     }
 }
 
+/// Returns about the condition number of a symmetric matrix, in the norm of the largest sum of a column: `at` returns its
+/// values, and `solve` replaces a right-hand side by the solution. O(n²), and some solutions. Source: Hager 1984; Higham
+/// 1988.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn condition_of(n: usize, at: impl Fn(usize, usize) -> f64, solve: impl Fn(&mut [f64])) -> Result<f64> {
+    const STEPS: usize = 5;
+    let sum_of = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
+    let norm = (0..n).map(|j| (0..n).map(|i| at(i, j).abs()).sum::<f64>()).fold(0.0, f64::max);
+    let (mut from, mut values) = (filled(n, 1.0 / n as f64)?, filled(n, 0.0)?);
+    let mut largest = 0.0_f64;
+    for _ in 0..STEPS.min(n) {
+        values.copy_from_slice(&from);
+        solve(&mut values);
+        largest = largest.max(sum_of(&values));
+        values.iter_mut().for_each(|value| *value = 1.0_f64.copysign(*value));
+        solve(&mut values);
+        let (place, steepest) = values
+            .iter()
+            .map(|value| value.abs())
+            .enumerate()
+            .fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
+        if steepest <= values.iter().zip(&from).map(|(value, from)| value * from).sum() {
+            break;
+        }
+        from.fill(0.0);
+        from[place] = 1.0;
+    }
+    // A vector for which the steps above can miss what is large.
+    let part = |i: usize| 1.0 + i as f64 / n.saturating_sub(1).max(1) as f64;
+    values.iter_mut().enumerate().for_each(|(i, value)| *value = if i % 2 == 0 { part(i) } else { -part(i) });
+    solve(&mut values);
+    Ok(norm * largest.max(2.0 * sum_of(&values) / (3.0 * n.max(1) as f64)))
+}
+
 /// Where a row of a packed lower half begins.
-fn row_at(i: usize) -> usize {
+pub(super) fn row_at(i: usize) -> usize {
     i * (i + 1) / 2
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest` and `avx2`), naive Bayes
 //! (`naive_bayes` of counts, `gaussian` of any numbers; predictions in `classes`), and linear regression by normal
-//! equations (`regression`, solved in `cholesky`). Moments, covariances, Gram matrices and groups are in
+//! equations (`regression`, solved in `cholesky`, or with twice the digits in `extended`). Moments, covariances, Gram matrices and groups are in
 //! [`crate::statistics`].
 //!
 //! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first,
@@ -16,6 +16,8 @@ mod avx2;
 mod cholesky;
 #[forbid(unsafe_code)]
 mod classes;
+#[forbid(unsafe_code)]
+mod extended;
 #[forbid(unsafe_code)]
 mod gaussian;
 #[forbid(unsafe_code)]
@@ -42,5 +44,5 @@ pub use gaussian_model::GaussianNaiveBayesModel;
 pub use kmeans::KMeansStep;
 pub use naive_bayes::NaiveBayes;
 pub use naive_bayes_model::NaiveBayesModel;
-pub use regression::LinearRegression;
+pub use regression::{LinearRegression, RegressionOptions};
 pub use regression_model::RegressionModel;

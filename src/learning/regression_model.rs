@@ -1,16 +1,19 @@
 //! What solutions of normal equations are: coefficients, how well they fit, and predictions.
 
 use super::cholesky::{Cholesky, dot};
+use super::extended::Fit;
 use super::rows::map_rows;
 use crate::base::error::Result;
 use crate::base::room::{filled, with_room};
 use crate::base::shape::Shape;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// Normal equations: sums about the means, of features and then targets.
+/// Normal equations: sums about the means, or about zero if there is no intercept, of features and then targets.
 pub(super) struct System<'a> {
     pub(super) features: usize,
     pub(super) rows: u64,
+    pub(super) has_intercept: bool,
+    /// Of the features and targets; zeros if there is no intercept.
     pub(super) means: &'a [f64],
     /// The lower half, row by row.
     pub(super) sums: &'a [f64],
@@ -22,6 +25,20 @@ impl System<'_> {
         let (row, column) = (i.max(j), i.min(j));
         self.sums[row * (row + 1) / 2 + column]
     }
+}
+
+/// Returns the number of rows less that of the coefficients of a target.
+fn degrees_of(rows: u64, features: usize, has_intercept: bool) -> u64 {
+    rows.saturating_sub(features as u64 + u64::from(has_intercept))
+}
+
+/// Returns the share that is explained; NaN of nothing.
+fn share_of(left: f64, all: f64) -> f64 {
+    if all > 0.0 { 1.0 - left / all } else { f64::NAN }
+}
+
+fn deviation_of(left: f64, degrees: u64) -> f64 {
+    if degrees > 0 { (left / degrees as f64).sqrt() } else { f64::NAN }
 }
 
 /// A linear function of features for each target. Made by
@@ -52,7 +69,7 @@ impl RegressionModel {
         let room = || with_room(targets);
         let (mut intercepts, mut r_squared, mut deviations) = (room()?, room()?, room()?);
         let mut coefficients = filled(targets.saturating_mul(features), 0.0)?;
-        let degrees = system.rows.saturating_sub(features as u64 + 1);
+        let degrees = degrees_of(system.rows, features, system.has_intercept);
         for target in 0..targets {
             let own = &mut coefficients[target * features..(target + 1) * features];
             let right = |i: usize| system.sum(features + target, i);
@@ -67,8 +84,23 @@ impl RegressionModel {
                 coefficient * (2.0 * right(i) - mixed)
             });
             let left = (all - explained.sum::<f64>()).max(0.0);
-            r_squared.push(if all > 0.0 { 1.0 - left / all } else { f64::NAN });
-            deviations.push(if degrees > 0 { (left / degrees as f64).sqrt() } else { f64::NAN });
+            r_squared.push(share_of(left, all));
+            deviations.push(deviation_of(left, degrees));
+        }
+        Ok(Self { features, intercepts, coefficients, r_squared, deviations })
+    }
+
+    /// Makes the model of fits in extended precision.
+    pub(super) fn of_fits(features: usize, rows: u64, has_intercept: bool, fits: &[Fit]) -> Result<Self> {
+        let degrees = degrees_of(rows, features, has_intercept);
+        let room = || with_room(fits.len());
+        let (mut intercepts, mut r_squared, mut deviations) = (room()?, room()?, room()?);
+        let mut coefficients = with_room(fits.len().saturating_mul(features))?;
+        for fit in fits {
+            intercepts.push(fit.intercept);
+            coefficients.extend_from_slice(&fit.coefficients);
+            r_squared.push(share_of(fit.left, fit.all));
+            deviations.push(deviation_of(fit.left, degrees));
         }
         Ok(Self { features, intercepts, coefficients, r_squared, deviations })
     }

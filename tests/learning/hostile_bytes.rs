@@ -93,18 +93,20 @@ fn changed_bytes_of_statistics_of_classes_are_refused_or_statistics() {
 #[test]
 fn changed_bytes_of_a_regression_are_refused_or_equations() {
     let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
-    let equations = LinearRegression::new(1, 2).unwrap().compute(&table).unwrap();
-    let read = change(&equations, |mut read| {
-        let _ = (read.row_count(), read.feature_count(), read.target_count());
-        for model in [read.solve(), read.solve_ridge(1.0)].into_iter().flatten() {
-            model.coefficients().unwrap();
-            let _ = model.predict(&table.as_dyn().select_columns(..model.feature_count()).unwrap()).unwrap();
-        }
-        let _ = (read.update_table(&table), read.merge(&equations), read.compute(&table));
-        let _ = read.clone().merge(&read);
-        LinearRegression::from_bytes(&read.to_bytes().unwrap()).unwrap();
-    });
-    assert!(read > 1000, "{read}");
+    for empty in [LinearRegression::new(1, 2).unwrap(), LinearRegression::with_extended_precision(1, 2).unwrap()] {
+        let equations = empty.compute(&table).unwrap();
+        let read = change(&equations, |mut read| {
+            let _ = (read.row_count(), read.feature_count(), read.target_count());
+            for model in [read.solve(), read.solve_ridge(1.0)].into_iter().flatten() {
+                model.coefficients().unwrap();
+                let _ = model.predict(&table.as_dyn().select_columns(..model.feature_count()).unwrap()).unwrap();
+            }
+            let _ = (read.update_table(&table), read.merge(&equations), read.compute(&table));
+            let _ = read.clone().merge(&read);
+            LinearRegression::from_bytes(&read.to_bytes().unwrap()).unwrap();
+        });
+        assert!(read > 1000, "{read}");
+    }
 }
 
 #[test]

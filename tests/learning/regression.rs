@@ -1,6 +1,6 @@
 //! Linear regression by normal equations: against NIST's certified values, scikit-learn and exact functions.
 
-use numeric_table::{Covariance, LinearRegression, Partial, RegressionModel, prelude::*};
+use numeric_table::{Covariance, LinearRegression, Partial, RegressionModel, RegressionOptions, prelude::*};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -234,4 +234,233 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     let constant = solve(&HomogenNumericTable::from_rows(&[[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]).unwrap(), 1);
     assert!(constant.r_squared()[0].is_nan());
     assert_eq!((constant.intercepts(), constant.residual_standard_deviations()), (&[5.0][..], &[0.0][..]));
+}
+
+/// A linear data set of NIST's StRD: the degree of the polynomial (0: the columns are the features), whether there is an
+/// intercept, the certified coefficients from the intercept on, residual standard deviation and share explained.
+struct Certified {
+    name: &'static str,
+    data: &'static str,
+    degree: i32,
+    has_intercept: bool,
+    coefficients: &'static [f64],
+    deviation: f64,
+    r_squared: f64,
+}
+
+macro_rules! certified {
+    ($name:literal, $degree:literal, $has_intercept:literal, $coefficients:expr, $deviation:literal, $r_squared:literal) => {
+        Certified {
+            name: $name,
+            data: include_str!(concat!("../../data/nist/", $name, ".txt")),
+            degree: $degree,
+            has_intercept: $has_intercept,
+            coefficients: &$coefficients,
+            deviation: $deviation,
+            r_squared: $r_squared,
+        }
+    };
+}
+
+#[rustfmt::skip]
+const NIST: [Certified; 11] = [
+    certified!("norris", 1, true, [-0.262323073774029, 1.00211681802045], 0.884796396144373, 0.999993745883712),
+    certified!("pontius", 2, true, [0.673565789473684E-03, 0.732059160401003E-06, -0.316081871345029E-14],
+        0.205177424076185E-03, 0.999999900178537),
+    certified!("noint1", 1, false, [0.0, 2.07438016528926], 3.56753034006338, 0.999365492298663),
+    certified!("noint2", 1, false, [0.0, 0.727272727272727], 0.369274472937998, 0.993348115299335),
+    certified!("filip", 10, true, [-1467.48961422980, -2772.17959193342, -2316.37108160893, -1127.97394098372,
+        -354.478233703349, -75.1242017393757, -10.8753180355343, -1.06221498588947, -0.670191154593408E-01,
+        -0.246781078275479E-02, -0.402962525080404E-04], 0.334801051324544E-02, 0.996727416185620),
+    certified!("longley", 0, true, [-3482258.63459582, 15.0618722713733, -0.358191792925910E-01, -2.02022980381683,
+        -1.03322686717359, -0.511041056535807E-01, 1829.15146461355], 304.854073561965, 0.995479004577296),
+    certified!("wampler1", 5, true, [1.0; 6], 0.0, 1.0),
+    certified!("wampler2", 5, true, [1.0, 0.1, 0.01, 0.001, 0.0001, 0.00001], 0.0, 1.0),
+    certified!("wampler3", 5, true, [1.0; 6], 2360.14502379268, 0.999995559025820),
+    certified!("wampler4", 5, true, [1.0; 6], 236014.502379268, 0.957478440825662),
+    certified!("wampler5", 5, true, [1.0; 6], 23601450.2379268, 0.224668921574940E-02),
+];
+
+impl Certified {
+    /// The features, and the target.
+    fn table(&self) -> HomogenNumericTable<f64> {
+        let rows = self.data.lines().map(|line| {
+            let row: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+            match self.degree {
+                0 => row,
+                degree => (1..=degree).map(|power| row[0].powi(power)).chain([row[1]]).collect(),
+            }
+        });
+        HomogenNumericTable::from_row_iter(rows).unwrap()
+    }
+
+    fn options(&self) -> RegressionOptions {
+        RegressionOptions::new().intercept(self.has_intercept)
+    }
+
+    /// The least number of digits of a coefficient that are those certified.
+    fn digits_of(&self, model: &RegressionModel) -> f64 {
+        let coefficients = model.coefficients().unwrap();
+        let found = model.intercepts().iter().chain(coefficients.as_slice().unwrap());
+        let pairs = found.zip(self.coefficients).skip(usize::from(!self.has_intercept));
+        pairs.map(|(&found, &expected)| digits(found, expected)).fold(17.0, f64::min)
+    }
+}
+
+fn extended(table: &dyn NumericTable, targets: usize) -> LinearRegression {
+    LinearRegression::with_extended_precision(table.column_count() - targets, targets).unwrap().compute(table).unwrap()
+}
+
+#[test]
+fn extended_precision_has_seven_digits_of_all_linear_sets_of_nist() {
+    for certified in &NIST {
+        let model = extended(&certified.table(), 1).solve_with(certified.options()).unwrap();
+        let found = certified.digits_of(&model);
+        println!("{}: {found:.1} digits", certified.name);
+        assert!(found > 7.0, "{}: {found}", certified.name);
+        let (deviation, r_squared) = (model.residual_standard_deviations()[0], model.r_squared()[0]);
+        // The powers of Filip's numbers are rounded to `f64`, which costs as many digits as the condition number has.
+        let least = if certified.name == "filip" { 7.0 } else { 10.0 };
+        assert!(digits(r_squared, certified.r_squared) > least, "{}: {r_squared}", certified.name);
+        match certified.deviation {
+            0.0 => assert!(deviation < 1e-8, "{}: {deviation}", certified.name),
+            expected => assert!(digits(deviation, expected) > least, "{}: {deviation}", certified.name),
+        }
+    }
+}
+
+#[test]
+fn sums_in_f64_have_six_digits_of_all_linear_sets_of_nist_but_the_one_that_is_refused() {
+    for certified in &NIST {
+        match equations(&certified.table(), 1).solve_with(certified.options()) {
+            Ok(model) => {
+                let found = certified.digits_of(&model);
+                println!("{}: {found:.1} digits", certified.name);
+                assert!(found > 6.0, "{}: {found}", certified.name);
+                assert!(digits(model.r_squared()[0], certified.r_squared) > 6.0, "{}", certified.name);
+            }
+            // Sums in `f64` do not say whether the tenth power depends on the others or nearly does.
+            Err(Error::IllConditioned { .. } | Error::DependentColumn { .. }) => assert_eq!(certified.name, "filip"),
+            Err(error) => panic!("{}: {error}", certified.name),
+        }
+    }
+}
+
+#[test]
+fn polynomials_have_six_digits_in_f64_or_an_error_with_the_condition_number() {
+    let lines = NIST[4].table();
+    let lines: Vec<&[f64]> = lines.as_slice().unwrap().chunks(11).collect();
+    let mut refused = 0;
+    for degree in 1..=10 {
+        for are_multiplied in [false, true] {
+            let row = |row: &&[f64]| {
+                let powers = (1..=degree).scan(1.0, |power, exponent| {
+                    *power = if are_multiplied { *power * row[0] } else { row[0].powi(exponent) };
+                    Some(*power)
+                });
+                powers.chain([row[10]]).collect::<Vec<f64>>()
+            };
+            let table = table(&lines.iter().map(row).collect::<Vec<_>>());
+            let expected = extended(&table, 1).solve().unwrap().coefficients().unwrap();
+            match equations(&table, 1).solve() {
+                Ok(model) => {
+                    let found = model.coefficients().unwrap();
+                    let pairs = found.as_slice().unwrap().iter().zip(expected.as_slice().unwrap());
+                    let least = pairs.map(|(&found, &expected)| digits(found, expected)).fold(17.0, f64::min);
+                    println!("{degree}: {least:.1} digits");
+                    assert!(least > 6.0, "{degree}: {least}");
+                }
+                Err(error @ Error::IllConditioned { condition, limit, is_extended: false }) => {
+                    println!("{degree}: {error}");
+                    assert!(condition > limit && condition < 1e11, "{condition:e}");
+                    let error = error.to_string();
+                    assert!(error.starts_with("the features nearly depend on each other: their condition number is "));
+                    assert!(error.ends_with("sums in extended precision hold more"), "{error}");
+                    refused += 1;
+                }
+                Err(error) => {
+                    assert!(matches!(error, Error::DependentColumn { .. }) && degree > 6, "{degree}: {error}")
+                }
+            }
+        }
+    }
+    assert!(refused > 1);
+}
+
+#[test]
+fn a_line_through_the_origin_has_no_intercept_and_may_have_a_constant_feature() {
+    let rows = [[1.0, 2.0, 3.0], [1.0, 5.0, 4.0], [1.0, 7.0, 9.0], [1.0, 8.0, 3.5]];
+    let table = HomogenNumericTable::from_rows(&rows).unwrap();
+    let with = solve(&table.as_dyn().select_columns([1, 2]).unwrap(), 1);
+    for regression in [equations(&table, 1), extended(&table, 1)] {
+        let without = regression.solve_with(RegressionOptions::new().intercept(false)).unwrap();
+        assert_eq!(without.intercepts(), [0.0]);
+        let found = without.coefficients().unwrap();
+        let found = found.as_slice().unwrap();
+        assert!(digits(found[0], with.intercepts()[0]) > 13.0);
+        assert!(digits(found[1], with.coefficients().unwrap().as_slice().unwrap()[0]) > 13.0);
+        let (deviation, expected) = (without.residual_standard_deviations()[0], with.residual_standard_deviations()[0]);
+        assert!(digits(deviation, expected) > 12.0); // there are as many coefficients
+        assert_error!(regression.solve(), Error::DependentColumn { column: 0 });
+        let ridge = regression.solve_with(RegressionOptions::new().intercept(false).ridge(1e-9)).unwrap();
+        assert!(digits(ridge.coefficients().unwrap().as_slice().unwrap()[1], found[1]) > 7.0);
+    }
+    let few = equations(&table.slice_rows(..2).unwrap(), 1);
+    assert!(few.solve_with(RegressionOptions::new().intercept(false)).is_ok());
+    assert_error!(few.solve(), Error::TooFewRows { rows: 2, needed: 3 });
+    assert_error!(
+        LinearRegression::new(0, 1).unwrap().solve_with(RegressionOptions::new().intercept(false)),
+        Error::TooFewRows { rows: 0, needed: 1 }
+    );
+}
+
+#[test]
+fn extended_sums_are_the_same_bits_in_every_layout_and_on_any_number_of_threads_and_merge() {
+    let mut random = Random::new(23);
+    let rows: Vec<Vec<f64>> =
+        (0..70_000).map(|_| (0..9).map(|_| random.below(1 << 20) as f64 / 77.0).collect()).collect();
+    let all = table(&rows);
+    let expected = bytes(&extended(&all, 1));
+    let columns = all.to_layout(DataLayout::ColumnMajor).unwrap();
+    assert_eq!(bytes(&extended(&columns, 1)), expected);
+    with_any_threads(|| assert_eq!(bytes(&extended(&all, 1)), expected));
+
+    let read = LinearRegression::from_bytes(&expected).unwrap();
+    assert_eq!(bytes(&read), expected);
+    let mut parts = extended(&all.slice_rows(..100).unwrap(), 1);
+    parts.merge(&extended(&all.slice_rows(100..).unwrap(), 1)).unwrap();
+    let (once, merged) = (read.solve().unwrap(), parts.solve().unwrap());
+    let pairs = once.coefficients().unwrap().as_slice().unwrap().to_vec().into_iter();
+    assert!(pairs.zip(merged.coefficients().unwrap().as_slice().unwrap()).all(|(a, &b)| digits(a, b) > 14.0));
+    let plain = solve(&all, 1);
+    let pairs = once.coefficients().unwrap().as_slice().unwrap().to_vec().into_iter();
+    assert!(pairs.zip(plain.coefficients().unwrap().as_slice().unwrap()).all(|(a, &b)| digits(a, b) > 8.0));
+    assert!(digits(once.r_squared()[0], plain.r_squared()[0]) > 6.0);
+    let ridge = (read.solve_ridge(1e9).unwrap(), equations(&all, 1).solve_ridge(1e9).unwrap());
+    assert!(digits(ridge.0.intercepts()[0], ridge.1.intercepts()[0]) > 9.0);
+    assert!(digits(ridge.0.residual_standard_deviations()[0], ridge.1.residual_standard_deviations()[0]) > 9.0);
+}
+
+#[test]
+fn extended_and_plain_sums_are_not_mixed_and_older_bytes_are_refused_by_their_version() {
+    let rows = table(&[vec![1.0, 2.0], vec![2.0, 3.0], vec![5.0, 5.5]]);
+    let (mut plain, mut precise) = (equations(&rows, 1), extended(&rows, 1));
+    let before = (bytes(&plain), bytes(&precise));
+    assert_error!(plain.merge(&precise.empty().unwrap()), Error::ParameterOutOfRange { value: 1.0, .. });
+    assert_error!(precise.merge(&plain), Error::ParameterOutOfRange { value: 0.0, .. });
+    assert!(precise.update_table(&table(&[vec![1.0; 3]])).is_err());
+    assert_eq!((bytes(&plain), bytes(&precise)), before);
+    check_promises(&precise.empty().unwrap(), &rows);
+    let mut old = bytes(&plain);
+    old[12] = 1; // the version
+    let end = old.len() - 4;
+    let sum = crc32fast::hash(&old[..end]);
+    old[end..].copy_from_slice(&sum.to_le_bytes());
+    let error = LinearRegression::from_bytes(&old).unwrap_err().to_string();
+    assert!(error.contains("\"linear-regression\" has version 1, and version 2 is read"), "{error}");
+
+    let doubled = table(&(0..50).map(|x| [0.1, 0.3, 7.0].map(|by| f64::from(x) * by).to_vec()).collect::<Vec<_>>());
+    assert_error!(extended(&doubled, 1).solve(), Error::DependentColumn { column: 1 });
+    let huge = table(&[vec![1e200, 1.0], vec![2e200, 2.0], vec![4e200, 3.0]]);
+    assert_error!(extended(&huge, 1).solve(), Error::SumsNotFinite { column: 0 });
 }
