@@ -265,7 +265,7 @@ pub use crate::remote::{RemoteBlocks, RemoteTable, StoreOptions, save_to_store};
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{
     BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GramMatrix, GroupStatistics, Histogram,
-    HistogramBins, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,
+    HistogramBins, MissingCategories, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions,
 };
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};

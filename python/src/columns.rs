@@ -1,7 +1,9 @@
 //! Statistics of the columns of a table.
 
-use numeric_table::{BasicStatistics, ColumnStatistics, StatisticsOptions};
+use numeric_table::table::ColumnKey;
+use numeric_table::{BasicStatistics, ColumnStatistics, DataDictionary, StatisticsOptions};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::boundary::methods;
 use crate::error::OrRaise;
@@ -24,6 +26,55 @@ use crate::reader::Reader;
 /// 2
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Statistics")]
 pub(crate) struct Statistics;
+
+/// A column of a result: its number, or its name.
+pub(crate) enum Key {
+    Number(usize),
+    Name(String),
+}
+
+impl Key {
+    pub(crate) fn of(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match key.extract::<String>() {
+            Ok(name) => Ok(Self::Name(name)),
+            Err(_) => numbers::place(key).map(Self::Number),
+        }
+    }
+}
+
+impl ColumnKey for Key {
+    fn column_in(&self, dictionary: &DataDictionary) -> numeric_table::Result<usize> {
+        match self {
+            Self::Number(number) => number.column_in(dictionary),
+            Self::Name(name) => name.column_in(dictionary),
+        }
+    }
+}
+
+/// Counts and numbers of a column, by their names.
+type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
+const COUNTS: [Named<u64>; 3] = [
+    ("count", ColumnStatistics::count),
+    ("nan_count", ColumnStatistics::nan_count),
+    ("infinity_count", ColumnStatistics::infinity_count),
+];
+const NUMBERS: [Named<f64>; 7] = [
+    ("minimum", ColumnStatistics::minimum),
+    ("maximum", ColumnStatistics::maximum),
+    ("sum", ColumnStatistics::sum),
+    ("mean", ColumnStatistics::mean),
+    ("variance", ColumnStatistics::variance),
+    ("population_variance", ColumnStatistics::population_variance),
+    ("standard_deviation", ColumnStatistics::standard_deviation),
+];
+
+/// Returns a dictionary of arrays, with a value of each of some statistics.
+pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, vector(py, found.iter().map(count))?))?;
+    NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, vector(py, found.iter().map(number))?))?;
+    Ok(all)
+}
 
 /// Returns the statistics of a table.
 pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Py<Statistics>> {
@@ -110,6 +161,15 @@ impl Statistics {
     #[getter]
     fn standard_deviation<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         each(slf, ColumnStatistics::standard_deviation)
+    }
+
+    /// Returns the statistics of one column, by number or name: a dictionary of numbers.
+    fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let found = *state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?;
+        let all = PyDict::new(slf.py());
+        COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, count(&found)))?;
+        NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, number(&found)))?;
+        Ok(all)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -4,6 +4,7 @@ use numeric_table::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
+use crate::columns::Key;
 use crate::error::{OrRaise, TableError};
 use crate::partial::{Partial, state, vector};
 use crate::{lists, numbers};
@@ -148,8 +149,22 @@ impl QuantileSketch {
 
     /// Returns a quantile of each column, ``q`` from 0 to 1; of a list of them, a row for each. NaN without values. As
     /// NumPy's ``quantile(axis=0, method="inverted_cdf")``.
-    fn quantile<'py>(slf: &Bound<'py, Self>, q: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    ///
+    /// With a ``column``, by number or name, that of this one alone.
+    #[pyo3(signature = (q, column = None))]
+    fn quantile<'py>(
+        slf: &Bound<'py, Self>,
+        q: &Bound<'py, PyAny>,
+        column: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        if let Some(column) = column {
+            let (own, key) = (state::<Sketch>(slf)?, Key::of(column)?);
+            return match q.extract::<f64>() {
+                Ok(q) => Ok(own.quantile(&key, q).or_raise()?.into_pyobject(py)?.into_any()),
+                Err(_) => vector(py, own.quantiles(&key, &lists::items::<f64>(q)?).or_raise()?),
+            };
+        }
         if let Ok(q) = q.extract::<f64>() {
             return Self::each(slf, |own, column| own.quantile(column, q));
         }
@@ -162,8 +177,8 @@ impl QuantileSketch {
     }
 
     /// Returns about how many values of a column are not above a value.
-    fn rank(slf: &Bound<'_, Self>, #[pyo3(from_py_with = numbers::place)] column: usize, value: f64) -> PyResult<u64> {
-        state::<Sketch>(slf)?.rank(column, value).or_raise()
+    fn rank(slf: &Bound<'_, Self>, column: &Bound<'_, PyAny>, value: f64) -> PyResult<u64> {
+        state::<Sketch>(slf)?.rank(&Key::of(column)?, value).or_raise()
     }
 
     /// By how many places quantiles may be off, of each column.

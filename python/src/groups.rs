@@ -1,27 +1,36 @@
 //! Statistics of the rows of each category.
 
-use numeric_table::ColumnStatistics;
+use numeric_table::{ColumnStatistics, MissingCategories};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::boundary::methods;
-use crate::error::OrRaise;
+use crate::columns::{Key, of_each};
+use crate::error::{OrRaise, TableError};
 use crate::numbers;
 use crate::partial::{Partial, matrix, object, state, vector};
 
 /// Statistics of the rows of each category: pandas' ``groupby``.
 ///
 /// ``GroupStatistics(columns, by, categories)``: of rows of so many columns, of which that with the number ``by`` tells
-/// the category, a whole number from 0 to below ``categories``. Results have a row for each category, and a column for
-/// each column but that one.
+/// the category, a whole number from 0 to below ``categories``. Results have a row for each category, and the columns of
+/// the table; that with the number ``by`` has the categories. ``missing`` says what becomes of rows whose category is NaN:
+/// ``"refuse"`` raises an error with the row, ``"skip"`` leaves them out, and ``"group"`` makes a group of them, the last.
 ///
 /// >>> import numeric_table as nt
 /// >>> groups = nt.GroupStatistics(2, 1, 2)
 /// >>> groups.update([[20, 1], [40, 0], [60, 1]])
 /// >>> groups.means, groups.row_counts
-/// (array([[40.],
-///        [40.]]), array([1, 2], dtype=uint64))
+/// (array([[40.,  0.],
+///        [40.,  1.]]), array([1, 2], dtype=uint64))
 /// >>> groups.group(1).maximum
-/// array([60.])
+/// array([60.,  1.])
+/// >>> groups.column(0)["maximum"]
+/// array([40., 60.])
+/// >>> print(groups)
+///    rows     0
+/// 0     1  40.0
+/// 1     2  40.0
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GroupStatistics")]
 pub(crate) struct GroupStatistics;
 
@@ -39,12 +48,40 @@ impl GroupStatistics {
 #[methods]
 impl GroupStatistics {
     #[new]
+    #[pyo3(signature = (columns, by, categories, missing = "refuse"))]
     fn new(
         #[pyo3(from_py_with = numbers::count)] columns: usize,
         #[pyo3(from_py_with = numbers::place)] by: usize,
         #[pyo3(from_py_with = numbers::count)] categories: usize,
+        missing: &str,
     ) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Partial::new(Groups::new(columns, by, categories).or_raise()?).of_class(Self))
+        let missing = match missing {
+            "refuse" => MissingCategories::Refuse,
+            "skip" => MissingCategories::Skip,
+            "group" => MissingCategories::Group,
+            _ => return Err(TableError::new_err(format!("missing is {missing:?}: \"refuse\", \"skip\" or \"group\" is needed"))),
+        };
+        let groups = Groups::new(columns, by, categories).and_then(|groups| groups.missing(missing));
+        Ok(Partial::new(groups.or_raise()?).of_class(Self))
+    }
+
+    /// The number of rows without a category that were left out.
+    #[getter]
+    fn skipped_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<Groups>(slf)?.skipped_rows())
+    }
+
+    /// Returns the statistics of one column, by number or name: an array for each, with a value for each category.
+    fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let own = state::<Groups>(slf)?;
+        let key = Key::of(key)?;
+        let found = (0..own.category_count()).map(|category| own.column(category, &key).copied());
+        of_each(slf.py(), &found.collect::<Result<Vec<_>, _>>().or_raise()?)
+    }
+
+    /// A table of means: a line for each category, with its word if the table had words.
+    fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(state::<Groups>(slf)?.to_string())
     }
 
     /// The number of categories.

@@ -257,16 +257,68 @@ def test_groups_are_those_of_numpy():
     found = of_rows("GroupStatistics")
     assert found.category_count == 3 and np.array_equal(found.row_counts, np.bincount(ROWS[:, 3].astype(int)))
     for category in range(3):
-        rows = ROWS[ROWS[:, 3] == category, :3]
+        rows = ROWS[ROWS[:, 3] == category]
         assert np.allclose(found.means[category], rows.mean(0), rtol=1e-14)
-        assert np.allclose(found.variances[category], rows.var(0, ddof=1), rtol=1e-13)
-        assert np.array_equal(found.sums[category], rows.sum(0))
+        assert np.allclose(found.variances[category, :3], rows[:, :3].var(0, ddof=1), rtol=1e-13)
+        assert np.array_equal(found.sums[category, :3], rows[:, :3].sum(0)) and found.sums[category, 3] == category
         assert np.array_equal(found.minima[category], rows.min(0)) and np.array_equal(found.maxima[category], rows.max(0))
         group = found.group(category)
         assert isinstance(group, nt.Statistics) and group.row_count == len(rows)
         assert np.array_equal(group.mean, found.means[category])
     with pytest.raises(nt.TableIndexError, match="3"):
         found.group(3)
+
+
+def test_results_are_found_by_the_names_of_columns():
+    table = nt.Table(np.array([[5.0, 0, 2], [7, 1, 3.5], [6, 1, 3]]), names=["length", "species", "width"])
+    groups = nt.GroupStatistics(3, 1, 2)
+    groups.update(table)
+    assert groups.column("width")["mean"].tolist() == groups.column(2)["mean"].tolist() == [2, 3.25]
+    assert groups.means.tolist() == [[5, 0, 2], [6.5, 1, 3.25]] and groups.column("length")["count"].tolist() == [1, 2]
+    statistics = nt.statistics(table)
+    assert statistics.column("width")["maximum"] == statistics.column(2)["maximum"] == 3.5
+    sketch = nt.QuantileSketch(3)
+    sketch.update(table)
+    assert sketch.quantile(0.5, "length") == 6 and sketch.quantile([0, 1], 2).tolist() == [2, 3.5]
+    assert sketch.rank("width", 3) == 2
+    for wrong in [lambda: groups.column("height"), lambda: statistics.column("height"), lambda: sketch.quantile(0.5, "height")]:
+        with pytest.raises(nt.TableError, match="height"):
+            wrong()
+    with pytest.raises(nt.TableIndexError):
+        groups.column(3)
+    assert str(groups).splitlines()[0].split() == ["rows", "length", "width"]
+
+
+def test_rows_without_a_category_are_refused_left_out_or_a_group():
+    rows = np.array([[0, 5.0], [np.nan, 7], [1, 6], [np.nan, 9]])
+    with pytest.raises(nt.TableError, match="row 1, column 0 is missing"):
+        nt.GroupStatistics(2, 0, 2).update(rows)
+    skipped, grouped = nt.GroupStatistics(2, 0, 2, missing="skip"), nt.GroupStatistics(2, 0, 2, missing="group")
+    for groups in [skipped, grouped]:
+        groups.update(rows)
+    assert skipped.row_counts.tolist() == [1, 1] and skipped.skipped_rows == 2
+    assert grouped.row_counts.tolist() == [1, 1, 2] and grouped.means[2, 1] == 8 and np.isnan(grouped.means[2, 0])
+    with pytest.raises(nt.TableError, match="never"):
+        nt.GroupStatistics(2, 0, 2, missing="never")
+
+
+def test_regressions_of_powers_need_extended_precision():
+    x = np.linspace(-8.8, -3.1, 82)
+    rows = np.column_stack([x**k for k in range(1, 9)] + [x**8 - 3 * x**2 + 1])
+    plain, extended = nt.LinearRegression(8), nt.LinearRegression(8, extended_precision=True)
+    assert extended.extended_precision and not plain.extended_precision
+    for regression in [plain, extended]:
+        regression.update(rows)
+    with pytest.raises(nt.TableError, match="condition number"):
+        plain.solve()
+    model = extended.solve()
+    assert np.allclose(model.coefficients, [[0, -3, 0, 0, 0, 0, 0, 1]], atol=1e-4) and np.allclose(model.intercepts, 1, atol=1e-4)
+    through = nt.LinearRegression(1)
+    through.update([[1.0, 2.0], [2.0, 4.0], [3.0, 7.0]])
+    model = through.solve(intercept=False)
+    assert model.intercepts.tolist() == [0] and np.allclose(model.coefficients, 31 / 14)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.coefficients, model.coefficients) and again.intercepts.tolist() == [0]
 
 
 def test_steps_of_k_means_are_those_of_scikit_learn():

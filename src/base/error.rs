@@ -200,8 +200,19 @@ pub enum Error {
     },
     /// A value that tells a row's category is no index of a category.
     #[error(
-        "the value {value} at row {row}, column {column} is no category: {}",
-        match categories { 0 => "there are none".to_owned(), _ => format!("whole numbers from 0 to {} are", categories - 1) }
+        "{}",
+        match (value.is_nan(), categories) {
+            (true, 0) => format!("the category at row {row}, column {column} is missing: there are no categories"),
+            (true, _) => format!(
+                "the category at row {row}, column {column} is missing: whole numbers from 0 to {} are categories",
+                categories - 1
+            ),
+            (false, 0) => format!("the value {value} at row {row}, column {column} is no category: there are none"),
+            (false, _) => format!(
+                "the value {value} at row {row}, column {column} is no category: whole numbers from 0 to {} are",
+                categories - 1
+            ),
+        }
     )]
     NotACategory {
         /// The row, in the table; of rows that are added, among these.

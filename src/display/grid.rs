@@ -70,6 +70,11 @@ impl Grid {
         self.columns.push(column);
     }
 
+    /// Adds dots in the place of columns that are left out.
+    pub(crate) fn add_dots(&mut self) {
+        self.add(TextColumn::dots(self.index.cells.len()));
+    }
+
     pub(crate) fn add_counts(&mut self, heading: &str, counts: impl Iterator<Item = u64>) {
         let cells = counts.map(|count| count.to_string()).collect();
         self.add(TextColumn::new(heading.to_owned(), String::new(), cells));
@@ -138,6 +143,11 @@ pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize
         return (0..count, count..count);
     }
     (0..limit.div_ceil(2), count - limit / 2..count)
+}
+
+/// Returns a word without characters that could harm a terminal, and not too long.
+pub(crate) fn label_of(word: &str) -> String {
+    label(word, NAME_LIMIT)
 }
 
 /// Returns the label of a column: its name, without characters that could harm a terminal, or else its index.

@@ -5,7 +5,7 @@
 mod grid;
 mod number;
 
-pub(crate) use grid::{Grid, cut_rows, name_of};
+pub(crate) use grid::{Grid, cut_rows, label_of, name_of};
 
 use std::fmt;
 

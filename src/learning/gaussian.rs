@@ -216,6 +216,7 @@ impl GaussianNaiveBayes {
 /// `update_table` and `merge` are those of [`GroupStatistics`]; an error adds nothing.
 impl Partial for GaussianNaiveBayes {
     const NAME: &'static str = "gaussian-naive-bayes";
+    const VERSION: u32 = 2; // as that of statistics of groups
 
     fn empty(&self) -> Result<Self> {
         Ok(Self { groups: self.groups.empty()? })

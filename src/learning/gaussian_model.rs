@@ -80,7 +80,7 @@ impl GaussianNaiveBayesModel {
         let column_of = |feature: usize| feature + usize::from(feature >= by); // in tables with the class
         let mut largest = 0.0_f64;
         for feature in 0..features {
-            match groups.column_of_all(feature).population_variance() {
+            match groups.column_of_all(column_of(feature)).population_variance() {
                 variance if variance.is_finite() => largest = largest.max(variance),
                 _ => return Err(Error::SumsNotFinite { column: column_of(feature) }),
             }
@@ -88,7 +88,7 @@ impl GaussianNaiveBayesModel {
         let mut densities = with_room(features.saturating_mul(log_priors.len()))?;
         for (class, &rows) in groups.row_counts().iter().enumerate() {
             for feature in 0..features {
-                let found = groups.column(class, feature)?;
+                let found = groups.column(class, column_of(feature))?;
                 let (mean, variance) = (found.mean(), found.population_variance() + var_smoothing * largest);
                 let column = column_of(feature);
                 if rows > 0 && !(mean.is_finite() && variance.is_finite()) {

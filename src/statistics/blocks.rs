@@ -15,7 +15,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{DataLayout, NumericTable, Region, TableView, lent_or_read, row_bytes};
+use crate::table::{ColumnKey, DataLayout, NumericTable, Region, TableView, lent_or_read, row_bytes};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Largest number of values that are read all at once, before they are added to a result.
@@ -148,6 +148,17 @@ pub(super) fn with_rows<U: Element, R>(
 /// Returns the dictionary of a table. Of a user's kind of table whose dictionary does not fit it, there is none.
 pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<DataDictionary> {
     Some(table.dictionary().clone()).filter(|dictionary| dictionary.len() == columns)
+}
+
+/// Returns the number of a column of a result, by number or name; `dictionary` has the names, if there are any.
+///
+/// # Errors
+/// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange), [`Error::UnknownColumn`](crate::Error::UnknownColumn).
+pub(super) fn column_by(key: impl ColumnKey, dictionary: Option<&DataDictionary>, columns: usize) -> Result<usize> {
+    match dictionary.filter(|dictionary| dictionary.len() == columns) {
+        Some(dictionary) => key.column_in(dictionary),
+        None => key.column_in(&DataDictionary::uniform(Feature::new(ElementType::F64), columns)),
+    }
 }
 
 /// Checks that a dictionary that is read describes so many columns.

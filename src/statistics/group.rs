@@ -4,13 +4,17 @@
 //! of a table of their own. Which rows are sorted together depends only on their number, and results are merged in
 //! order.
 
+mod missing;
+mod printed;
 mod serialized;
+
+pub use missing::MissingCategories;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, cut, dictionary_of, names_of, with_rows};
+use super::blocks::{TableSource, Work, column_by, cut, dictionary_of, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
@@ -21,7 +25,6 @@ use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::homogen::HomogenNumericTable;
 use crate::table::{ColumnKey, NumericTable, Region};
 
 /// Number of rows that are sorted together, and the least number if there are many columns.
@@ -32,6 +35,9 @@ const GROUP_VALUES: usize = 128 << 10;
 /// Number of results of groups of rows that wait for being merged.
 const HELD: usize = 64;
 
+/// In the place of a category: rows that are left out. No number of categories is as large.
+const SKIPPED: usize = usize::MAX;
+
 /// What was found in some rows: the number of rows and the statistics of each category that they have.
 type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 
@@ -40,7 +46,10 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 ///
 /// One column tells each row's category by its index, a whole number below the number of categories. One pass, by
 /// several threads if that pays. Memory: 104 bytes for each category and column. Results do not depend on the number of
-/// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`].
+/// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`]; in
+/// the column of the categories it is an error, unless something [else](Self::missing) is asked for. Columns have the
+/// numbers and names that they have in the table. Printed, the groups are a table of means, with the words of the
+/// categories if the table has some.
 ///
 /// They are a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
 /// serde.
@@ -54,12 +63,12 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 /// let table = Table::from_rows(&[[1.0_f32, 5.0, 2.0], [0.0, 3.0, 1.0], [1.0, 7.0, 4.0]])?;
 /// let table = table.described_by(names.into_iter().collect())?;
 /// let groups = GroupStatistics::of(&table, "species", 3)?;
-/// assert_eq!((groups.row_count_of(1)?, groups.column(1, 1)?.mean()), (2, 3.0)); // of the width
+/// assert_eq!((groups.row_count_of(1)?, groups.column(1, "width")?.mean()), (2, 3.0));
 ///
-/// let means = groups.means()?; // a row for each category, the other columns with their names
-/// assert_eq!(means.as_slice()?[..4], [3.0, 1.0, 6.0, 3.0]);
-/// assert!(means.as_slice()?[4..].iter().all(|mean| mean.is_nan())); // there is no row of category 2
-/// assert_eq!(means.dictionary().index_of("width"), Some(1));
+/// let means = groups.means()?; // a row for each category, with the columns of the table
+/// assert_eq!(means.as_slice()?[..6], [0.0, 3.0, 1.0, 1.0, 6.0, 3.0]);
+/// assert!(means.as_slice()?[7..].iter().all(|mean| mean.is_nan())); // there is no row of category 2
+/// assert_eq!(means.dictionary().index_of("width"), Some(2));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -68,11 +77,14 @@ pub struct GroupStatistics {
     column_count: usize,
     /// The column that tells the category.
     by: usize,
-    /// Number of rows of each category.
+    missing: MissingCategories,
+    /// Number of rows of each category, and of the group of missing ones if there is one.
     rows: Vec<u64>,
-    /// Category by category, of each column but `by`.
+    /// Number of rows without a category that are left out.
+    skipped: u64,
+    /// Category by category, of each column.
     columns: Vec<ColumnStatistics>,
-    /// Names of the columns but `by`.
+    /// Names of the columns.
     dictionary: Option<DataDictionary>,
 }
 
@@ -95,8 +107,9 @@ impl GroupStatistics {
         if by >= columns {
             return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
         }
-        let statistics = filled(categories.saturating_mul(columns - 1), ColumnStatistics::EMPTY)?;
-        Ok(Self { column_count: columns, by, rows: filled(categories, 0)?, columns: statistics, dictionary: None })
+        let statistics = filled(categories.saturating_mul(columns), ColumnStatistics::EMPTY)?;
+        let (missing, rows) = (MissingCategories::Refuse, filled(categories, 0)?);
+        Ok(Self { column_count: columns, by, missing, rows, skipped: 0, columns: statistics, dictionary: None })
     }
 
     /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the category
@@ -137,7 +150,7 @@ impl GroupStatistics {
     /// # use numeric_table::{GroupStatistics, StatisticsOptions, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[0_u8, 7], [1, 9], [0, 5]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 0)?.mean(), 6.0);
+    /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 1)?.mean(), 6.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn of_with(
@@ -175,14 +188,11 @@ impl GroupStatistics {
     pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
-        rows_after(self.row_count(), work.shape.rows as u64)?;
+        rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
         let found = self.found_in(&work)?;
         self.add(found);
         if self.dictionary.is_none() {
-            self.dictionary = dictionary_of(table, self.column_count).map(|dictionary| {
-                let names = dictionary.iter().enumerate().filter(|(column, _)| *column != self.by);
-                names.map(|(_, feature)| feature.clone()).collect()
-            });
+            self.dictionary = dictionary_of(table, self.column_count);
         }
         Ok(())
     }
@@ -192,7 +202,8 @@ impl GroupStatistics {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn without_rows(&self) -> Result<Self> {
-        Self::new(self.column_count, self.by, self.rows.len())
+        let empty = Self::new(self.column_count, self.by, self.rows.len())?;
+        Ok(Self { missing: self.missing, ..empty })
     }
 
     /// Returns the number of bytes of the statistics.
@@ -212,13 +223,13 @@ impl GroupStatistics {
     /// let mut groups = GroupStatistics::new(2, 0, 2)?;
     /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
     /// groups.update(&[1.0, 9.0])?;
-    /// assert_eq!(groups.column(1, 0)?.mean(), 8.0);
+    /// assert_eq!(groups.column(1, 1)?.mean(), 8.0);
     /// assert!(matches!(groups.update(&[0, 1, 2, 1]), Err(Error::NotACategory { row: 1, column: 0, .. })));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count, |work| {
-            rows_after(self.row_count(), work.shape.rows as u64)?;
+            rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
             self.found_in(work)
         })?;
         self.add(found);
@@ -237,7 +248,7 @@ impl GroupStatistics {
     /// # use numeric_table::{GroupStatistics, prelude::*};
     /// let mut all = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0_u8, 1], [1, 4]])?, 0, 2)?;
     /// all.merge(&GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0.0, 3.0]])?, 0, 2)?)?;
-    /// assert_eq!((all.row_count(), all.column(0, 0)?.mean()), (3, 2.0));
+    /// assert_eq!((all.row_count(), all.column(0, 1)?.mean()), (3, 2.0));
     /// assert!(all.merge(&GroupStatistics::new(2, 0, 3)?).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -249,7 +260,13 @@ impl GroupStatistics {
         if self.by != other.by {
             return Err(Error::UnequalGroups { expected: self.by, found: other.by });
         }
-        rows_after(self.row_count(), other.row_count())?;
+        if self.missing != other.missing {
+            let name = "what becomes of missing categories in the other groups";
+            let allowed = "the same is needed as here";
+            return Err(Error::ParameterOutOfRange { name, value: f64::from(other.missing as u8), allowed });
+        }
+        rows_after(self.row_count() + self.skipped, other.row_count() + other.skipped)?;
+        self.skipped += other.skipped;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
         self.columns.iter_mut().zip(&other.columns).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.dictionary.is_none() {
@@ -258,7 +275,7 @@ impl GroupStatistics {
         Ok(())
     }
 
-    /// Returns the number of categories.
+    /// Returns the number of categories, that of the group of missing ones included.
     ///
     /// # Examples
     /// ```
@@ -314,29 +331,29 @@ impl GroupStatistics {
     /// [`column`](Self::column). O(categories).
     pub(crate) fn column_of_all(&self, column: usize) -> ColumnStatistics {
         let mut all = ColumnStatistics::EMPTY;
-        let own = self.columns.iter().skip(column).step_by(self.column_count - 1);
+        let own = self.columns.iter().skip(column).step_by(self.column_count);
         own.for_each(|column| all.merge(column));
         all
     }
 
-    /// Returns the statistics of one column of the rows of one category. Columns are counted without that which tells
-    /// the category.
+    /// Returns the statistics of one column of the rows of one category: by the number that it has in the table, or by
+    /// name.
     ///
     /// # Errors
-    /// [`Error::CategoryOutOfRange`]; [`Error::ColumnOutOfRange`].
+    /// [`Error::CategoryOutOfRange`]; [`Error::ColumnOutOfRange`]; [`Error::UnknownColumn`], also if the rows were added
+    /// without names.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{GroupStatistics, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
     /// let groups = GroupStatistics::of(&table, 1, 2)?;
-    /// assert_eq!((groups.column(1, 0)?.mean(), groups.column(1, 1)?.maximum()), (40.0, 7.0));
-    /// assert!(groups.column(1, 2).is_err());
+    /// assert_eq!((groups.column(1, 0)?.mean(), groups.column(1, 2)?.maximum()), (40.0, 7.0));
+    /// assert!(groups.column(1, 3).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn column(&self, category: usize, column: usize) -> Result<&ColumnStatistics> {
-        let columns = self.columns_of(category)?;
-        columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: columns.len() })
+    pub fn column(&self, category: usize, column: impl ColumnKey) -> Result<&ColumnStatistics> {
+        Ok(&self.columns_of(category)?[column_by(column, self.dictionary.as_ref(), self.column_count)?])
     }
 
     /// Returns the statistics of the rows of one category, with the names of the columns. O(columns).
@@ -359,43 +376,6 @@ impl GroupStatistics {
         Ok(BasicStatistics { columns: own, rows: self.rows[category], dictionary: self.dictionary.clone() })
     }
 
-    /// Returns the means as a table: a row for each category, and the columns but that which tells it, with their
-    /// names. NaN where there are no values.
-    ///
-    /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// assert_eq!(GroupStatistics::of(&table, 1, 2)?.means()?.as_slice()?, [40.0, 6.0, 40.0, 6.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn means(&self) -> Result<HomogenNumericTable<f64>> {
-        self.to_table(ColumnStatistics::mean)
-    }
-
-    /// Returns any number of the statistics as a table: a row for each category, and the columns but that which tells
-    /// it, with their names.
-    ///
-    /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{ColumnStatistics, GroupStatistics, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// let maxima = GroupStatistics::of(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
-    /// assert_eq!(maxima.as_slice()?, [40.0, 6.0, 60.0, 7.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn to_table(&self, number: impl Fn(&ColumnStatistics) -> f64 + Sync) -> Result<HomogenNumericTable<f64>> {
-        let shape = Shape { rows: self.rows.len(), columns: self.column_count - 1 };
-        let value = |row: usize, column: usize| number(&self.columns[row * shape.columns + column]);
-        HomogenNumericTable::from_fn(shape, value)?.described_by(names_of(self.dictionary.as_ref(), shape.columns))
-    }
-
     fn check(&self, category: usize) -> Result<()> {
         match category < self.rows.len() {
             true => Ok(()),
@@ -405,14 +385,18 @@ impl GroupStatistics {
 
     fn columns_of(&self, category: usize) -> Result<&[ColumnStatistics]> {
         self.check(category)?;
-        let count = self.column_count - 1;
+        let count = self.column_count;
         Ok(&self.columns[category * count..(category + 1) * count])
     }
 
     /// Adds what was found; counts do not overflow, which was checked.
     fn add(&mut self, found: Found) {
-        let count = self.column_count - 1;
+        let count = self.column_count;
         for (category, (rows, columns)) in found {
+            if category == SKIPPED {
+                self.skipped += rows;
+                continue;
+            }
             self.rows[category] += rows;
             let mine = &mut self.columns[category * count..(category + 1) * count];
             mine.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
@@ -453,15 +437,17 @@ impl GroupStatistics {
         order.sort_unstable();
         let mut found = Found::new();
         let mut sorted = Vec::new();
-        let mut workspace = BlockWorkspace::new(columns - 1);
+        let mut workspace = BlockWorkspace::new(columns);
         for group in order.chunk_by(|one, next| one.0 == next.0) {
-            let mut statistics = filled(columns - 1, ColumnStatistics::EMPTY)?;
+            if group[0].0 == SKIPPED {
+                found.insert(SKIPPED, (group.len() as u64, Vec::new()));
+                continue;
+            }
+            let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
             for some in group.chunks(block::BLOCK_ROWS) {
                 sorted.clear();
                 for &(_, row) in some {
-                    let row = &values[row * columns..(row + 1) * columns];
-                    sorted.extend_from_slice(&row[..by]);
-                    sorted.extend_from_slice(&row[by + 1..]);
+                    sorted.extend_from_slice(&values[row * columns..(row + 1) * columns]);
                 }
                 workspace.add(&sorted, &mut statistics);
             }
@@ -472,7 +458,12 @@ impl GroupStatistics {
     }
 
     fn category(&self, value: f64, row: usize) -> Result<usize> {
-        let categories = self.rows.len();
+        let categories = self.known_categories();
+        match self.missing {
+            MissingCategories::Skip if value.is_nan() => return Ok(SKIPPED),
+            MissingCategories::Group if value.is_nan() => return Ok(categories),
+            _ => {}
+        }
         match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
             true => Ok(value as usize),
             false => Err(Error::NotACategory { row, column: self.by, value, categories }),

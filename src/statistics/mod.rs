@@ -35,7 +35,7 @@ pub use column::ColumnStatistics;
 pub use counts::ColumnHistogram;
 pub use covariance::Covariance;
 pub use gram::GramMatrix;
-pub use group::GroupStatistics;
+pub use group::{GroupStatistics, MissingCategories};
 pub use histogram::Histogram;
 pub use options::StatisticsOptions;
 pub use quantiles::{QuantileMethod, Quantiles};
@@ -50,7 +50,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -58,9 +58,9 @@ use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
 use crate::serde::numbers::List;
 use crate::table::csr::CsrNumericTable;
-use crate::table::{DataLayout, NumericTable, Region};
+use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, cut, dictionary_of, fits, with_rows};
+use blocks::{TableSource, ValueSource, Work, column_by, cut, dictionary_of, fits, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -303,20 +303,23 @@ impl BasicStatistics {
         &self.columns
     }
 
-    /// Returns the statistics of one column.
+    /// Returns the statistics of one column, by number or name.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`]; [`Error::UnknownColumn`], also if the rows were added without names.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{BasicStatistics, prelude::*};
-    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(1)?.sum(), 12.0);
-    /// # Ok::<(), numeric_table::Error>(())
+    /// let names = ["length", "width"].map(|name| Feature::new(ElementType::I32).named(name));
+    /// let table = Table::from_rows(&[[1, 2], [3, 4], [5, 6]])?.described_by(names.into_iter().collect())?;
+    /// let statistics = BasicStatistics::of(&table)?;
+    /// assert_eq!((statistics.column(1)?.sum(), statistics.column("length")?.sum()), (12.0, 9.0));
+    /// assert!(matches!(statistics.column("height"), Err(Error::UnknownColumn { .. })));
+    /// # Ok::<(), Error>(())
     /// ```
-    pub fn column(&self, column: usize) -> Result<&ColumnStatistics> {
-        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    pub fn column(&self, column: impl ColumnKey) -> Result<&ColumnStatistics> {
+        Ok(&self.columns[column_by(column, self.dictionary.as_ref(), self.columns.len())?])
     }
 
     fn add(&mut self, columns: &[ColumnStatistics], rows: u64) {

@@ -81,6 +81,7 @@ impl Partial for Histogram {
 
 impl Partial for QuantileSketch {
     const NAME: &'static str = "quantile-sketch";
+    const VERSION: u32 = 2; // since columns have names
 
     /// As many columns, and the same capacity.
     fn empty(&self) -> Result<Self> {
@@ -102,6 +103,7 @@ impl Partial for QuantileSketch {
 
 impl Partial for GroupStatistics {
     const NAME: &'static str = "group-statistics";
+    const VERSION: u32 = 2; // since they have all columns
 
     /// As many columns and categories, which the same column tells; names are those of the tables.
     fn empty(&self) -> Result<Self> {

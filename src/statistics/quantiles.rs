@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, names_of};
+use super::blocks::{TableSource, Work, column_by, cut, names_of};
 use super::options::StatisticsOptions;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::{self, in_order};
@@ -14,7 +14,7 @@ use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::table::homogen::HomogenNumericTable;
-use crate::table::{DataLayout, NumericTable, Region};
+use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
 
 /// The largest number of columns of a row-major table that are copied together: a cache line of each row.
 const TOGETHER: usize = 8;
@@ -218,7 +218,7 @@ impl Quantiles {
     /// Returns the quantiles of one column, in the order in which they were asked for.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -227,14 +227,14 @@ impl Quantiles {
     /// assert_eq!(Quantiles::of(&table, &[1.0, 0.5])?.column(1)?, [9.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn column(&self, column: usize) -> Result<Vec<f64>> {
+    pub fn column(&self, column: impl ColumnKey) -> Result<Vec<f64>> {
         Ok(self.of_column(column)?.places.iter().map(|place| place.value(self.method)).collect())
     }
 
     /// Returns one quantile of one column: that at a position of those that were asked for.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::ElementsOutOfRange`] for the position.
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::ElementsOutOfRange`] for the position.
     ///
     /// # Examples
     /// ```
@@ -245,7 +245,7 @@ impl Quantiles {
     /// assert!(quantiles.value(0, 2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn value(&self, column: usize, position: usize) -> Result<f64> {
+    pub fn value(&self, column: impl ColumnKey, position: usize) -> Result<f64> {
         let (places, count) = (&self.of_column(column)?.places, self.probabilities.len());
         let range = || position..position.saturating_add(1);
         let place = places.get(position).ok_or_else(|| Error::ElementsOutOfRange { range: range(), count })?;
@@ -255,7 +255,7 @@ impl Quantiles {
     /// Returns the number of values of a column that are not NaN.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -264,14 +264,14 @@ impl Quantiles {
     /// assert_eq!(Quantiles::of(&table, &[0.5])?.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn count(&self, column: usize) -> Result<u64> {
+    pub fn count(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.count)
     }
 
     /// Returns the number of NaN values of a column, which are left out.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -280,7 +280,7 @@ impl Quantiles {
     /// assert_eq!(Quantiles::of(&table, &[0.5])?.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn nan_count(&self, column: usize) -> Result<u64> {
+    pub fn nan_count(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.nan)
     }
 
@@ -304,8 +304,8 @@ impl Quantiles {
         HomogenNumericTable::from_fn(shape, value)?.described_by(names_of(Some(&self.dictionary), shape.columns))
     }
 
-    fn of_column(&self, column: usize) -> Result<&Column> {
-        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    fn of_column(&self, column: impl ColumnKey) -> Result<&Column> {
+        Ok(&self.columns[column_by(column, Some(&self.dictionary), self.columns.len())?])
     }
 }
 

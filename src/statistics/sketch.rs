@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::GROUP_ROWS;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, with_rows};
+use super::blocks::{TableSource, Work, column_by, cut, dictionary_of, names_of, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
@@ -16,7 +16,8 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
-use crate::table::{NumericTable, Region};
+use crate::dictionary::DataDictionary;
+use crate::table::{ColumnKey, NumericTable, Region};
 
 /// Number of columns that are gone through together: a cache line of each row.
 const PANEL: usize = 8;
@@ -69,6 +70,8 @@ pub struct QuantileSketch {
     capacity: usize,
     columns: Vec<Levels>,
     rows: u64,
+    /// Names of the columns.
+    dictionary: Option<DataDictionary>,
 }
 
 impl QuantileSketch {
@@ -113,7 +116,7 @@ impl QuantileSketch {
     /// ```
     pub fn with_capacity(columns: usize, capacity: usize) -> Result<Self> {
         let capacity = capacity.max(2).checked_next_multiple_of(2).unwrap_or(usize::MAX - 1);
-        Ok(Self { capacity, columns: filled(columns, Levels::new(capacity))?, rows: 0 })
+        Ok(Self { capacity, columns: filled(columns, Levels::new(capacity))?, rows: 0, dictionary: None })
     }
 
     /// Makes a sketch of a table of any kind.
@@ -168,7 +171,9 @@ impl QuantileSketch {
     /// ```
     pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
-        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
+        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
+        self.take_names(table);
+        Ok(())
     }
 
     /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
@@ -224,13 +229,16 @@ impl QuantileSketch {
             *column = mine.merged(theirs)?;
         }
         (self.columns, self.rows) = (columns, rows);
+        if self.dictionary.is_none() {
+            self.dictionary.clone_from(&other.dictionary);
+        }
         Ok(())
     }
 
     /// Returns about the quantile `quantile` of one column: see [the page of the type](Self). NaN without values.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::QuantileOutOfRange`] if it is not between 0 and 1.
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::QuantileOutOfRange`] if it is not between 0 and 1.
     ///
     /// # Examples
     /// ```
@@ -240,7 +248,7 @@ impl QuantileSketch {
     /// assert!(sketch.quantile(0, 75.0).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn quantile(&self, column: usize, quantile: f64) -> Result<f64> {
+    pub fn quantile(&self, column: impl ColumnKey, quantile: f64) -> Result<f64> {
         Ok(self.quantiles(column, &[quantile])?[0])
     }
 
@@ -256,7 +264,7 @@ impl QuantileSketch {
     /// assert_eq!(sketch.quantiles(0, &[0.25, 0.5, 1.0])?, [1.0, 2.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn quantiles(&self, column: usize, quantiles: &[f64]) -> Result<Vec<f64>> {
+    pub fn quantiles(&self, column: impl ColumnKey, quantiles: &[f64]) -> Result<Vec<f64>> {
         check_probabilities(quantiles)?;
         Ok(self.of_column(column)?.quantiles(quantiles))
     }
@@ -265,7 +273,7 @@ impl QuantileSketch {
     /// many or too few; NaN is above all values, and -0.0 is below 0.0.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -274,7 +282,7 @@ impl QuantileSketch {
     /// assert_eq!((sketch.rank(0, 3.0)?, sketch.rank(0, 0.5)?), (3, 0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rank(&self, column: usize, value: f64) -> Result<u64> {
+    pub fn rank(&self, column: impl ColumnKey, value: f64) -> Result<u64> {
         let column = self.of_column(column)?;
         Ok(if value.is_nan() { column.count } else { column.rank(value) })
     }
@@ -282,7 +290,7 @@ impl QuantileSketch {
     /// Returns by how many ranks the quantiles of a column can be off: see [the page of the type](Self).
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -291,14 +299,14 @@ impl QuantileSketch {
     /// assert_eq!(sketch.rank_error(0)?, 0); // few values are exact
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rank_error(&self, column: usize) -> Result<u64> {
+    pub fn rank_error(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.rank_error())
     }
 
     /// Returns the smallest and the largest value of a column, which are exact; `None` without values.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -307,14 +315,14 @@ impl QuantileSketch {
     /// assert_eq!(sketch.extremes(0)?, Some((1.0, 5.0)));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn extremes(&self, column: usize) -> Result<Option<(f64, f64)>> {
+    pub fn extremes(&self, column: impl ColumnKey) -> Result<Option<(f64, f64)>> {
         Ok(self.of_column(column)?.extremes())
     }
 
     /// Returns the number of values of a column that are not NaN.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -323,14 +331,14 @@ impl QuantileSketch {
     /// assert_eq!(sketch.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn count(&self, column: usize) -> Result<u64> {
+    pub fn count(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.count)
     }
 
     /// Returns the number of NaN values of a column, which are left out.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
     ///
     /// # Examples
     /// ```
@@ -339,7 +347,7 @@ impl QuantileSketch {
     /// assert_eq!(sketch.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn nan_count(&self, column: usize) -> Result<u64> {
+    pub fn nan_count(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.nan)
     }
 
@@ -367,8 +375,8 @@ impl QuantileSketch {
         self.columns.len()
     }
 
-    fn of_column(&self, column: usize) -> Result<&Levels> {
-        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+    fn of_column(&self, column: impl ColumnKey) -> Result<&Levels> {
+        Ok(&self.columns[column_by(column, self.dictionary.as_ref(), self.columns.len())?])
     }
 
     /// Adds few rows, value by value.
@@ -395,6 +403,18 @@ impl QuantileSketch {
         match work.are_few() && !work.shape.is_empty() {
             true => self.update(work.read_all(&mut Vec::new())?),
             false => self.add_work(&work),
+        }?;
+        self.take_names(table);
+        Ok(())
+    }
+
+    /// Takes the names of the columns of a table, if it has some and there are none. Nothing else is kept of them: the
+    /// same values have the same sketch, of whatever type they are.
+    fn take_names(&mut self, table: &dyn NumericTable) {
+        if self.dictionary.is_none() {
+            let named =
+                dictionary_of(table, self.columns.len()).filter(|found| found.names().any(|name| name.is_some()));
+            self.dictionary = named.map(|named| names_of(Some(&named), self.columns.len()));
         }
     }
 
@@ -438,7 +458,7 @@ impl QuantileSketch {
             }
             Ok(())
         })?;
-        let found = Self { capacity: self.capacity, columns: all, rows: shape.rows as u64 };
+        let found = Self { capacity: self.capacity, columns: all, rows: shape.rows as u64, dictionary: None };
         if self.rows == 0 {
             *self = found;
             return Ok(());

@@ -1,6 +1,6 @@
 //! Statistics of groups of rows: beside tables of the rows of each group.
 
-use numeric_table::{BasicStatistics, GroupStatistics, prelude::*};
+use numeric_table::{BasicStatistics, Categories, GroupStatistics, MissingCategories, Partial, prelude::*};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 
@@ -17,8 +17,8 @@ fn rows_of(count: usize, categories: usize) -> Vec<[f64; 3]> {
 
 /// The statistics of the rows of one category.
 fn by_definition(rows: &[[f64; 3]], category: usize) -> BasicStatistics {
-    let rows: Vec<[f64; 2]> = rows.iter().filter(|row| row[1] == category as f64).map(|row| [row[0], row[2]]).collect();
-    BasicStatistics::of(&HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(rows.len(), 2)).unwrap())
+    let rows: Vec<[f64; 3]> = rows.iter().filter(|row| row[1] == category as f64).copied().collect();
+    BasicStatistics::of(&HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(rows.len(), 3)).unwrap())
         .unwrap()
 }
 
@@ -89,7 +89,7 @@ fn the_first_value_that_is_no_category_is_named_and_nothing_is_added() {
         let Error::NotACategory { row: 1, column: 0, value: named, categories: 3 } = error else { panic!("{error:?}") };
         assert!(named == value || named.is_nan() && value.is_nan());
     }
-    assert_eq!((groups.row_count(), groups.row_count_of(1).unwrap(), groups.column(2, 0).unwrap().sum()), (2, 0, 7.0));
+    assert_eq!((groups.row_count(), groups.row_count_of(1).unwrap(), groups.column(2, 1).unwrap().sum()), (2, 0, 7.0));
     groups.update(&[-0.0, 1.0]).unwrap(); // is zero
 
     // In a table that several threads work on, it is the first one, too.
@@ -117,23 +117,102 @@ fn groups_that_do_not_fit_are_refused_and_nothing_is_added() {
     assert_error!(groups.merge(&new(3, 1, 2)), Error::UnequalGroups { expected: 0, found: 1 });
     assert_error!(groups.group(2), Error::CategoryOutOfRange { category: 2, categories: 2 });
     assert_error!(groups.row_count_of(usize::MAX), Error::CategoryOutOfRange { categories: 2, .. });
-    assert_error!(groups.column(0, 2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
+    assert_error!(groups.column(0, 3), Error::ColumnOutOfRange { column: 3, column_count: 3 });
     assert_error!(GroupStatistics::new(2, 0, usize::MAX), Error::OutOfMemory { .. });
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(GroupStatistics::of(&empty, 0, 2), Error::NotAllocated);
-    assert_eq!((groups.row_count(), groups.means().unwrap().as_slice().unwrap()), (2, &[1.0, 2.0, 4.0, 5.0][..]));
+    assert_eq!(
+        (groups.row_count(), groups.means().unwrap().as_slice().unwrap()),
+        (2, &[0.0, 1.0, 2.0, 1.0, 4.0, 5.0][..])
+    );
 }
 
 #[test]
-fn results_have_the_names_of_the_other_columns() {
+fn results_have_the_numbers_and_names_of_the_columns_of_the_table() {
     let names = ["a", "kind", "b"].map(|name| Feature::new(ElementType::U8).named(name));
     let table = HomogenNumericTable::from_rows(&[[1_u8, 0, 2], [4, 1, 5]]).unwrap();
     let table = table.described_by(names.into_iter().collect()).unwrap();
     let mut merged = GroupStatistics::new(3, 1, 2).unwrap();
     merged.merge(&GroupStatistics::of(&table, 1, 2).unwrap()).unwrap();
-    assert!(merged.means().unwrap().dictionary().names().eq([Some("a"), Some("b")]));
-    assert!(merged.group(1).unwrap().to_string().lines().nth(2).unwrap().starts_with("b "));
+    assert!(merged.means().unwrap().dictionary().names().eq([Some("a"), Some("kind"), Some("b")]));
+    assert_eq!((merged.column(1, "b").unwrap().mean(), merged.column(1, 2).unwrap().mean()), (5.0, 5.0));
+    assert_eq!((merged.column(1, "kind").unwrap().mean(), merged.column(0, 0).unwrap().mean()), (1.0, 1.0));
+    assert_error!(merged.column(0, "c"), Error::UnknownColumn { .. });
+    assert_error!(GroupStatistics::new(3, 1, 2).unwrap().column(0, "a"), Error::UnknownColumn { .. });
+    assert!(merged.group(1).unwrap().to_string().lines().nth(3).unwrap().starts_with("b "));
     // A table with nothing but categories: they are counted.
     let only = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[1_u8], [1]]).unwrap(), 0, 2).unwrap();
-    assert_eq!((only.row_count_of(1).unwrap(), only.means().unwrap().shape()), (2, shape(2, 0)));
+    assert_eq!((only.row_count_of(1).unwrap(), only.means().unwrap().shape()), (2, shape(2, 1)));
+}
+
+/// Lengths of leaves of two species, one of which is missing.
+fn leaves() -> HomogenNumericTable<f64> {
+    let species = Feature::new(ElementType::F64).named("species");
+    let species = species.categorical(Categories::from_words(["setosa", "virginica"]).unwrap());
+    let [length, width] = ["length", "width"].map(|name| Feature::new(ElementType::F64).named(name));
+    let rows = [[5.0, 0.0, 2.0], [7.0, 1.0, 3.5], [9.0, f64::NAN, 1.5], [6.0, 1.0, 3.0], [4.0, f64::NAN, 0.5]];
+    let table = HomogenNumericTable::from_rows(&rows).unwrap();
+    table.described_by([length, species, width].into_iter().collect()).unwrap()
+}
+
+#[test]
+fn rows_without_a_category_are_refused_left_out_or_a_group_of_their_own() {
+    let table = leaves();
+    let error = GroupStatistics::of(&table, "species", None).unwrap_err();
+    assert_error!(GroupStatistics::of(&table, 1, None), Error::NotACategory { row: 2, column: 1, .. });
+    assert_eq!(
+        error.to_string(),
+        "the category at row 2, column 1 is missing: whole numbers from 0 to 1 are categories"
+    );
+
+    let empty = GroupStatistics::for_table(&table, "species", None).unwrap();
+    let skip = empty.clone().missing(MissingCategories::Skip).unwrap();
+    let group = empty.clone().missing(MissingCategories::Group).unwrap();
+    let (skipped, grouped) = (skip.compute(&table).unwrap(), group.compute(&table).unwrap());
+    assert_eq!((skipped.category_count(), skipped.row_count(), skipped.skipped_rows()), (2, 3, 2));
+    assert_eq!((grouped.category_count(), grouped.row_count(), grouped.skipped_rows()), (3, 5, 0));
+    assert_eq!((grouped.column(2, "length").unwrap().mean(), grouped.row_count_of(2).unwrap()), (6.5, 2));
+    let means = grouped.means().unwrap();
+    assert!(means.as_slice().unwrap()[..6] == [5.0, 0.0, 2.0, 6.5, 1.0, 3.25] && means.as_slice().unwrap()[7].is_nan());
+    for groups in [&skipped, &grouped] {
+        let mut parts = groups.empty().unwrap();
+        for rows in [0..2, 2..5] {
+            let part = GroupStatistics::from_bytes(
+                &groups.empty().unwrap().compute(&table.slice_rows(rows).unwrap()).unwrap().to_bytes().unwrap(),
+            );
+            parts.merge(&part.unwrap()).unwrap();
+        }
+        assert_eq!(parts.to_bytes().unwrap(), groups.to_bytes().unwrap());
+        assert_eq!(GroupStatistics::from_bytes(&parts.to_bytes().unwrap()).unwrap().to_string(), groups.to_string());
+    }
+    let mut other = skip.clone();
+    assert_error!(other.merge(&empty), Error::ParameterOutOfRange { .. });
+    assert_error!(other.merge(&grouped), Error::ShapeMismatch { .. });
+    assert_error!(skipped.clone().missing(MissingCategories::Group), Error::ParameterOutOfRange { value: 5.0, .. });
+    let back = group.missing(MissingCategories::Refuse).unwrap();
+    assert_eq!(back.category_count(), 2);
+    // Other values that are no categories are an error all the same.
+    for mut groups in [skip, grouped] {
+        assert_error!(
+            groups.update(&[1.0, 2.0, 1.0]),
+            Error::NotACategory { row: 0, column: 1, value: 2.0, categories: 2 }
+        );
+    }
+}
+
+#[test]
+fn groups_are_printed_with_their_words_and_means_keep_them() {
+    let groups = GroupStatistics::for_table(&leaves(), "species", None).unwrap();
+    let groups = groups.missing(MissingCategories::Group).unwrap().compute(&leaves()).unwrap();
+    let lines = ["           rows  length  width", "setosa        1     5.0   2.00", "virginica     2     6.5   3.25"];
+    assert_eq!(groups.to_string(), [&lines[..], &["missing       2     6.5   1.00"]].concat().join("\n"));
+    let means = groups.means().unwrap();
+    assert_eq!(means.dictionary().feature(1).unwrap().word(1), Some("virginica"));
+    let printed = means.as_dyn().display().to_string();
+    assert!(printed.contains("setosa") && printed.contains("virginica"), "{printed}");
+    // Without words, numbers; many groups and columns are cut.
+    let plain = GroupStatistics::new(30, 0, 100).unwrap();
+    let printed = plain.to_string();
+    assert!(printed.lines().count() == 42 && printed.lines().next().unwrap().contains("..."), "{printed}");
+    assert_eq!(format!("{plain:#}").lines().count(), 101);
 }

@@ -1,6 +1,8 @@
 //! Quantiles, exact and of sketches, beside sorted columns.
 
-use numeric_table::{QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions, prelude::*};
+use numeric_table::{
+    BasicStatistics, Partial, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions, prelude::*,
+};
 use proptest::prelude::*;
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
@@ -282,4 +284,25 @@ fn sketches_of_the_largest_capacity_are_merged() {
     sketch.update(&[3.0, 1.0, 2.0]).unwrap();
     sketch.merge(&sketch.clone()).unwrap();
     assert_eq!((sketch.quantile(0, 0.5).unwrap(), sketch.rank_error(0).unwrap()), (2.0, 0));
+}
+
+#[test]
+fn quantiles_and_statistics_are_found_by_the_names_of_columns() {
+    let names = ["length", "width"].map(|name| Feature::new(ElementType::F64).named(name));
+    let table = HomogenNumericTable::from_rows(&[[1.0, 10.0], [2.0, 30.0], [3.0, 20.0]]).unwrap();
+    let table = table.described_by(names.into_iter().collect()).unwrap();
+    let exact = Quantiles::of(&table, &[0.5, 1.0]).unwrap();
+    assert_eq!((exact.column("width").unwrap(), exact.value("length", 0).unwrap()), (vec![20.0, 30.0], 2.0));
+    assert_eq!((exact.count("width").unwrap(), exact.nan_count(1).unwrap()), (3, 0));
+    assert_error!(exact.column("height"), Error::UnknownColumn { .. });
+    assert_error!(exact.column(2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
+    let mut sketch = QuantileSketch::new(2).unwrap();
+    assert_error!(sketch.quantile("width", 0.5), Error::UnknownColumn { .. });
+    sketch.merge(&QuantileSketch::of(&table).unwrap()).unwrap();
+    let sketch = QuantileSketch::from_bytes(&sketch.to_bytes().unwrap()).unwrap();
+    assert_eq!((sketch.quantile("width", 0.5).unwrap(), sketch.extremes("length").unwrap()), (20.0, Some((1.0, 3.0))));
+    let computed = QuantileSketch::new(2).unwrap().compute(&table).unwrap();
+    assert_eq!(computed.quantiles("length", &[0.0, 1.0]).unwrap(), [1.0, 3.0]);
+    let statistics = BasicStatistics::of(&table).unwrap();
+    assert_eq!((statistics.column("width").unwrap().mean(), statistics.column(0).unwrap().mean()), (20.0, 2.0));
 }

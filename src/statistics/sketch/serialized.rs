@@ -10,8 +10,10 @@ use super::QuantileSketch;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::room::with_room;
+use crate::dictionary::DataDictionary;
 use crate::serde::numbers::Numbers;
 use crate::serde::{refused, remember};
+use crate::statistics::blocks::fits;
 use crate::statistics::levels::{self, Levels};
 use crate::statistics::quantiles::from_ordered;
 
@@ -32,6 +34,7 @@ struct Parts<'a> {
     levels: Numbers<'a, u64>,
     lengths: Numbers<'a, u64>,
     values: Numbers<'a, f64>,
+    dictionary: Option<DataDictionary>,
 }
 
 impl QuantileSketch {
@@ -53,6 +56,7 @@ impl QuantileSketch {
             levels: integers(&|column| column.used().len() as u64)?,
             lengths: collected(levels().count(), levels().map(|level| level.len() as u64))?,
             values: collected(levels().map(Vec::len).sum(), values())?,
+            dictionary: self.dictionary.clone(),
         })
     }
 }
@@ -87,6 +91,7 @@ impl<'de> Deserialize<'de> for QuantileSketch {
         {
             return refusal("there is not one number of each kind for each column");
         }
+        fits(parts.dictionary.as_ref(), count).map_err(de::Error::custom)?;
         let mut columns = with_room(count).map_err(remember)?;
         let (mut lengths, mut values) = (&parts.lengths.0[..], &parts.values.0[..]);
         for column in 0..count {
@@ -113,7 +118,7 @@ impl<'de> Deserialize<'de> for QuantileSketch {
             columns.push(found);
         }
         match lengths.is_empty() && values.is_empty() {
-            true => Ok(Self { capacity, columns, rows }),
+            true => Ok(Self { capacity, columns, rows, dictionary: parts.dictionary }),
             false => refusal("there are levels or values after those of the last column"),
         }
     }

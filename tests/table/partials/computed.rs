@@ -177,7 +177,7 @@ fn the_first_table_names_the_columns() {
     assert!(statistics.to_string().contains("column 1"));
     let mut groups = GroupStatistics::new(2, 0, CATEGORIES).unwrap();
     groups.update_table(&named).unwrap();
-    assert_eq!(groups.means().unwrap().dictionary().index_of("column 1"), Some(0));
+    assert_eq!(groups.means().unwrap().dictionary().index_of("column 1"), Some(1));
     let covariance = Covariance::new(2).unwrap().compute(&named).unwrap();
     assert_eq!(covariance.covariance().unwrap().dictionary().index_of("column 1"), Some(1));
 }

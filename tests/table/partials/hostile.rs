@@ -136,7 +136,13 @@ fn what_contradicts_itself_is_refused_with_a_reason() {
         (refusal::<GroupStatistics>("/column_count", json!(3)), "not the statistics of each column for each category"),
         (refusal::<GroupStatistics>("/rows/0", json!(u64::MAX)), "more rows than can be counted"),
         (refusal::<GroupStatistics>("/rows/0", json!(0)), "has not one value in each row of a category"),
-        (refusal::<GroupStatistics>("/dictionary/uniform/count", json!(9)), "the dictionary describes 9 columns"),
+        (refusal::<GroupStatistics>("/dictionary/each", json!([])), "the dictionary describes 0 columns"),
+        (refusal::<GroupStatistics>("/skipped", json!(5)), "rows are left out that are not to be"),
+        (refusal::<GroupStatistics>("/missing", json!("Never")), "unknown variant `Never`"),
+        (
+            refusal::<QuantileSketch>("/dictionary/each", json!([])),
+            "the dictionary describes 0 columns, and 2 are there",
+        ),
     ];
     let mut text = serde_json::to_value(QuantileSketch::new(1).unwrap()).unwrap();
     text["over"] = json!([1]);

@@ -1,0 +1,84 @@
+//! Rows whose category is missing: refused, left out or a group of their own.
+
+use super::GroupStatistics;
+use crate::base::error::{Error, Result};
+use crate::table::{ColumnKey, NumericTable};
+
+/// What becomes of rows whose category is missing: NaN. [`GroupStatistics::missing`].
+///
+/// # Examples
+/// ```
+/// # use numeric_table::MissingCategories;
+/// assert_eq!(MissingCategories::default(), MissingCategories::Refuse);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum MissingCategories {
+    /// They are an error, which names the row and the column.
+    #[default]
+    Refuse,
+    /// They are left out, and counted.
+    Skip,
+    /// They are a group of their own, after those of all categories.
+    Group,
+}
+
+impl GroupStatistics {
+    /// Creates the statistics of groups of rows of a table, without rows: to say what becomes of
+    /// [missing](Self::missing) categories. With `None`, there are as many categories as the dictionary says.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// See [`missing`](Self::missing).
+    pub fn for_table(
+        table: &dyn NumericTable,
+        by: impl ColumnKey,
+        categories: impl Into<Option<usize>>,
+    ) -> Result<Self> {
+        let (by, categories) = Self::categories_of(table, by, categories.into())?;
+        Self::new(table.column_count(), by, categories)
+    }
+
+    /// Sets what becomes of rows whose category is missing, before rows are added. By default, they are an error.
+    ///
+    /// # Errors
+    /// [`Error::ParameterOutOfRange`] if there are rows; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, MissingCategories, Partial, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [f64::NAN, 7.0], [1.0, 6.0], [f64::NAN, 9.0]])?;
+    /// let error = GroupStatistics::of(&table, 0, 2).unwrap_err();
+    /// assert_eq!(error.to_string(), "the category at row 1, column 0 is missing: whole numbers from 0 to 1 are categories");
+    ///
+    /// let groups = GroupStatistics::for_table(&table, 0, 2)?;
+    /// let skipped = groups.clone().missing(MissingCategories::Skip)?.compute(&table)?;
+    /// assert_eq!((skipped.category_count(), skipped.row_count(), skipped.skipped_rows()), (2, 2, 2));
+    /// let grouped = groups.missing(MissingCategories::Group)?.compute(&table)?;
+    /// assert_eq!((grouped.category_count(), grouped.column(2, 1)?.mean()), (3, 8.0));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn missing(self, missing: MissingCategories) -> Result<Self> {
+        let rows = self.row_count() + self.skipped;
+        if rows > 0 {
+            let name = "the number of rows before it is set what becomes of missing categories";
+            return Err(Error::ParameterOutOfRange { name, value: rows as f64, allowed: "0 is needed" });
+        }
+        let groups = self.known_categories() + usize::from(missing == MissingCategories::Group);
+        Ok(Self { missing, ..Self::new(self.column_count, self.by, groups)? })
+    }
+
+    /// Returns the number of rows without a category that were left out. O(1).
+    ///
+    /// # Examples
+    /// See [`missing`](Self::missing).
+    pub fn skipped_rows(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Returns the number of categories that are not missing.
+    pub(super) fn known_categories(&self) -> usize {
+        self.rows.len() - usize::from(self.missing == MissingCategories::Group)
+    }
+}

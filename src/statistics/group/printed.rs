@@ -1,0 +1,112 @@
+//! Groups as tables, and as text: a table of their means.
+
+use std::fmt;
+
+use super::GroupStatistics;
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::dictionary::Feature;
+use crate::display::{Grid, cut_rows, label_of, name_of};
+use crate::statistics::blocks::names_of;
+use crate::statistics::column::ColumnStatistics;
+use crate::table::homogen::HomogenNumericTable;
+
+impl GroupStatistics {
+    /// Returns the means as a table: a row for each category, and the columns of the table with their names. The column
+    /// that tells the category has its number, and its words if the table has some. NaN where there are no values, and
+    /// for the category of the group of missing ones.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// assert_eq!(GroupStatistics::of(&table, 1, 2)?.means()?.as_slice()?, [40.0, 0.0, 6.0, 40.0, 1.0, 6.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn means(&self) -> Result<HomogenNumericTable<f64>> {
+        self.to_table(ColumnStatistics::mean)
+    }
+
+    /// Returns any number of the statistics as a table, as [`means`](Self::means) does: a row for each category, and the
+    /// columns of the table; that which tells the category has its number.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ColumnStatistics, GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
+    /// let maxima = GroupStatistics::of(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
+    /// assert_eq!(maxima.as_slice()?, [40.0, 0.0, 6.0, 60.0, 1.0, 7.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn to_table(&self, number: impl Fn(&ColumnStatistics) -> f64 + Sync) -> Result<HomogenNumericTable<f64>> {
+        let shape = Shape { rows: self.rows.len(), columns: self.column_count };
+        let value = |row: usize, column: usize| match column == self.by {
+            true if row >= self.known_categories() => f64::NAN,
+            true => row as f64,
+            false => number(&self.columns[row * shape.columns + column]),
+        };
+        let mut names = names_of(self.dictionary.as_ref(), shape.columns);
+        if let Some(categories) = self.key().and_then(|key| key.categories.clone()) {
+            let with_words = |(column, feature): (usize, &Feature)| match column == self.by {
+                true => feature.clone().categorical(categories.clone()),
+                false => feature.clone(),
+            };
+            names = names.iter().enumerate().map(with_words).collect();
+        }
+        HomogenNumericTable::from_fn(shape, value)?.described_by(names)
+    }
+
+    /// Returns what is known of the column that tells the category.
+    fn key(&self) -> Option<&Feature> {
+        self.dictionary.as_ref()?.feature(self.by).ok()
+    }
+}
+
+/// Writes one line for each category: its word or number, the number of its rows, and the means of the other columns.
+/// `{:.2}` writes two decimals; `{:#}` writes all categories and columns; the middle ones are omitted otherwise if there
+/// are many.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Categories, GroupStatistics, prelude::*};
+/// let species = Feature::new(ElementType::F64).named("species").categorical(Categories::from_words(["setosa", "virginica"])?);
+/// let length = Feature::new(ElementType::F64).named("length");
+/// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [1.0, 6.5], [0.0, 4.5]])?;
+/// let table = table.described_by([species, length].into_iter().collect())?;
+/// assert_eq!(GroupStatistics::of(&table, "species", None)?.to_string(), "
+///            rows  length
+/// setosa        2    4.75
+/// virginica     1    6.50
+/// ".trim_matches('\n'));
+/// # Ok::<(), Error>(())
+/// ```
+impl fmt::Display for GroupStatistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = |few: usize| if f.alternate() { usize::MAX } else { few };
+        let (first, last) = cut_rows(self.rows.len(), limit(40));
+        let shown: Vec<usize> = first.clone().chain(last).collect();
+        let label = |&group: &usize| match self.key().and_then(|key| key.word(group)) {
+            _ if group >= self.known_categories() => "missing".to_owned(),
+            Some(word) => label_of(word),
+            None => group.to_string(),
+        };
+        let mut grid = Grid::new(shown.iter().map(label), (shown.len() < self.rows.len()).then_some(first.len()));
+        grid.add_counts("rows", shown.iter().map(|&group| self.rows[group]));
+        let (first, last) = cut_rows(self.column_count, limit(12));
+        let middle = (!last.is_empty()).then_some(last.start);
+        for column in first.chain(last).filter(|column| *column != self.by) {
+            if middle == Some(column) {
+                grid.add_dots();
+            }
+            let means = shown.iter().map(|&group| self.columns[group * self.column_count + column].mean());
+            grid.add_numbers(&name_of(self.dictionary.as_ref(), column), means, f.precision());
+        }
+        grid.write(f)
+    }
+}
