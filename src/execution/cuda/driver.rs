@@ -4,14 +4,25 @@
 //! this module calls it before [`require`] has found the library. Errors are numbers here: `cudarc` asks the driver for
 //! their texts, which it cannot do without one.
 
+use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
-use cudarc::driver::{CudaContext, DriverError, result, sys};
+use cudarc::driver::{CudaContext, DriverError, sys};
 
 use crate::execution::DeviceError;
 
 /// The oldest version of the driver's interface that has all functions that this adapter calls: 11.3.
 const OLDEST: i32 = 11_030;
+
+/// Returns a function of the driver's library, to be called without `cudarc`: its error codes are an enumeration there,
+/// of which a code that a newer driver returns is no valid value. `None` if the driver has no such function.
+///
+/// # Safety
+/// The library was found by [`require`], and `F` is a pointer to a function of the type that the driver API says.
+pub(super) unsafe fn function<F: Copy>(name: &str) -> Option<F> {
+    // SAFETY: the caller's promise; the library is never closed.
+    unsafe { sys::culib().get::<F>(name.as_bytes()).ok().map(|found| *found) }
+}
 
 /// Checks that there is a driver, and that it is new enough.
 fn require() -> Result<(), DeviceError> {
@@ -22,11 +33,15 @@ fn require() -> Result<(), DeviceError> {
         if !unsafe { sys::is_culib_present() } {
             return Err("the library of the CUDA driver");
         }
-        let mut version = 0;
-        // SAFETY: the pointer is to an integer that lives until the call returns.
-        match unsafe { sys::cuDriverGetVersion(&mut version) } {
-            sys::CUresult::CUDA_SUCCESS if version >= OLDEST => Ok(()),
-            sys::CUresult::CUDA_SUCCESS => Err("a CUDA driver of version 11.3 or newer"),
+        let mut version: c_int = 0;
+        // SAFETY: the library was found. The function's type is that of the driver API; the pointer is to an integer that
+        // lives until the call returns.
+        let answer = unsafe {
+            function::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDriverGetVersion").map(|call| call(&mut version))
+        };
+        match answer {
+            Some(0) if version >= OLDEST => Ok(()),
+            Some(0) => Err("a CUDA driver of version 11.3 or newer"),
             _ => Err("a CUDA driver that answers"),
         }
     };
@@ -110,13 +125,22 @@ pub(super) fn keep_freed_memory(context: &CudaContext) -> Result<(), DeviceError
         return Ok(());
     }
     let mut all = u64::MAX;
-    // SAFETY: the device's number is one that the driver gave; the pool is the device's own, and lives as long as it; the
-    // attribute's type is an integer of 64 bits.
-    let answer = unsafe {
-        result::device::get_default_mem_pool(context.cu_device()).and_then(|pool| {
-            let kept = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-            sys::cuMemPoolSetAttribute(pool, kept, (&raw mut all).cast()).result()
-        })
+    type PoolOf = unsafe extern "C" fn(*mut sys::CUmemoryPool, sys::CUdevice) -> u32;
+    type SetAttribute = unsafe extern "C" fn(sys::CUmemoryPool, u32, *mut c_void) -> u32;
+    let kept = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD as u32;
+    let mut pool: sys::CUmemoryPool = std::ptr::null_mut();
+    // SAFETY: the library was found, before the context was made, and the types are those of the driver API. The device's
+    // number is one that the driver gave; the pool is the device's own, and lives as long as it; the attribute's type is an
+    // integer of 64 bits.
+    let code = unsafe {
+        let pool_of = function::<PoolOf>("cuDeviceGetDefaultMemPool");
+        match pool_of.zip(function::<SetAttribute>("cuMemPoolSetAttribute")) {
+            None => return Ok(()), // an older driver, which has no pools
+            Some((pool_of, set)) => match pool_of(&raw mut pool, context.cu_device()) {
+                0 => set(pool, kept, (&raw mut all).cast()),
+                code => code,
+            },
+        }
     };
-    answer.map_err(failed("setting up a memory pool"))
+    if code == 0 { Ok(()) } else { Err(DeviceError::Failed { code, what: "setting up a memory pool" }) }
 }

@@ -5,10 +5,12 @@
 //! registering them, which is done here. The flag is that of ordinary, cached memory.
 
 use std::collections::BTreeMap;
+use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::driver::{CudaContext, sys};
 
+use super::driver;
 use super::streams::{Lane, Streams};
 use crate::array::{Array, MemoryKind, UniqueArray};
 use crate::base::element::Element;
@@ -53,9 +55,14 @@ impl Registration {
             return None;
         }
         let (address, flags) = (bytes.as_ptr() as usize, sys::CU_MEMHOSTREGISTER_PORTABLE);
-        // SAFETY: the range is memory of the program; registering it neither reads nor writes nor moves it.
-        let answer = unsafe { sys::cuMemHostRegister_v2(address as *mut _, bytes.len(), flags) };
-        if answer != sys::CUresult::CUDA_SUCCESS {
+        type Register = unsafe extern "C" fn(*mut c_void, usize, c_uint) -> u32;
+        // SAFETY: there is a device, so that the driver was found, and the type is that of the driver API. The range is
+        // memory of the program; registering it neither reads nor writes nor moves it.
+        let code = unsafe {
+            driver::function::<Register>("cuMemHostRegister_v2")
+                .map(|register| register(address as *mut c_void, bytes.len(), flags))
+        };
+        if code != Some(0) {
             return None;
         }
         RANGES.write().unwrap_or_else(PoisonError::into_inner).insert(address, bytes.len());
@@ -72,9 +79,12 @@ impl Drop for Registration {
         }
         // An error may be that of something that was dropped earlier; and any context will do.
         let _ = self.context.bind_to_thread().or_else(|_| self.context.bind_to_thread());
-        // SAFETY: this range was registered, and is unregistered once. No copy of it is going on: those of shared memory
+        type Unregister = unsafe extern "C" fn(*mut c_void) -> u32;
+        // SAFETY: the driver registered the range, and the type is that of its API. This range was registered, and is unregistered once. No copy of it is going on: those of shared memory
         // have ended, and others have a borrow or a share of the memory, which this is dropped with.
-        let _ = unsafe { sys::cuMemHostUnregister(self.address as *mut _) };
+        let _ = unsafe {
+            driver::function::<Unregister>("cuMemHostUnregister").map(|call| call(self.address as *mut c_void))
+        };
     }
 }
 

@@ -130,6 +130,37 @@ fn opening_a_device_fails_without_a_panic() {
     alone.check_alive();
 }
 
+/// A code that no version of `cudarc` knows.
+const UNKNOWN_CODE: u32 = 99_999;
+
+#[test]
+fn an_error_code_that_nobody_knows_is_reported_as_the_number_that_it_is() {
+    let Some(alone) = Alone::wait() else { return };
+    for function in ["cuDeviceGetDefaultMemPool", "cuMemPoolSetAttribute"] {
+        alone.fake.fail(function, 0, UNKNOWN_CODE);
+        let opened = Cuda::new(LONELY as usize);
+        match alone.fake.has_failed() {
+            false => assert!(opened.is_ok(), "{function}: a device without pools"),
+            true => {
+                let error = opened.unwrap_err();
+                let HandleError::Device(DeviceError::Failed { code, .. }) = error else {
+                    panic!("{function}: {error:?}")
+                };
+                assert_eq!(code, UNKNOWN_CODE, "{function}");
+            }
+        }
+    }
+    let work = Work::new(alone.open());
+    for function in ["cuMemHostRegister_v2", "cuMemHostUnregister"] {
+        alone.fake.fail(function, 0, UNKNOWN_CODE);
+        work.run().unwrap_or_else(|error| panic!("{function}: {error}"));
+        alone.fake.has_failed();
+        work.check();
+    }
+    drop(work);
+    alone.check();
+}
+
 #[test]
 fn a_registration_that_is_refused_or_fails_to_end_is_no_error() {
     let Some(alone) = Alone::wait() else { return };
