@@ -75,7 +75,7 @@ fn beside(shards: &Shards) -> Outcome<()> {
     let groups = shards.reduce(&GroupStatistics::new(2, 0, GROUPS)?)?;
     println!("Shards::reduce:");
     for species in 0..GROUPS {
-        let length = groups.column(species, 0)?;
+        let length = groups.column(species, 1)?;
         println!(
             "{species}: {} rows, from {} to {}, mean {}, standard deviation {}",
             groups.row_count_of(species)?,
