@@ -59,7 +59,11 @@ impl GroupStatistics {
             "refuse" => MissingCategories::Refuse,
             "skip" => MissingCategories::Skip,
             "group" => MissingCategories::Group,
-            _ => return Err(TableError::new_err(format!("missing is {missing:?}: \"refuse\", \"skip\" or \"group\" is needed"))),
+            _ => {
+                return Err(TableError::new_err(format!(
+                    "missing is {missing:?}: \"refuse\", \"skip\" or \"group\" is needed"
+                )));
+            }
         };
         let groups = Groups::new(columns, by, categories).and_then(|groups| groups.missing(missing));
         Ok(Partial::new(groups.or_raise()?).of_class(Self))
