@@ -19,6 +19,9 @@ use crate::reduce::{self, Part};
 use crate::table::Table;
 use crate::{blocks, describe};
 
+/// What is pickled: the manifest, what is known of each file, and whether values are verified.
+type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
+
 /// A table as many table files (``.ntb``), end to end, which may be larger than memory.
 ///
 /// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the order
@@ -311,7 +314,7 @@ impl Shards {
     }
 
     /// Pickles what is known of the files, not their content: whoever unpickles it must reach the same files.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, (Option<PathBuf>, Vec<Known>, bool)>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, ShardsState>> {
         let listed_by = slf.get().listed_by.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.to_owned()));
         let arguments = (listed_by, slf.get().known().collect(), slf.get().is_verified);
         Ok((slf.get_type().getattr("_open")?, arguments))

@@ -335,8 +335,8 @@ pub(super) fn check_types(checked: &[Within<ElementType>], part: &Region, found:
     {
         let (band, below) = rest.split_at(rest.partition_point(|other| other.region.rows.start == rows.start));
         let from = band.partition_point(|other| other.region.columns.end <= part.columns.start);
-        let beside = band[from..].iter().take_while(|other| other.region.columns.start < part.columns.end);
-        beside.map(|other| check_type(other.window, found)).collect::<Result<()>>()?;
+        let mut beside = band[from..].iter().take_while(|other| other.region.columns.start < part.columns.end);
+        beside.try_for_each(|other| check_type(other.window, found))?;
         rest = below;
     }
     Ok(())
