@@ -8,6 +8,8 @@ use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
+
+use crate::boundary::function;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use pyo3::{PyTypeInfo, create_exception};
@@ -174,7 +176,7 @@ fn in_python(text: String) -> String {
 }
 
 /// Returns what becomes of a sentence of the library: for the tests, which have all of them.
-#[pyfunction]
+#[function]
 pub(crate) fn _in_python(text: String) -> String {
     in_python(text)
 }

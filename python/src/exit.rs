@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
+
+use crate::boundary::function;
 use pyo3::types::{PyDict, PyTuple};
 
 /// How long the exit waits for code of the user's that runs within calls of the library's, on daemon threads.
@@ -116,13 +118,13 @@ fn close() {
 }
 
 /// Is called when the interpreter is about to end.
-#[pyfunction]
+#[function]
 pub(crate) fn _at_exit(py: Python<'_>) {
     py.detach(close);
 }
 
 /// Is called in a process that a fork has made, which has the calling thread only.
-#[pyfunction]
+#[function]
 pub(crate) fn _after_fork() {
     FORKS.fetch_add(1, SeqCst);
     INSIDE.store(0, SeqCst);
