@@ -77,7 +77,7 @@ def test_files_of_another_writer_are_neither_mixed_nor_replaced_nor_removed(tmp_
     killed.append([[2]])
     del killed
     assert nt.Shards(tmp_path / "a").shape == (2, 1)  # as the page says
-    with pytest.raises(OSError, match="part-00000[01].ntb: the folder has files of a writer that has not finished"):
+    with pytest.raises(OSError, match="the folder has files of a writer that has not finished: .*part-00000[01].ntb"):
         nt.ShardsWriter.create(tmp_path / "a", 1)
     assert len(list((tmp_path / "a").iterdir())) == 2
     first, second = (nt.ShardsWriter.create(tmp_path / "b", 1, durable=False) for _ in range(2))
@@ -140,7 +140,7 @@ def test_the_next_file_gets_the_number_of_one_that_failed(tmp_path):
     fails(5)
     with pytest.raises(nt.TableError, match="numbers 5$"):
         writer.finish()
-    with pytest.raises(OSError, match="part-000002.ntb: the file is finished"):
+    with pytest.raises(OSError, match="the file is finished: .*part-000002.ntb"):
         writer.append([[9]], 2)
     fails(3)
     assert [writer.append([[3]]), writer.append([[5]]), writer.append([[6]])] == [3, 5, 6]

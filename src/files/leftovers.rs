@@ -33,7 +33,7 @@ pub(crate) const LOCK_ENDING: &str = ".lock";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "the file stays until `remove` is called"]
+#[must_use = "the file stays on the disk until it is removed"]
 pub struct Leftover {
     path: PathBuf,
     bytes: u64,
