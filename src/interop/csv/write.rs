@@ -16,7 +16,7 @@ use crate::convert::ConversionPolicy;
 use crate::files::output::Lines;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Target, row_bytes};
+use crate::table::{HomogenNumericTable, NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
@@ -140,7 +140,7 @@ impl dyn NumericTable + '_ {
     pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
         let path = path.as_ref();
         with_text(self, &options, |text| {
-            replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(self, &options)))
+            replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(text, &options)))
         })
     }
 
@@ -160,15 +160,15 @@ impl dyn NumericTable + '_ {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
     pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER), &counter(self, &options)))
+        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER), &counter(text, &options)))
     }
 }
 
 /// Begins to count the rows that are written, for the progress callback.
-fn counter(table: &(dyn NumericTable + '_), options: &CsvWriteOptions) -> impl Fn(usize) + use<> {
-    let row_bytes = row_bytes(table);
+fn counter(text: &dyn Text, options: &CsvWriteOptions) -> impl Fn(usize) + use<> {
+    let row_bytes = text.row_bytes();
     let in_bytes = move |rows: usize| row_bytes.saturating_mul(rows as u64);
-    let meter = Meter::start(options.save.hook(), in_bytes(table.row_count()));
+    let meter = Meter::start(options.save.hook(), in_bytes(text.form().shape.rows));
     move |rows| meter.add(in_bytes(rows))
 }
 
@@ -222,6 +222,8 @@ fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path, done: &dyn Fn(usi
 /// A table as text.
 trait Text: Sync {
     fn form(&self) -> &Form;
+    /// The size of a row in bytes, in the types of its columns.
+    fn row_bytes(&self) -> u64;
     /// Formats the lines of some rows.
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>>;
     /// Checks that the table still is what it was when the text was created.
@@ -237,6 +239,10 @@ struct RowText<'a, T> {
 impl<T: Element> Text for RowText<'_, T> {
     fn form(&self) -> &Form {
         &self.form
+    }
+
+    fn row_bytes(&self) -> u64 {
+        (self.form.shape.columns as u64).saturating_mul(size_of::<T>() as u64)
     }
 
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
@@ -314,6 +320,10 @@ impl<'a> ColumnText<'a> {
 impl Text for ColumnText<'_> {
     fn form(&self) -> &Form {
         &self.form
+    }
+
+    fn row_bytes(&self) -> u64 {
+        self.types.iter().fold(0, |sum: u64, element| sum.saturating_add(element.size_in_bytes() as u64))
     }
 
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
