@@ -120,7 +120,7 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Advice of the library, and what it is here: the longer ones first. Options of CSV of other names than these are keywords.
-const NAMES: [(&str, &str); 35] = [
+const NAMES: [(&str, &str); 36] = [
     ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
     ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
     ("CsvOptions::delimiter(b", "delimiter=("),
@@ -136,6 +136,7 @@ const NAMES: [(&str, &str); 35] = [
     ("; `load_as` converts", "; load and astype convert"),
     ("and CsvOptions::sample has decided", "and the first rows have decided"),
     ("the most that CsvOptions::max_decompressed_bytes permits", "the limit"),
+    (": CsvWriteOptions::times(false) writes numbers", ""),
     ("the most that CsvOptions::max_buffered_bytes permits", "the limit"),
     ("the most that CsvOptions::max_decompression_ratio permits, which is", "the limit, which is"),
     (

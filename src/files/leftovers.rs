@@ -120,9 +120,10 @@ impl Leftover {
 ///
 /// **What a program uses is not listed**, and not removed: as long as it is alive, it holds the system's lock on the
 /// file (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program
-/// in another container of the same machine counts. On a network file system this holds among machines whose locks are
-/// shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a file is
-/// removed all the same, the save that was writing it is an error, and nothing is replaced.
+/// in another container of the same machine counts. A new file can be listed in the moment before its writer locks it;
+/// if it is removed then, the writer makes another one. On a network file system this holds among machines whose locks
+/// are shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a file
+/// is removed all the same, the save that was writing it is an error, and nothing is replaced.
 ///
 /// # Errors
 /// [`Error::Io`] with the folder; with a file that cannot be opened; with a file on a file system without locks, where
