@@ -217,7 +217,7 @@ mod pieces {
         count: usize,
         make: impl Fn(usize) -> I + Sync + Send,
     ) -> impl IndexedParallelIterator<Item = I> {
-        (0..count).into_par_iter().map(make)
+        Measured((0..count).into_par_iter().map(make))
     }
 
     /// Produces `make(piece)` for every single piece, in parallel; pieces are cut only as tasks take them.
@@ -225,7 +225,7 @@ mod pieces {
         pieces: P,
         make: impl Fn(P) -> I + Sync + Send,
     ) -> impl IndexedParallelIterator<Item = I> {
-        ParallelPieces { pieces }.map(make)
+        Measured(ParallelPieces { pieces }.map(make))
     }
 
     /// Calls `work` on every single piece, in parallel; when all are done, returns the first error in the order of the
@@ -253,6 +253,39 @@ mod pieces {
             outcome
         });
         outcomes.into_iter().fold(Ok(()), Result::and)
+    }
+
+    /// An iterator that is counted without making its items.
+    struct Measured<I>(I);
+
+    impl<I: IndexedParallelIterator> ParallelIterator for Measured<I> {
+        type Item = I::Item;
+
+        fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
+            self.0.drive_unindexed(consumer)
+        }
+
+        fn opt_len(&self) -> Option<usize> {
+            self.0.opt_len()
+        }
+
+        fn count(self) -> usize {
+            self.0.len()
+        }
+    }
+
+    impl<I: IndexedParallelIterator> IndexedParallelIterator for Measured<I> {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn drive<C: Consumer<I::Item>>(self, consumer: C) -> C::Result {
+            self.0.drive(consumer)
+        }
+
+        fn with_producer<CB: ProducerCallback<I::Item>>(self, callback: CB) -> CB::Output {
+            self.0.with_producer(callback)
+        }
     }
 
     struct ParallelPieces<P> {

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeBounds};
 
-use super::cuts::{BlocksMut, Cuts};
+use super::cuts::{BlocksMut, Cuts, Made};
 use super::fill::fill;
 use super::values::ValuesMut;
 use super::{Block, BlockDescriptor, BlockMut};
@@ -343,6 +343,8 @@ pub trait BlockAccess: NumericTable {
 
     /// Returns an iterator over the table in blocks of `rows_per_block` rows; the last one may be shorter.
     ///
+    /// Blocks that are skipped (`nth`, `skip`, `step_by`, `last`, `count`) are not read: O(1) for any number of them.
+    ///
     /// # Errors
     /// [`Error::EmptyBlocks`] if `rows_per_block` is 0. Each item can fail with the errors of [`rows`](Self::rows).
     ///
@@ -359,12 +361,12 @@ pub trait BlockAccess: NumericTable {
         rows_per_block: usize,
     ) -> Result<impl ExactSizeIterator<Item = Result<Block<'_, U>>> + DoubleEndedIterator> {
         let cuts = Cuts::new(self.row_count(), rows_per_block)?;
-        Ok((0..cuts.count()).map(move |index| self.rows(cuts.block(index))))
+        Ok(Made::new(0..cuts.count(), move |index| self.rows(cuts.block(index))))
     }
 
     /// Returns an iterator over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be
     /// shorter. Release each block to see the error of writing back, or use
-    /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks).
+    /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks). Blocks that are skipped are not read.
     ///
     /// # Errors
     /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; those of [`rows_mut`](Self::rows_mut). [`Error::ReadOnlyTable`]
@@ -387,10 +389,11 @@ pub trait BlockAccess: NumericTable {
         &mut self,
         rows_per_block: usize,
     ) -> Result<impl ExactSizeIterator<Item = Result<BlockMut<'_, U>>>> {
-        Ok(BlocksMut::new(self, rows_per_block)?.map(BlocksMut::into_block))
+        Ok(Made::new(BlocksMut::new(self, rows_per_block)?, BlocksMut::into_block))
     }
 
     /// Returns a parallel iterator over the blocks of [`row_blocks`](Self::row_blocks), on the caller's rayon pool.
+    /// Counting the blocks reads none of them; rayon's `skip` reads what it skips.
     ///
     /// # Errors
     /// Those of [`row_blocks`](Self::row_blocks).

@@ -89,6 +89,54 @@ impl BlocksMut<'_> {
     }
 }
 
+/// An iterator that makes an item of each of another one's, but of none that is skipped, unlike `map`.
+pub(super) struct Made<I, F> {
+    of: I,
+    make: F,
+}
+
+impl<I, F> Made<I, F> {
+    pub(super) fn new(of: I, make: F) -> Self {
+        Self { of, make }
+    }
+}
+
+impl<T, I: Iterator, F: FnMut(I::Item) -> T> Iterator for Made<I, F> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.of.next().map(&mut self.make)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.of.size_hint()
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<T> {
+        self.of.nth(skipped).map(&mut self.make)
+    }
+
+    fn last(self) -> Option<T> {
+        self.of.last().map(self.make)
+    }
+
+    fn count(self) -> usize {
+        self.of.count()
+    }
+}
+
+impl<T, I: DoubleEndedIterator, F: FnMut(I::Item) -> T> DoubleEndedIterator for Made<I, F> {
+    fn next_back(&mut self) -> Option<T> {
+        self.of.next_back().map(&mut self.make)
+    }
+
+    fn nth_back(&mut self, skipped: usize) -> Option<T> {
+        self.of.nth_back(skipped).map(&mut self.make)
+    }
+}
+
+impl<T, I: ExactSizeIterator, F: FnMut(I::Item) -> T> ExactSizeIterator for Made<I, F> {}
+
 impl<'t> Iterator for BlocksMut<'t> {
     type Item = Self;
 
@@ -104,6 +152,20 @@ impl<'t> Iterator for BlocksMut<'t> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.cuts.count(), Some(self.cuts.count()))
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<Self> {
+        let all = Self { rest: self.rest.take(), cuts: self.cuts };
+        *self = all.split(skipped.min(self.cuts.count())).1;
+        self.next()
+    }
+
+    fn last(mut self) -> Option<Self> {
+        self.nth(self.cuts.count().checked_sub(1)?)
+    }
+
+    fn count(self) -> usize {
+        self.cuts.count()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Regions of a table, borrowed for writing, and what is written over their parts.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::Region;
 use super::piece::PieceMut;
@@ -29,7 +29,7 @@ pub(crate) struct RegionMut<'t> {
 
 enum Parts<'t> {
     One(AnyWindowMut<'t>),
-    Many(Vec<PartMut<'t>>),
+    Many(VecDeque<PartMut<'t>>),
 }
 
 /// Returns whether two parts, sorted by their first rows and with values each, have a place in common.
@@ -81,11 +81,11 @@ impl<'t> RegionMut<'t> {
         if covered != region.shape().element_count()? || overlap(&parts) {
             return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
         }
-        Ok(Self::of_parts(region.clone(), parts))
+        Ok(Self::of_parts(region.clone(), parts.into()))
     }
 
-    fn of_parts(region: Region, mut parts: Vec<PartMut<'t>>) -> Self {
-        let parts = match parts.pop() {
+    fn of_parts(region: Region, mut parts: VecDeque<PartMut<'t>>) -> Self {
+        let parts = match parts.pop_back() {
             Some(PartMut { region: only, window }) if parts.is_empty() && only == region => Parts::One(window),
             last => {
                 parts.extend(last);
@@ -181,7 +181,7 @@ impl<'t> RegionMut<'t> {
         let region = &self.region;
         let parts = match &mut self.parts {
             Parts::One(window) => return kernel::write_checked(window.reborrow(), new, rule),
-            Parts::Many(parts) => parts,
+            Parts::Many(parts) => parts.make_contiguous(),
         };
         let height = height_of(parts, region, new.columns() * new.element_type().size_in_bytes());
         let mut runs = Vec::new();
@@ -235,25 +235,29 @@ impl<'t> RegionMut<'t> {
                 (Self { region: head, parts: Parts::One(first) }, Self { region: tail, parts: Parts::One(rest) })
             }
             Parts::Many(parts) => {
-                let (mut above, mut below) = (Vec::new(), Vec::new());
-                for PartMut { region, window } in parts {
-                    if region.rows.end <= middle {
-                        above.push(PartMut { region, window });
-                    } else if region.rows.start >= middle {
-                        below.push(PartMut { region, window });
-                    } else {
-                        let (first, rest) = window.split_at(true, middle - region.rows.start);
-                        let (upper, lower) = region.split_at_row(middle);
-                        above.push(PartMut { region: upper, window: first });
-                        below.push(PartMut { region: lower, window: rest });
+                // They are in the order of their first rows: those below the middle stay where they are.
+                let (mut above, mut cut, mut below) = (VecDeque::new(), Vec::new(), parts);
+                while let Some(PartMut { region, window }) = below.pop_front() {
+                    if region.rows.start >= middle {
+                        below.push_front(PartMut { region, window });
+                        break;
                     }
+                    if region.rows.end <= middle {
+                        above.push_back(PartMut { region, window });
+                        continue;
+                    }
+                    let (first, rest) = window.split_at(true, middle - region.rows.start);
+                    let (upper, lower) = region.split_at_row(middle);
+                    above.push_back(PartMut { region: upper, window: first });
+                    cut.push(PartMut { region: lower, window: rest });
                 }
+                cut.into_iter().rev().for_each(|part| below.push_front(part));
                 (Self::of_parts(head, above), Self::of_parts(tail, below))
             }
         }
     }
 }
 
-fn as_parts<'p>(parts: &'p [PartMut<'_>]) -> Vec<Part<'p>> {
+fn as_parts<'p>(parts: &'p VecDeque<PartMut<'_>>) -> Vec<Part<'p>> {
     parts.iter().map(|part| Part { region: part.region.clone(), window: part.window.as_window() }).collect()
 }
