@@ -37,7 +37,7 @@ use crate::window::AnySlice;
 ///
 /// For a kind of table that cannot be written the error is [`Error::ReadOnlyTable`]. Calls that edit a copy detect that
 /// when they write it back: **the closure has been called by then**, and its other effects remain. Only
-/// `par_update_row_blocks` and the calls that edit in place detect it before.
+/// `update_row_blocks`, `par_update_row_blocks` and the calls that edit in place detect it before.
 /// [`check_writable`](NumericTable::check_writable) checks it in advance.
 ///
 /// A closure returns the library's [`Result`], so it needs no type annotations; `?` works inside it for everything that
@@ -220,8 +220,9 @@ pub trait BlockUpdate: NumericTable {
     ///
     /// # Errors
     /// Before the closure is called: [`Error::EmptyBlocks`] if `rows_per_block` is 0; [`Error::NotAllocated`],
-    /// [`Error::BlockOutstanding`]. For each block those of [`update_rows`](Self::update_rows): with
-    /// [`Error::ReadOnlyTable`], the closure has been called for every block.
+    /// [`Error::BlockOutstanding`], [`Error::ReadOnlyTable`]. For each block those of
+    /// [`update_rows`](Self::update_rows); one of several merged tables that has no pieces refuses
+    /// ([`Error::ReadOnlyTable`]) when the closure has been called.
     ///
     /// # Examples
     /// ```
@@ -246,6 +247,9 @@ pub trait BlockUpdate: NumericTable {
         if whole.columns.is_empty() {
             return Ok(()); // rows without values may be too many to count
         }
+        if cuts.count() > 0 {
+            self.check_writable()?; // before the closure has changed anything else
+        }
         let (mut buffer, mut outcome) = (Buffer::new(), Ok(()));
         for index in 0..cuts.count() {
             let region = Region { rows: cuts.block(index), ..whole.clone() };
@@ -261,8 +265,7 @@ pub trait BlockUpdate: NumericTable {
     /// that the table shares is copied first, even if every closure fails.
     ///
     /// # Errors
-    /// Those of [`update_row_blocks`](Self::update_row_blocks), but if the table is read-only, the closure is not
-    /// called.
+    /// Those of [`update_row_blocks`](Self::update_row_blocks).
     ///
     /// # Examples
     /// ```
@@ -285,7 +288,6 @@ pub trait BlockUpdate: NumericTable {
         let blocks = match BlocksMut::new(self, rows_per_block) {
             Err(Error::ReadOnlyTable) => {
                 // It may be a table without pieces that overrides writing: one block at a time.
-                self.check_writable()?;
                 return self.update_row_blocks(rows_per_block, edit);
             }
             blocks => blocks?,
