@@ -52,25 +52,59 @@ pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
 
 /// Arrays that grow. A block of the library's may be larger than its only array: because more was reserved, or because
 /// the array was cut.
-impl<T: Element> Array<T> {
+impl<T> Array<T> {
     /// Returns the number of values that can be added without a copy.
     fn room(&self) -> usize {
         match &self.block {
             Some(block) if self.has_mutable_data() => {
-                block.bytes_from(self.data.addr().get() + self.size_in_bytes()) / size_of::<T>()
+                let bytes = block.bytes_from(self.data.addr().get() + self.size_in_bytes());
+                bytes.checked_div(size_of::<T>()).unwrap_or(0)
             }
             _ => 0,
         }
     }
+}
 
+impl Array<MaybeUninit<u8>> {
+    /// Adds zero bytes at the end, if there is room for them; returns whether there is.
+    pub(crate) fn append_zero_bytes(&mut self, additional: usize) -> bool {
+        if additional > self.room() {
+            return false;
+        }
+        let count = self.len();
+        if additional > 0 {
+            fence(Ordering::Acquire); // as in `mutable_data`: this is the only owner
+            // SAFETY: `room` says that this array is mutable, and the only owner of a block of the library's, which has
+            // `additional` bytes after the last one; so nothing else points there, and `data` may, as it was made for the
+            // whole block. `&mut self` proves that nothing borrows from the array.
+            let new = unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(count), additional) };
+            new.fill(MaybeUninit::new(0));
+            self.count = count + additional; // bytes of any kind are values of this type
+        }
+        true
+    }
+}
+
+impl<T: Element> Array<T> {
     /// Makes room for more values, of half as many as there are at least: adding as many copies no others. Shared and
     /// immutable memory is copied, and memory that the library has not allocated.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; the array is unchanged.
     pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
+        if let Some(copy) = self.with_room(additional)? {
+            *self = copy;
+        }
+        Ok(())
+    }
+
+    /// Returns the copy that [`reserve`](Self::reserve) needs; `None` if there is room.
+    ///
+    /// # Errors
+    /// Those of [`reserve`](Self::reserve).
+    pub(crate) fn with_room(&self, additional: usize) -> Result<Option<Self>> {
         if additional <= self.room() {
-            return Ok(());
+            return Ok(None);
         }
         let too_large = Error::SizeOverflow { shape: Shape { rows: usize::MAX, columns: 1 }, element: Some(T::TYPE) };
         let wanted = self.len().checked_add(additional).ok_or(too_large)?;
@@ -81,8 +115,7 @@ impl<T: Element> Array<T> {
         parallel::for_each_chunk_mut(&mut new.mutable_data()?[..old.len()], &|offset, chunk| {
             chunk.copy_from_slice(&old[offset..offset + chunk.len()]);
         });
-        *self = new.part(0..old.len()); // the only one, as soon as `new` is dropped
-        Ok(())
+        Ok(Some(new.part(0..old.len()))) // the only one, as soon as `new` is dropped
     }
 
     /// Adds zeros at the end, and lends them for writing. O(values added), amortised.
@@ -118,6 +151,17 @@ impl AnyArray {
         match_element!(self.element_type(), T => match self.downcast_mut::<T>() {
             Some(array) => array.reserve(additional),
             None => Ok(()), // never: `T` is its type
+        })
+    }
+
+    /// Returns the copy that [`reserve`](Self::reserve) needs; `None` if there is room.
+    ///
+    /// # Errors
+    /// Those of [`Array::reserve`].
+    pub(crate) fn with_room(&self, additional: usize) -> Result<Option<Self>> {
+        match_element!(self.element_type(), T => match self.downcast_ref::<T>() {
+            Some(array) => Ok(array.with_room(additional)?.map(Self::new)),
+            None => Ok(None), // never: `T` is its type
         })
     }
 

@@ -359,15 +359,16 @@ pub trait NumericTable: Send + Sync {
     /// | --- | --- |
     /// | not allocated | zero rows are allocated |
     /// | the memory has room for the rows | no copy, unless rows that were cut off reappear in memory that is shared or immutable |
-    /// | the library's memory is too small | new memory |
-    /// | the user's memory is too small | new memory of the library; the user's is released, unchanged |
+    /// | the library's memory is too small | new memory for these rows; of a table that has grown before, for half as many more at least |
+    /// | the user's memory is too small | new memory of the library for these rows; the user's is released, unchanged |
     ///
     /// The values of new rows depend only on the table's own history, not on whether the memory is shared, nor on the
     /// layout. They are zero, even if an earlier call cut the rows off. The one exception is spare rows
     /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)): when they appear for
     /// the first time, they have the values that the user put there.
     ///
-    /// Cost: O(1) for fewer rows; for more, O(new rows), or a copy of the table if one is made.
+    /// Cost: O(1) for fewer rows; for more, O(new rows), or a copy of the table if one is made: rows that are added one
+    /// by one cost O(1) each, amortised.
     /// Source: DAAL `resize`, which loses the values and does not check the size of the user's memory.
     ///
     /// # Errors

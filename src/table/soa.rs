@@ -446,21 +446,31 @@ impl NumericTable for SoaNumericTable {
     /// O(columns) for fewer rows, which stay where they are. More rows copy the columns, and allocate those that have
     /// no values yet.
     fn resize(&mut self, rows: usize) -> Result<()> {
-        let (mut resized, count) = (Vec::new(), self.columns.len());
+        let (mut moved, count) = (Vec::new(), self.columns.len());
         Shape { rows, columns: count }.element_count()?;
-        let bytes = count.saturating_mul(size_of::<Option<Memory<AnyArray>>>());
-        resized.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
+        moved.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        let added = rows.saturating_sub(self.row_count);
         for (column, memory) in self.columns.iter().enumerate() {
-            let array = match memory {
-                Some(_) => self.array(column)?.resized(rows)?,
-                None => AnyArray::zeros(self.column_type(column)?, rows)?,
-            };
-            resized.push(Some(Memory::new(array)));
+            moved.push(match memory {
+                Some(_) if added > 0 => self.array(column)?.with_room(added)?,
+                Some(_) => Some(self.array(column)?.resized(rows)?),
+                None => Some(AnyArray::zeros(self.column_type(column)?, rows)?),
+            });
         }
-        if rows > self.row_count || self.columns.iter().all(Option::is_none) {
+        if added > 0 || self.columns.iter().all(Option::is_none) {
             self.owner = MemoryStatus::InternallyAllocated;
         }
-        (self.columns, self.row_count) = (resized, rows);
+        for (memory, moved) in self.columns.iter_mut().zip(moved) {
+            if let Some(array) = moved {
+                *memory = Some(Memory::new(array));
+            }
+            if let Some(memory) = memory {
+                let array = memory.array_mut()?;
+                array.append_zeros(rows.saturating_sub(array.len()))?; // for which there is room
+            }
+        }
+        self.row_count = rows;
         Ok(())
     }
 

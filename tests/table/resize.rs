@@ -221,3 +221,93 @@ fn a_large_table_keeps_its_values_through_growth() {
     assert!(values[..rows].iter().enumerate().all(|(i, &value)| value == i as u32));
     assert!(values[rows..].iter().all(|&value| value == 0));
 }
+
+#[test]
+fn a_table_that_grows_row_by_row_keeps_its_values_and_moves_seldom() {
+    for layout in LAYOUTS {
+        let (mut table, mut moves, mut place) = (numbered::<u16>(1, 2, layout), 0, 0);
+        for rows in 2..3000 {
+            table.resize(rows).unwrap();
+            assert_eq!(table.rows::<u16>(rows - 1..).unwrap()[..], [0, 0], "{rows}");
+            table.rows_mut::<u16>(rows - 1..).unwrap().fill(rows as u16);
+            moves += usize::from(place != address(table.array().unwrap()));
+            place = address(table.array().unwrap());
+        }
+        assert!(moves < 25, "{moves}");
+        assert_eq!((table.shape(), table.data_memory_status()), (shape(2999, 2), InternallyAllocated));
+        let column = table.column::<u32>(1, 1..).unwrap();
+        assert!(column.iter().enumerate().all(|(index, &value)| value == index as u32 + 2));
+        drop(column);
+        assert_eq!(values_of(&table.to_compact().unwrap()).len(), 2 * 2999);
+        // What was cut off is gone, whether or not there is room.
+        table.resize(1).unwrap();
+        table.resize(5000).unwrap();
+        let rows = table.rows::<u16>(..).unwrap();
+        assert!(rows[..2] == [1, 2] && rows[2..].iter().all(|&value| value == 0));
+    }
+}
+
+#[test]
+fn a_table_that_grows_once_takes_no_more_memory_than_it_needs() {
+    for layout in LAYOUTS {
+        let mut table = numbered::<u16>(50, 2, layout);
+        table.resize(51).unwrap();
+        assert_eq!(table.array().unwrap().len(), 102);
+        assert!(table.as_slice().is_ok());
+    }
+}
+
+#[test]
+fn reserved_memory_keeps_spare_rows() {
+    let values = Array::from_owner(vec![1_u8, 2, 3, 4, 5, 6]); // which is copied to be written
+    let mut table = HomogenNumericTable::from_array_with_spare_rows(values, shape(1, 2)).unwrap();
+    table.reserve_rows(5).unwrap();
+    table.resize(4).unwrap();
+    assert_eq!(table.as_slice().unwrap(), [1, 2, 3, 4, 5, 6, 0, 0]);
+}
+
+#[test]
+fn columns_records_and_sparse_rows_that_grow_row_by_row_show_zeros() {
+    use numeric_table::{AosNumericTable, CsrNumericTable, RecordLayout, SoaNumericTable};
+
+    let layout = RecordLayout::new(6).field("a", ElementType::U16, 4).unwrap().field("b", ElementType::U8, 1).unwrap();
+    let offsets = vec![0_i32];
+    let tables: [Box<dyn NumericTable>; 3] = [
+        Box::new(SoaNumericTable::from_columns([("a", vec![0_u16; 0]), ("b", vec![0_u16; 0])]).unwrap()),
+        Box::new(AosNumericTable::zeros(&layout, 0).unwrap()),
+        Box::new(CsrNumericTable::try_new(shape(0, 2), offsets, vec![0_i32; 0], vec![0_u16; 0]).unwrap()),
+    ];
+    for mut table in tables {
+        let can_be_filled = table.kind() != numeric_table::table::TableKind::CSR;
+        for rows in 1..200 {
+            table.resize(rows).unwrap();
+            assert_eq!(table.rows::<u8>(rows - 1..).unwrap()[..], [0, 0], "{rows}");
+            if can_be_filled {
+                let mut block = table.rows_mut::<u8>(rows - 1..).unwrap();
+                block.fill(rows as u8);
+                block.release().unwrap();
+            }
+        }
+        let expected: Vec<u8> = (1..200).map(|row| if can_be_filled { row } else { 0 }).collect();
+        assert_eq!(table.column::<u8>(0, ..).unwrap()[..], expected);
+        for (rows, more) in [(5, 9), (3, 250), (249, 251)] {
+            table.resize(rows).unwrap();
+            table.resize(more).unwrap();
+            assert_eq!(table.rows::<u8>(rows..).unwrap().iter().find(|&&value| value != 0), None);
+        }
+        assert_eq!(table.column::<u8>(1, ..3).unwrap()[..], expected[..3]);
+    }
+}
+
+#[test]
+fn a_clone_of_a_table_that_grows_in_place_sees_nothing_of_it() {
+    use numeric_table::SoaNumericTable;
+
+    let mut table = SoaNumericTable::from_columns([("a", vec![1_u16, 2])]).unwrap();
+    table.resize(3).unwrap(); // with room
+    let clone = table.clone();
+    table.resize(2).unwrap();
+    table.resize(4).unwrap();
+    table.fill(9_u8).unwrap();
+    assert_eq!(clone.column_as::<u16>(0).unwrap(), [1, 2, 0]);
+}

@@ -209,9 +209,13 @@ impl Records<Owned> {
             self.held.units = self.held.units.part(0..bytes);
         } else if self.held.has_others {
             return Err(Error::ReadOnlyTable);
-        } else {
-            // Without other fields, zeros are a valid record of the type that there may be.
-            (self.held.units, self.held.is_own) = (copy(&self.held.units, bytes)?, true);
+        } else if !self.held.units.append_zero_bytes(bytes - self.held.units.len()) {
+            // Without other fields, zeros are a valid record of the type that there may be. Half as much memory again, if
+            // there is so much: then the next records cost no copy.
+            let half = self.held.units.len() / 2;
+            let grown = (self.held.units.len() + half).next_multiple_of(self.places.size().max(1)).max(bytes);
+            let copied = copy(&self.held.units, grown).or_else(|_| copy(&self.held.units, bytes))?;
+            (self.held.units, self.held.is_own) = (copied.part(0..bytes), true);
         }
         self.rows = rows;
         Ok(())

@@ -351,8 +351,9 @@ impl NumericTable for AosNumericTable {
         TableKind::ARRAY_OF_STRUCTURES
     }
 
-    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library;
-    /// records with fields that are no columns cannot be added.
+    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library, into
+    /// memory of half as much again at least: O(1) for each row that is added, amortised. Records with fields that are
+    /// no columns cannot be added.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let columns = self.column_count();
         Shape { rows, columns }.element_count()?;

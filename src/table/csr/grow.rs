@@ -139,7 +139,7 @@ fn check_number(target: ElementType, number: usize, row: usize, column: usize) -
 }
 
 /// Adds numbers, which the type holds, to an array that has room for them.
-fn append_numbers(array: &mut AnyArray, count: usize, numbers: impl Iterator<Item = usize>) -> Result<()> {
+pub(super) fn append_numbers(array: &mut AnyArray, count: usize, numbers: impl Iterator<Item = usize>) -> Result<()> {
     match_index!(array.element_type(), I => {
         let new = array.append_zeros(count)?.downcast::<I>().unwrap_or_default();
         for (slot, number) in new.iter_mut().zip(numbers) {

@@ -3,6 +3,7 @@
 use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
+use super::grow::append_numbers;
 use super::index::{Index, Indices, array_of, match_index, zeros};
 use super::parts::CsrParts;
 use crate::array::AnyArray;
@@ -96,16 +97,16 @@ impl CsrNumericTable {
         Ok(CsrParts { offsets, indices, values })
     }
 
-    /// Cuts rows off at the end, without a copy, or adds rows without stored values there, which copies the offsets.
+    /// Cuts rows off at the end, without a copy, or adds rows without stored values there: O(1) for each, amortised.
     pub(super) fn set_rows(&mut self, rows: usize) -> Result<()> {
         if rows <= self.shape.rows {
             let CsrParts { offsets, indices, values } = self.parts_of(&(0..rows))?;
             (self.offsets, self.indices, self.values) = (offsets, indices, values);
         } else {
             let shape = Shape { rows, ..self.shape };
-            let count = rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
-            let more = std::iter::repeat_n(self.nnz(), rows - self.shape.rows);
-            self.offsets = array_of(self.offsets.element_type(), count, self.offsets().iter().chain(more))?;
+            rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
+            let (added, end) = (rows - self.shape.rows, self.nnz());
+            append_numbers(&mut self.offsets, added, std::iter::repeat_n(end, added))?;
         }
         self.shape.rows = rows;
         Ok(())

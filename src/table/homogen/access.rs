@@ -102,6 +102,12 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             let array = self.copy_with_room(shape)?;
             self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
         }
+        } else if rows > self.placement.row_capacity {
+            // The first time for these rows; then for half as many more, so that one more each time is O(1), amortised.
+            let grown = if self.placement.has_grown { self.shape.rows.saturating_add(self.shape.rows / 2) } else { 0 };
+            self.move_to(rows, rows.max(grown))?;
+            self.shape = shape;
+            self.placement.shown_rows = self.placement.shown_rows.max(rows);
         Ok(())
     }
 

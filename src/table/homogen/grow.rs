@@ -51,16 +51,30 @@ impl<T: Element> HomogenNumericTable<T> {
         if columns == 0 || additional == 0 || (is_there && wanted <= self.placement.row_capacity) {
             return Ok(());
         }
-        let grown = wanted.max(rows.saturating_add(rows / 2));
+        self.move_to(wanted, wanted.max(rows.saturating_add(rows / 2)))
+    }
+
+    /// Moves the rows to new memory with room for `grown` rows, or for `wanted` ones if there is not as much. The shape
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], those of reading; nothing has changed.
+    pub(super) fn move_to(&mut self, wanted: usize, grown: usize) -> Result<()> {
+        let Shape { rows, columns } = self.shape;
         let array = match self.copy_with_room(Shape { rows: grown, columns }) {
             Ok(array) => Ok(array),
             // There may be room for what is wanted, and not for more.
             Err(_) if grown > wanted => self.copy_with_room(Shape { rows: wanted, columns }),
             Err(error) => Err(error),
         }?;
-        let room = Shape { rows: array.len() / columns, columns };
+        let (has_spare_rows, shown_rows) = (!self.placement.spare_rows().is_empty(), self.placement.shown_rows);
+        let room = Shape { rows: array.len().checked_div(columns).unwrap_or(rows), columns };
         self.replace_memory(array, room, MemoryStatus::InternallyAllocated);
         self.shape.rows = rows;
+        self.placement.has_grown = true;
+        if has_spare_rows {
+            self.placement.shown_rows = shown_rows; // spare rows stay what they are
+        }
         Ok(())
     }
 

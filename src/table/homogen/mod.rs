@@ -70,6 +70,8 @@ struct Placement {
     /// they appear, they have the values that the owner of the memory put there. Rows before this number that were cut
     /// off are zero when they reappear.
     shown_rows: usize,
+    /// Whether the array was made for more rows than the one before it had room for: those who grow once grow again.
+    has_grown: bool,
 }
 
 impl Placement {
@@ -81,7 +83,7 @@ impl Placement {
             DataLayout::ColumnMajor if shape.columns == 0 => usize::MAX,
             DataLayout::ColumnMajor => shape.rows,
         };
-        Self { layout, column_stride: shape.rows, row_capacity, shown_rows: shape.rows }
+        Self { layout, column_stride: shape.rows, row_capacity, shown_rows: shape.rows, has_grown: false }
     }
 
     /// Returns the rows of the array that the table has not had yet. Only row-major arrays have any.
@@ -140,7 +142,8 @@ impl<T: Element> HomogenNumericTable<T> {
         T::TYPE
     }
 
-    /// Borrows the array that holds the values, spare rows included.
+    /// Borrows the array that holds the values, spare rows included, and room for rows that may be added: it may have
+    /// more values than the table shows.
     ///
     /// Source: DAAL `getArray`.
     ///
@@ -164,7 +167,8 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for a slice of the rows of a
-    /// column-major table ([`to_compact`](Self::to_compact) makes a contiguous copy).
+    /// column-major table, and for one that has grown and has room for more rows ([`to_compact`](Self::to_compact)
+    /// makes a contiguous copy).
     ///
     /// # Examples
     /// ```
