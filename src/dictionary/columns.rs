@@ -5,6 +5,7 @@
 //! column has can be replaced in place.
 
 use super::feature::{Feature, FeatureView};
+use super::names::NameIndex;
 use super::{DataDictionary, Features};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -21,6 +22,7 @@ struct Shared {
 pub(super) struct Columns {
     features: Vec<Shared>,
     of_column: Vec<u32>,
+    names: NameIndex,
 }
 
 impl Columns {
@@ -46,17 +48,26 @@ impl Columns {
         &self.features[self.of_column[column] as usize].feature
     }
 
-    /// Replaces the feature of a column, which must exist.
+    /// Returns the first column with this name.
+    pub(super) fn index_of(&self, name: &str) -> Option<usize> {
+        self.names.find(name, self.len(), |column| self.get(column).name.as_deref())
+    }
+
+    /// Replaces the feature of a column, which must exist. O(1), amortised.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; nothing is changed.
     pub(super) fn set(&mut self, column: usize, feature: Feature) -> Result<()> {
         let old = self.of_column[column] as usize;
+        let (old_name, new_name) = (self.features[old].feature.name.as_deref(), feature.name.as_deref());
         if self.features[old].columns == 1 {
+            self.names.rename(column, old_name, new_name);
             self.features[old].feature = feature;
             return Ok(());
         }
         let index = self.push(feature)?;
+        let name_of = |index: usize| self.features[index].feature.name.as_deref();
+        self.names.rename(column, name_of(old), name_of(index as usize));
         self.features[old].columns -= 1;
         self.of_column[column] = index;
         Ok(())
@@ -117,6 +128,10 @@ impl Columns {
         if result.is_err() {
             self.features.truncate(before.0);
             self.of_column.truncate(before.1);
+        } else if self.names.is_known() {
+            for (column, &index) in self.of_column.iter().enumerate().skip(before.1) {
+                self.names.add(column, self.features[index as usize].feature.name.as_deref());
+            }
         }
         result
     }

@@ -25,7 +25,7 @@ impl DataDictionary {
     /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
     pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
         let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
-        new.check_count(columns, element)?;
+        new.check_count(columns, || element)?;
         if element.is_some() && element == new.uniform_type() {
             return Ok(());
         }

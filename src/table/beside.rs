@@ -155,7 +155,7 @@ impl<'t> dyn NumericTable + 't {
     /// ```
     pub fn to_columns(&self) -> Result<SoaNumericTable> {
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());
-        dictionary.check_count(shape.columns, self.uniform_type())?;
+        dictionary.check_count(shape.columns, || self.uniform_type())?;
         let mut columns = with_room(shape.columns)?;
         for (column, feature) in dictionary.iter().enumerate() {
             let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
@@ -191,10 +191,15 @@ fn with_replaced<'t>(
     };
     let (mut parts, mut next) = (Vec::new(), 0);
     for (column, new) in columns {
-        parts.extend([part(next..column)?, new]);
+        if next < column {
+            parts.push(part(next..column)?);
+        }
+        parts.push(new);
         next = column + 1;
     }
-    parts.push(part(next..shape.columns)?);
+    if next < shape.columns {
+        parts.push(part(next..shape.columns)?);
+    }
     MergedNumericTable::new(parts)
 }
 

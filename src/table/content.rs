@@ -142,7 +142,7 @@ impl<'t> Content<'t> {
             rows: shape.rows,
         };
         let values = columns.map(|described| Values::Column(column(described))).collect();
-        dictionary.check_count(shape.columns, None)?;
+        dictionary.check_count(shape.columns, || None)?;
         Ok(Self { kind: TableKind::STRUCTURE_OF_ARRAYS, shape, settings: Vec::new(), dictionary, values })
     }
 }

@@ -283,7 +283,7 @@ impl<'t> Joined<'t> {
 
 /// Checks that a table's dictionary describes as many columns as it has: a kind of somebody's own may be wrong there.
 fn check_count(table: &dyn NumericTable) -> Result<()> {
-    table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())
+    table.dictionary().check_count(table.shape().columns, || table.dictionary().uniform_type())
 }
 
 /// The largest number of tables of tables within each other.

@@ -26,12 +26,9 @@ impl<'t> TablePart<'t> {
     pub(super) fn new(table: &'t (dyn NumericTable + 't), region: Region) -> Result<Self> {
         region.check(table.shape())?;
         let depth = depth_with(table)?;
-        table.dictionary().check_count(table.shape().columns, table.dictionary().uniform_type())?;
         let all = table.dictionary();
-        let dictionary = match all.is_uniform() && !region.columns.is_empty() {
-            true => DataDictionary::uniform(all.feature(region.columns.start)?.clone(), region.columns.len()),
-            false => region.columns.clone().map(|column| all.feature(column).cloned()).collect::<Result<_>>()?,
-        };
+        all.check_count(table.shape().columns, || all.uniform_type())?;
+        let dictionary = all.part(region.columns.clone())?;
         Ok(Self { table, id: TableId::new(), region, dictionary, depth })
     }
 

@@ -218,7 +218,7 @@ fn column_of(shape: Shape, column: usize) -> Region {
 /// Copies the rows that are wanted.
 fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn NumericTable>> {
     let (shape, dictionary) = (table.shape(), table.dictionary().clone());
-    dictionary.check_count(shape.columns, table.uniform_type())?;
+    dictionary.check_count(shape.columns, || table.uniform_type())?;
     // A user's kind of table may show another one as it is not.
     let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.shape() == shape);
     if let Some(sparse) = sparse {

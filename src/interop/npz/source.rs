@@ -91,7 +91,7 @@ impl<'t> Source<'t> {
     /// [`Error::UnsupportedArrayName`], [`Error::TooManyColumns`], [`Error::UnsupportedElementType`].
     pub(super) fn columns(table: &'t (dyn NumericTable + 't)) -> Result<Vec<Self>> {
         let (Shape { rows, columns }, dictionary) = (table.shape(), table.dictionary());
-        dictionary.check_count(columns, None)?;
+        dictionary.check_count(columns, || None)?;
         check_column_count(columns)?;
         let mut sources = Vec::new();
         for (column, feature) in dictionary.iter().enumerate() {
@@ -148,7 +148,7 @@ fn check_column_count(columns: usize) -> Result<()> {
 /// Returns a layout with a field for each column, in their order, aligned as in C.
 fn aligned_layout(table: &dyn NumericTable) -> Result<RecordLayout> {
     let (columns, dictionary) = (table.shape().columns, table.dictionary());
-    dictionary.check_count(columns, None)?;
+    dictionary.check_count(columns, || None)?;
     check_column_count(columns)?;
     let (mut offsets, mut end, mut alignment) = (Vec::new(), 0_usize, 1);
     for feature in dictionary.iter() {

@@ -110,7 +110,7 @@ impl Packed {
         }
         let mut new = Self::zeros(shape.rows, element, triangle, order, other)?;
         match_element!(element, T => copy_half::<T>(table, new.packing, values_mut(&mut new.array)?))?;
-        table.dictionary().check_count(shape.columns, Some(element))?;
+        table.dictionary().check_count(shape.columns, || Some(element))?;
         new.dictionary = table.dictionary().clone();
         Ok(new)
     }
