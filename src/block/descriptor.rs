@@ -11,7 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{Lease, NumericTable, Region, TableId};
+use crate::table::{Lease, NumericTable, Region, TableId, Token};
 use crate::window::AnySlice;
 
 /// A block of rows or column values that the caller owns and reuses: DAAL's `BlockDescriptor`.
@@ -420,7 +420,7 @@ impl<U: Element> BlockDescriptor<U> {
             self.buffer.clear(count)?;
         }
         if self.held.is_some() {
-            table.check_writable()?; // the held block is dropped, but not on an error
+            table.check_region_writable(&region, Token::new())?; // the held block is dropped, but not on an error
             self.held = None;
         }
         table.lend_region(&region, None, &mut self.lease)?;

@@ -7,7 +7,7 @@ use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule, check_value};
 use crate::table::csr::CsrNumericTable;
-use crate::table::{NumericTable, Region, RegionMut};
+use crate::table::{NumericTable, Region, RegionMut, Token};
 use crate::window::AnySlice;
 
 /// Writes one value to every position of a region, or nothing.
@@ -35,10 +35,10 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
         let piece = table.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
         return RegionMut::of_piece(piece, region).ok_or(Error::NotContiguous)?.fill(AnyValue::from(value), policy);
     }
-    match table.pieces_mut().and_then(|pieces| RegionMut::of_pieces(pieces, region)) {
+    match table.pieces_around(region, Token::new()).and_then(|pieces| RegionMut::of_pieces(pieces, region)) {
         Ok(mut region) => region.fill(AnyValue::from(value), policy),
         Err(Error::ReadOnlyTable | Error::NotInMemory { .. }) => {
-            table.check_writable()?;
+            table.check_region_writable(region, Token::new())?;
             fill_region(table, region, value)
         }
         Err(error) => Err(error),

@@ -6,7 +6,7 @@ use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, RegionMut, Target, copy_of};
+use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory for converted blocks, which is never shared and only grows.
@@ -189,7 +189,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     #[cold]
     fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         let is_in_place = table.slice_of(region, U::TYPE)?.is_some();
-        table.check_writable()?;
+        table.check_region_writable(region, Token::new())?;
         Ok(if is_in_place { Self::Borrowed(&mut []) } else { Self::Staged(&mut []) })
     }
 
@@ -202,7 +202,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
             let piece = table.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
             return Self::of_region(RegionMut::of_piece(piece, region).ok_or(Error::NotContiguous)?);
         }
-        table.check_writable()?;
+        table.check_region_writable(region, Token::new())?;
         let values = copy_of(table, region, U::TYPE, ConversionPolicy::Saturate)?;
         let values = Buffer::from_any(values, region.shape().element_count()?)?;
         let region = region.clone();

@@ -1,6 +1,6 @@
 //! Tables that are another table, borrowed: so that a borrowed one can be part of a merged one.
 
-use super::NumericTable;
+use super::{HomogenNumericTable, NumericTable, Token};
 
 /// The methods of [`NumericTable`] that read, passed on to `$table`.
 macro_rules! forwards_reading {
@@ -78,6 +78,26 @@ macro_rules! forwards_writing {
             $table.pieces_mut()
         }
 
+        fn pieces_around(
+            &mut $self,
+            region: &crate::table::Region,
+            token: crate::table::Token,
+        ) -> Result<Vec<crate::table::PieceMut<'_>>, crate::base::error::Error> {
+            $table.pieces_around(region, token)
+        }
+
+        fn check_region_writable(
+            &mut $self,
+            region: &crate::table::Region,
+            token: crate::table::Token,
+        ) -> Result<(), crate::base::error::Error> {
+            $table.check_region_writable(region, token)
+        }
+
+        fn own_dictionary(&mut $self, token: crate::table::Token) -> Option<&mut crate::dictionary::DataDictionary> {
+            $table.own_dictionary(token)
+        }
+
         fn piece_mut(
             &mut $self,
             row: usize,
@@ -134,7 +154,8 @@ pub(super) use {forwards_reading, forwards_writing};
 
 /// Returns a table that *is* a borrowed one, for writing and reading: what is written through it is in the borrowed
 /// table. Nothing is copied; it can be part of a [`MergedNumericTable`](crate::MergedNumericTable) for as long as the
-/// borrow lasts. Its size cannot be changed.
+/// borrow lasts. Its size cannot be changed. Borrowing what this function or [`by_ref`] has returned borrows the table
+/// that is behind it, so that no number of borrows makes reading slower.
 ///
 /// # Examples
 /// ```
@@ -148,7 +169,16 @@ pub(super) use {forwards_reading, forwards_writing};
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTable + 't> {
-    Box::new(Mutable(table))
+    if table.borrowed(Token::new()).is_none() {
+        return Box::new(Mutable(table));
+    }
+    if table.borrowed_mut(Token::new()).is_none() {
+        return by_ref(table); // which is as little for writing as the table
+    }
+    match table.borrowed_mut(Token::new()) {
+        Some(table) => Box::new(Mutable(table)),
+        None => Box::new(HomogenNumericTable::<f32>::default()), // never: it has just been there
+    }
 }
 
 /// Returns a table that *is* a borrowed one, for reading: writing is refused. Nothing is copied.
@@ -163,13 +193,19 @@ pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTabl
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn by_ref<'t>(table: &'t (dyn NumericTable + 't)) -> Box<dyn NumericTable + 't> {
-    Box::new(Shared(table))
+    Box::new(Shared(table.borrowed(Token::new()).unwrap_or(table)))
 }
 
+/// Invariant, of [`Mutable`] too: the table is neither of the two, so that calls go through one of them at most. They
+/// are not counted as a level of nesting, which is limited.
 struct Shared<'t>(&'t (dyn NumericTable + 't));
 
 impl NumericTable for Shared<'_> {
     forwards_reading!(self, self.0);
+
+    fn borrowed(&self, _: Token) -> Option<&dyn NumericTable> {
+        Some(self.0)
+    }
 }
 
 struct Mutable<'t>(&'t mut (dyn NumericTable + 't));
@@ -177,4 +213,12 @@ struct Mutable<'t>(&'t mut (dyn NumericTable + 't));
 impl NumericTable for Mutable<'_> {
     forwards_reading!(self, self.0);
     forwards_writing!(self, self.0);
+
+    fn borrowed(&self, _: Token) -> Option<&dyn NumericTable> {
+        Some(self.0)
+    }
+
+    fn borrowed_mut(&mut self, _: Token) -> Option<&mut dyn NumericTable> {
+        Some(self.0)
+    }
 }

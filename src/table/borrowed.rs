@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::numeric_table::describe;
-use super::{DataLayout, NumericTable, Piece, PieceMut, Shape, TableId, TableView, TableViewMut};
+use super::{DataLayout, NumericTable, Piece, PieceMut, Shape, TableId, TableView, TableViewMut, Token};
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
 use crate::base::error::Error;
@@ -184,6 +184,10 @@ macro_rules! borrowed_table {
                 self.dictionary.check_types(&dictionary)?;
                 self.dictionary = dictionary;
                 Ok(())
+            }
+
+            fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+                Some(&mut self.dictionary)
             }
 
             #[cfg_attr(not(debug_assertions), inline(always))]

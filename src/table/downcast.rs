@@ -4,11 +4,17 @@ use std::any::TypeId;
 
 use super::NumericTable;
 
-/// A value that only this module can create: the argument of the one method of [`NumericTable`] that cannot be
-/// overridden.
+/// A value that only this crate can create: the argument of those methods of [`NumericTable`] that no other crate can
+/// call or override.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Token(());
+
+impl Token {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+}
 
 impl dyn NumericTable + '_ {
     /// Borrows the table as an `N`, if it is one. A kind of your own must implement [`as_any`](NumericTable::as_any)
@@ -58,7 +64,7 @@ impl dyn NumericTable {
     /// ```
     pub fn downcast<N: NumericTable + 'static>(self: Box<Self>) -> Result<Box<N>, Box<Self>> {
         let is_named = self.as_any().is_some_and(|any| any.is::<N>());
-        if !is_named || self.concrete_type(Token(())) != TypeId::of::<N>() {
+        if !is_named || self.concrete_type(Token::new()) != TypeId::of::<N>() {
             return Err(self);
         }
         // SAFETY: the type of the trait object is `N`: `concrete_type` is the default method, since no other crate can

@@ -11,7 +11,9 @@ use std::ops::Range;
 
 use super::region_mut::RegionMut;
 use super::tiling;
-use super::{DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target};
+use super::{
+    DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target, Token,
+};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
@@ -73,8 +75,6 @@ pub(super) struct Joined<'t> {
     dictionary: DataDictionary,
     uniform_type: Option<ElementType>,
     layout: DataLayout,
-    /// The table that lent memory last: the first that is asked to take memory back.
-    last_lender: usize,
     /// How many tables deep this is.
     depth: usize,
 }
@@ -89,8 +89,8 @@ impl<'t> Joined<'t> {
         let depth = depth_with(&*first)?;
         let (shape, dictionary, layout) = (first.shape(), first.dictionary().clone(), first.data_layout());
         let (ends, uniform_type) = (vec![axis.end_of(shape)], dictionary.uniform_type());
-        let (id, tables, last_lender) = (TableId::new(), vec![first], 0);
-        Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, last_lender, depth })
+        let (id, tables) = (TableId::new(), vec![first]);
+        Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, depth })
     }
 
     /// Adds a table at the end of the axis.
@@ -257,26 +257,34 @@ impl<'t> Joined<'t> {
     /// Returns the pieces of the tables that have values of a region: other tables are not asked, so that memory which
     /// they share is not copied. If one of them cannot be written, no memory is copied.
     fn pieces_of(&mut self, region: &Region) -> Result<Vec<PieceMut<'_>>> {
-        let wanted = self.tables_of(region).map(|(table, ..)| table).collect::<Vec<_>>();
+        let wanted = self.tables_of(region).map(|(table, there, _)| (table, there)).collect::<Vec<_>>();
         self.check_tables(&wanted)?;
-        let places = wanted.iter().map(|&table| (self.offset_of(table), self.extent_of(table))).collect::<Vec<_>>();
+        let places =
+            wanted.iter().map(|&(table, _)| (self.offset_of(table), self.extent_of(table))).collect::<Vec<_>>();
         let mut pieces = Vec::new();
-        let mut places = wanted.iter().zip(places).peekable();
-        for (index, table) in self.tables.iter_mut().enumerate() {
-            let Some((_, ((rows, columns), extent))) = places.next_if(|&(&wanted, _)| wanted == index) else {
-                continue;
-            };
-            let of_table = table.pieces_mut().map_err(|error| error.moved(rows, columns))?;
+        let (places, mut first) = (wanted.into_iter().zip(places), 0);
+        let mut tables = &mut self.tables[..];
+        for ((index, there), ((rows, columns), extent)) in places {
+            let (_, from) = std::mem::take(&mut tables).split_at_mut(index - first);
+            let Some((table, rest)) = from.split_first_mut() else { break }; // never: there is a table at `index`
+            (tables, first) = (rest, index + 1);
+            let of_table = table.pieces_around(&there, Token::new()).map_err(|error| error.moved(rows, columns))?;
             let inside = of_table.into_iter().filter_map(|piece| piece.within(&extent));
             pieces.extend(inside.map(|piece| piece.moved(rows, columns)));
         }
         Ok(pieces)
     }
 
-    fn check_tables(&mut self, tables: &[usize]) -> Result<()> {
-        tables.iter().try_for_each(|&table| {
-            let moved = self.moved(table);
-            self.tables[table].check_writable().map_err(moved)
+    /// Checks that the tables which have values of a region can be written.
+    fn check_tables_of(&mut self, region: &Region) -> Result<()> {
+        let wanted = self.tables_of(region).map(|(table, there, _)| (table, there)).collect::<Vec<_>>();
+        self.check_tables(&wanted)
+    }
+
+    fn check_tables(&mut self, tables: &[(usize, Region)]) -> Result<()> {
+        tables.iter().try_for_each(|(table, there)| {
+            let moved = self.moved(*table);
+            self.tables[*table].check_region_writable(there, Token::new()).map_err(moved)
         })
     }
 }
@@ -329,6 +337,10 @@ impl NumericTable for Joined<'_> {
         self.dictionary.check_types(&dictionary)?;
         self.dictionary = dictionary;
         Ok(())
+    }
+
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
     }
 
     fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
@@ -395,23 +407,36 @@ impl NumericTable for Joined<'_> {
         RegionMut::of_pieces(self.pieces_of(region)?, region)?.write_as_checked(&checked, values, rule)
     }
 
+    fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {
+        self.pieces_of(region)
+    }
+
     fn check_writable(&mut self) -> Result<()> {
-        self.check_tables(&(0..self.tables.len()).collect::<Vec<_>>())
+        (0..self.tables.len()).try_for_each(|table| {
+            let moved = self.moved(table);
+            self.tables[table].check_writable().map_err(moved)
+        })
+    }
+
+    fn check_region_writable(&mut self, region: &Region, _: Token) -> Result<()> {
+        self.check_tables_of(region)
     }
 
     /// A block that is written in place is lent by the table that it lies in.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape)?;
         if in_place.is_none() {
-            let tables = self.tables_of(region).map(|(table, ..)| table).collect::<Vec<_>>();
-            self.check_tables(&tables)?;
+            self.check_tables_of(region)?;
             lease.reset(region);
             return Ok(false);
         }
         let Some((table, there)) = self.only_table_of(region) else { return Ok(false) };
         let moved = self.moved(table);
-        self.last_lender = table;
-        self.tables[table].lend_region(&there, in_place, lease).map_err(moved)
+        let is_lent = self.tables[table].lend_region(&there, in_place, lease).map_err(moved)?;
+        if is_lent {
+            lease.move_by(self.offset_of(table));
+        }
+        Ok(is_lent)
     }
 
     fn data_memory_status(&self) -> MemoryStatus {
@@ -428,9 +453,17 @@ impl NumericTable for Joined<'_> {
         if lease.is_empty() {
             return Ok(());
         }
-        let (before, from) = self.tables.split_at_mut(self.last_lender);
-        let mut others = from.iter_mut().chain(before);
-        let is_back = others.any(|table| table.take_back(lease).is_ok() && lease.is_empty());
-        if is_back { Ok(()) } else { Err(Error::WrongTable) }
+        let (row, column) = lease.place();
+        // The table where the block lies has lent it, unless a kind of somebody's own has moved it.
+        let expected = self.table_at(self.axis.at(row, column)).unwrap_or_default();
+        for table in (expected..self.tables.len()).chain(0..expected) {
+            let (rows, columns) = self.offset_of(table);
+            lease.move_by((rows.wrapping_neg(), columns.wrapping_neg()));
+            if self.tables[table].take_back(lease).is_ok() && lease.is_empty() {
+                return Ok(());
+            }
+            lease.move_by((rows, columns));
+        }
+        Err(Error::WrongTable)
     }
 }

@@ -40,6 +40,9 @@ pub struct Lease {
     array: Option<AnyArray>,
     /// Where the array is left if the lease is dropped; kept from one use to the next.
     slot: Option<Arc<Slot>>,
+    /// How far the region is moved down and to the right in the table that the caller knows, which may show the one that
+    /// has lent the memory.
+    offset: (usize, usize),
     /// What the table was when it was asked, if nothing is lent: a number that it has chosen.
     mark: u64,
 }
@@ -61,7 +64,14 @@ impl Lease {
     /// assert!(numeric_table::table::Lease::new().is_empty());
     /// ```
     pub const fn new() -> Self {
-        Self { region: Region { rows: 0..0, columns: 0..0 }, in_place: None, array: None, slot: None, mark: 0 }
+        Self {
+            region: Region { rows: 0..0, columns: 0..0 },
+            in_place: None,
+            array: None,
+            slot: None,
+            offset: (0, 0),
+            mark: 0,
+        }
     }
 
     /// Returns whether nothing is lent.
@@ -128,6 +138,18 @@ impl Lease {
         }
         self.region = region.clone();
         self.in_place = None;
+        self.offset = (0, 0);
+    }
+
+    /// Moves the region down and to the right, as one that a table around the lender has lent.
+    pub(super) fn move_by(&mut self, (rows, columns): (usize, usize)) {
+        self.offset = (self.offset.0.wrapping_add(rows), self.offset.1.wrapping_add(columns));
+    }
+
+    /// Returns where the region begins in the table that is asked now. It is a hint: a table around the lender may not
+    /// have said how far it moves it.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.region.rows.start.wrapping_add(self.offset.0), self.region.columns.start.wrapping_add(self.offset.1))
     }
 
     /// Returns the memory, as dropping does, and keeps the slot for another use.

@@ -80,6 +80,7 @@ pub(crate) mod view;
 pub use aos::{FieldValue, RecordField, records, records_mut};
 pub use borrow::{by_mut, by_ref};
 pub use csr::parts::{CooParts, CsrParts};
+pub(crate) use downcast::Token;
 pub use lease::Lease;
 pub use part::{ColumnChoice, ColumnKey};
 pub use piece::{Piece, PieceMut};

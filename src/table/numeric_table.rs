@@ -596,7 +596,8 @@ pub trait NumericTable: Send + Sync {
         if new.geometry().is_empty() {
             return Ok(());
         }
-        RegionMut::of_pieces(self.pieces_mut()?, region)?.write_as_checked(&checked, values, rule)
+        let pieces = self.pieces_around(region, Token::new())?;
+        RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
     }
 
     /// Checks that values can be written at all: returns the errors of [`write_region`](Self::write_region) that do not
@@ -747,6 +748,43 @@ pub trait NumericTable: Send + Sync {
     #[doc(hidden)]
     fn depth(&self) -> usize {
         0
+    }
+
+    /// Like [`pieces_mut`](Self::pieces_mut), of those tables only that have values of a region. More pieces are correct
+    /// too. No other crate can name the argument, so none can override it.
+    #[doc(hidden)]
+    fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {
+        let _ = region;
+        self.pieces_mut()
+    }
+
+    /// Like [`check_writable`](Self::check_writable), of those tables only that have values of a region. No other crate
+    /// can name the argument, so none can override it.
+    #[doc(hidden)]
+    fn check_region_writable(&mut self, region: &Region, _: Token) -> Result<()> {
+        let _ = region;
+        self.check_writable()
+    }
+
+    /// Borrows the description of the columns for changes of names, if the table keeps one of its own: it is then not
+    /// copied to be changed. No other crate can name the argument, so none can override it.
+    #[doc(hidden)]
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        None
+    }
+
+    /// Returns the table that this one *is*, borrowed for reading. No other crate can name the argument, so none can
+    /// override it.
+    #[doc(hidden)]
+    fn borrowed(&self, _: Token) -> Option<&dyn NumericTable> {
+        None
+    }
+
+    /// Returns the table that this one *is*, borrowed for writing. No other crate can name the argument, so none can
+    /// override it.
+    #[doc(hidden)]
+    fn borrowed_mut(&mut self, _: Token) -> Option<&mut dyn NumericTable> {
+        None
     }
 
     /// Returns the Rust type of the table. No other crate can name the argument, so none can override it.

@@ -13,7 +13,7 @@ use super::lease::Memory;
 use super::numeric_table::describe;
 use super::{
     AllocationFlag, DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId,
-    TableKind, Target, tiling,
+    TableKind, Target, Token, tiling,
 };
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
@@ -443,8 +443,12 @@ impl NumericTable for SoaNumericTable {
         Ok(())
     }
 
-    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns, and allocate those that have
-    /// no values yet.
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
+    }
+
+    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns that have no room for them into
+    /// memory of half as much again at least, and allocate those that have no values yet.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let (mut moved, count) = (Vec::new(), self.columns.len());
         Shape { rows, columns: count }.element_count()?;

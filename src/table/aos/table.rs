@@ -10,7 +10,9 @@ use crate::base::error::Result;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
-use crate::table::{MemoryStatus, NumericTable, Piece, PieceMut, Region, RegionMut, Shape, TableId, Target, tiling};
+use crate::table::{
+    MemoryStatus, NumericTable, Piece, PieceMut, Region, RegionMut, Shape, TableId, Target, Token, tiling,
+};
 use crate::window::{AnySlice, AnyWindow};
 
 /// Bytes of a block that stays in the first-level cache while one group after the other is written into it.
@@ -162,6 +164,10 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         self.dictionary.check_types(&dictionary)?;
         self.dictionary = dictionary;
         Ok(())
+    }
+
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
     }
 
     fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {

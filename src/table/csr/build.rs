@@ -14,8 +14,9 @@ use crate::base::number::{Exact, Loss};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
-use crate::table::{MemoryStatus, NumericTable, Refused, Region, Target};
-use crate::window::AnySliceMut;
+use crate::convert::kernel::{self, Origin};
+use crate::table::{MemoryStatus, NumericTable, Refused, Region, Target, Token};
+use crate::window::{AnySliceMut, AnyWindow};
 
 impl CsrNumericTable {
     /// Creates a table of rows whose column indices are in any order, and may name a column more than once: sorts them,
@@ -136,7 +137,8 @@ impl CsrNumericTable {
     /// [`convert`](crate::HomogenNumericTable::convert) does; what the columns mean is kept.
     ///
     /// A value is left out if it is zero *after* the conversion. NaN is not zero, and is stored; -0.0 is zero, so its
-    /// sign is lost. Offsets and indices are `i32` if they can be, else `i64`, as in SciPy. O(rows × columns).
+    /// sign is lost. Offsets and indices are `i32` if they can be, else `i64`, as in SciPy. O(rows × columns); of a sparse
+    /// table O(rows + stored values).
     ///
     /// # Errors
     /// Those of reading the table; [`Error::OutOfMemory`].
@@ -151,6 +153,58 @@ impl CsrNumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_dense<T: Element>(table: &dyn NumericTable) -> Result<Self> {
+        let (shape, table) = (table.shape(), table.borrowed(Token::new()).unwrap_or(table));
+        // A user's kind of table may show another one as it is not.
+        let sparse = table.downcast_ref::<Self>().filter(|sparse| sparse.shape() == shape);
+        let Found::<T> { ends, indices, values } = match sparse {
+            Some(sparse) => Found::stored(sparse)?,
+            None => Found::of(table)?,
+        };
+        let largest = values.len().max(shape.columns);
+        let fits = |element: ElementType| match_index!(element, I => I::of(largest).is_some(), else false);
+        let known = [ElementType::I32, ElementType::I64].into_iter().find(|&element| fits(element));
+        let element = known.unwrap_or(ElementType::U64);
+        let offsets = array_of(element, ends.len() + 1, std::iter::once(0).chain(ends))?;
+        let indices = array_of(element, indices.len(), indices.into_iter())?;
+        let parts = CsrParts { offsets, indices, values: values.into() };
+        let mut sparse = Self::from_checked(shape, parts, MemoryStatus::InternallyAllocated);
+        if table.dictionary().len() == shape.columns {
+            sparse.dictionary = table.dictionary().with_element_type(T::TYPE)?;
+        }
+        Ok(sparse)
+    }
+}
+
+/// The values of a table that are not zero.
+struct Found<T> {
+    /// For each row, the number of values up to its end.
+    ends: Vec<usize>,
+    /// The column of each value.
+    indices: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<T: Element> Found<T> {
+    /// Looks at the stored values only.
+    fn stored(sparse: &CsrNumericTable) -> Result<Self> {
+        let (mut ends, mut indices, mut values) = (zeros(sparse.shape.rows)?, Vec::new(), Vec::new());
+        let window = AnyWindow::of_rows(sparse.values.as_slice(), sparse.values.len(), 1);
+        let converted = kernel::to_array(window, T::TYPE, ConversionPolicy::Saturate, Origin::default())?;
+        let (converted, columns) = (converted.as_slice().as_slice::<T>(), sparse.indices());
+        for (row, end) in ends.iter_mut().enumerate() {
+            for position in sparse.pattern().positions(&(row..row + 1)) {
+                if converted[position] != T::default() {
+                    push(&mut indices, columns.at(position))?;
+                    push(&mut values, converted[position])?;
+                }
+            }
+            *end = values.len();
+        }
+        Ok(Self { ends, indices, values })
+    }
+
+    /// Looks at all values.
+    fn of(table: &dyn NumericTable) -> Result<Self> {
         let shape = table.shape();
         let (mut ends, mut indices, mut values) = (zeros(shape.rows)?, Vec::new(), Vec::new());
         let mut buffer = [T::default(); TILE];
@@ -168,18 +222,7 @@ impl CsrNumericTable {
                 ends[row] = values.len();
             }
         }
-        let largest = values.len().max(shape.columns);
-        let fits = |element: ElementType| match_index!(element, I => I::of(largest).is_some(), else false);
-        let known = [ElementType::I32, ElementType::I64].into_iter().find(|&element| fits(element));
-        let element = known.unwrap_or(ElementType::U64);
-        let offsets = array_of(element, ends.len() + 1, std::iter::once(0).chain(ends))?;
-        let indices = array_of(element, indices.len(), indices.into_iter())?;
-        let parts = CsrParts { offsets, indices, values: values.into() };
-        let mut sparse = Self::from_checked(shape, parts, MemoryStatus::InternallyAllocated);
-        if table.dictionary().len() == shape.columns {
-            sparse.dictionary = table.dictionary().with_element_type(T::TYPE)?;
-        }
-        Ok(sparse)
+        Ok(Self { ends, indices, values })
     }
 }
 

@@ -22,7 +22,7 @@ mod write;
 use std::fmt;
 
 use super::numeric_table::describe;
-use super::{MemoryStatus, NumericTable, Refused, Region, Shape, TableId, TableKind, Target};
+use super::{MemoryStatus, NumericTable, Refused, Region, Shape, TableId, TableKind, Target, Token};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, Result};
@@ -322,6 +322,10 @@ impl NumericTable for CsrNumericTable {
         self.dictionary.check_types(&dictionary)?;
         self.dictionary = dictionary;
         Ok(())
+    }
+
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
     }
 
     fn resize(&mut self, rows: usize) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::convert::{WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
     DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId,
-    TableKind, TableViewMut, Target, tiling,
+    TableKind, TableViewMut, Target, Token, tiling,
 };
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
@@ -83,6 +83,10 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(())
     }
 
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
+    }
+
     fn reset_dictionary(&mut self) -> Result<()> {
         self.dictionary = Self::default_dictionary(self.shape.columns);
         Ok(())
@@ -98,16 +102,16 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         } else if rows <= self.placement.row_capacity && self.clear_cut_rows(shape)? {
             self.shape = shape;
             self.placement.shown_rows = self.placement.shown_rows.max(rows);
-        } else {
-            let array = self.copy_with_room(shape)?;
-            self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
-        }
         } else if rows > self.placement.row_capacity {
             // The first time for these rows; then for half as many more, so that one more each time is O(1), amortised.
             let grown = if self.placement.has_grown { self.shape.rows.saturating_add(self.shape.rows / 2) } else { 0 };
             self.move_to(rows, rows.max(grown))?;
             self.shape = shape;
             self.placement.shown_rows = self.placement.shown_rows.max(rows);
+        } else {
+            let array = self.copy_with_room(shape)?;
+            self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
+        }
         Ok(())
     }
 

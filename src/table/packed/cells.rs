@@ -18,7 +18,7 @@ use crate::dictionary::{DataDictionary, Feature};
 use crate::table::tiling::{earlier, new_values};
 use crate::table::{
     DataLayout, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, TableView, TableViewMut,
-    Target,
+    Target, Token,
 };
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
@@ -335,6 +335,10 @@ impl NumericTable for Packed {
         self.dictionary.check_types(&dictionary)?;
         self.dictionary = dictionary;
         Ok(())
+    }
+
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
     }
 
     fn piece(&self, row: usize, column: usize) -> Result<Option<Piece<'_>>> {
