@@ -82,11 +82,16 @@ impl Table {
 
     /// Returns a share of all values: in their own order if they are of this type, else row by row.
     pub(crate) fn all(&self, py: Python<'_>, element: ElementType) -> PyResult<Share> {
+        self.all_by(py, element, ConversionPolicy::Saturate)
+    }
+
+    /// Does what [`all`](Self::all) does, by a policy.
+    pub(crate) fn all_by(&self, py: Python<'_>, element: ElementType, policy: ConversionPolicy) -> PyResult<Share> {
         let table = self.read(py);
         with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
             return share_of(table);
         });
-        Self::rows_of(py, &**table, 0..table.row_count(), element, ConversionPolicy::Saturate)
+        Self::rows_of(py, &**table, 0..table.row_count(), element, policy)
     }
 
     /// Returns whether all values are shared without a copy.
@@ -120,6 +125,24 @@ impl Table {
 
     pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
         dtype.map_or_else(|| self.common_type(py), element::of_object)
+    }
+
+    /// Returns the type that values are read in, and what becomes of those that it does not have. Of columns of several types
+    /// one is found that holds them; whole numbers beyond 2^53 beside floats are refused then, unless the caller says otherwise.
+    pub(crate) fn type_and_policy(
+        &self,
+        py: Python<'_>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        policy: Option<&str>,
+    ) -> PyResult<(ElementType, ConversionPolicy)> {
+        let is_stated = dtype.is_some_and(|dtype| !dtype.is_none());
+        let element = self.type_or(py, dtype)?;
+        let policy = match policy {
+            Some(policy) => policy_of(policy)?,
+            None if is_stated || self.read(py).uniform_type().is_some() => ConversionPolicy::Saturate,
+            None => ConversionPolicy::Exact,
+        };
+        Ok((element, policy))
     }
 
     /// Returns the index of a column that is named, or numbered from either end.

@@ -177,23 +177,24 @@ impl Table {
     /// Returns rows as an array of NumPy's, of any type, read-only: the table's memory if it lies so, else a copy.
     ///
     /// ``policy`` says what becomes of values that the type does not have: ``"saturate"`` takes the nearest one (NaN is the
-    /// integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits are lost.
+    /// integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits are lost. It
+    /// is ``"saturate"`` where nothing is said; but of columns of several types, for which no ``dtype`` is asked, ``"exact"``.
     ///
     /// >>> import numpy as np, numeric_table as nt
     /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
     /// >>> table.rows(0, 2, dtype="uint8")
     /// array([[  1, 255],
     ///        [  2,   0]], dtype=uint8)
-    #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = "saturate"))]
+    #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = None))]
     fn rows<'py>(
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = numbers::row)] start: usize,
         #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'py, PyAny>>,
-        policy: &str,
+        policy: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (element, policy) = (self.type_or(py, dtype)?, policy_of(policy)?);
+        let (element, policy) = self.type_and_policy(py, dtype, policy)?;
         let table = self.read(py);
         let stop = stop.unwrap_or(table.row_count());
         let share = Self::rows_of(py, &**table, start..stop, element, policy)?;
@@ -222,15 +223,15 @@ impl Table {
     /// >>> import numeric_table as nt
     /// >>> [block.sum() for block in nt.Table([[1, 2], [3, 4], [5, 6]]).row_blocks(2, dtype="float64")]
     /// [np.float64(10.0), np.float64(11.0)]
-    #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
+    #[pyo3(signature = (n, dtype = None, *, policy = None))]
     fn row_blocks(
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
-        policy: &str,
+        policy: Option<&str>,
     ) -> PyResult<RowBlocks> {
-        let element = slf.get().type_or(slf.py(), dtype)?;
-        RowBlocks::new(slf.unbind(), n, element, policy_of(policy)?)
+        let (element, policy) = slf.get().type_and_policy(slf.py(), dtype, policy)?;
+        RowBlocks::new(slf.unbind(), n, element, policy)
     }
 
     /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns what it returned, in the order of the
@@ -239,16 +240,16 @@ impl Table {
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2], [3, 4], [5, 6]]).par_map_blocks(lambda block: int(block.sum()), 2)
     /// [10, 11]
-    #[pyo3(signature = (f, n, dtype = None, *, policy = "saturate"))]
+    #[pyo3(signature = (f, n, dtype = None, *, policy = None))]
     fn par_map_blocks(
         slf: Bound<'_, Self>,
         f: Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
-        policy: &str,
+        policy: Option<&str>,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let element = slf.get().type_or(slf.py(), dtype)?;
-        crate::blocks::par_map(&slf, f.unbind(), n, element, policy_of(policy)?)
+        let (element, policy) = slf.get().type_and_policy(slf.py(), dtype, policy)?;
+        crate::blocks::par_map(&slf, f.unbind(), n, element, policy)
     }
 
     /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown
@@ -329,11 +330,11 @@ impl Table {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let element = self.type_or(py, dtype)?;
+        let (element, policy) = self.type_and_policy(py, dtype, None)?;
         if copy == Some(false) && !self.is_shared(py, element)? {
             return Err(exception(Error::CopyRequired { reason: self.reason(py) }));
         }
-        let array = self.all(py, element)?.into_numpy(py)?;
+        let array = self.all_by(py, element, policy)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
     }
 
@@ -379,7 +380,7 @@ impl Table {
             return Err(PyBufferError::new_err("the CPU has no streams"));
         }
         dlpack::check(max_version, dl_device)?;
-        let element = self.common_type(py)?;
+        let (element, policy) = self.type_and_policy(py, None, None)?;
         let is_shared = self.is_shared(py, element)?;
         if copy == Some(false) && !is_shared {
             let reason = self.reason(py);
@@ -389,7 +390,7 @@ impl Table {
             let copied = Self::new(self.duplicate(py)?);
             return dlpack::capsule(py, copied.all(py, element)?, true);
         }
-        dlpack::capsule(py, self.all(py, element)?, copy == Some(true))
+        dlpack::capsule(py, self.all_by(py, element, policy)?, copy == Some(true))
     }
 
     /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.

@@ -467,3 +467,16 @@ def test_astype_makes_one_block_of_columns(tmp_path):
     assert one.kind == "homogeneous" and nt.map(path) == one
     uniform = table.select_columns([0, 0])
     assert uniform.astype("i4").kind == "homogeneous" and uniform.astype("i4").rows().tolist() == [[1, 1], [2, 2]]
+
+
+def test_whole_numbers_beside_floats_are_not_rounded_unless_that_is_asked_for():
+    big = 2**53 + 1
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[big], [3]], dtype="int64"), names=["id"])])
+    for read in [np.asarray, mixed.__class__.to_numpy, mixed.__class__.rows, np.from_dlpack, lambda t: list(t.row_blocks(1)),
+                 lambda t: t.par_map_blocks(len, 1)]:
+        with pytest.raises(nt.NotRepresentableError, match="9007199254740993 at row 0, column 1"):
+            read(mixed)
+    assert mixed.rows(dtype="float64")[0].tolist() == [0.5, big - 1] == mixed.rows(policy="saturate")[0].tolist()
+    assert np.asarray(mixed, dtype="float64")[0].tolist() == [0.5, big - 1]
+    assert np.asarray(mixed[1:]).tolist() == [[1.5, 3.0]]
+    assert mixed["id"].tolist() == [big, 3]
