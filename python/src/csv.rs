@@ -46,7 +46,9 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// ``words`` those to take for words whatever they look like; ``trailing_delimiter`` says whether lines end in a delimiter that no
 /// field follows, ``None`` finds out; ``thousands`` is what may separate digits in groups of three; ``dtypes`` the types of some,
 /// as a mapping. ``missing_texts`` (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``,
-/// any number, or has the row left out (``"skip"``).
+/// any number, or has the row left out (``"skip"``). ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576),
+/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, of what is no file with a size) are limits, so that a small
+/// file cannot take much memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -59,7 +61,8 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// exception that it raises ends the work.
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None,
+    max_columns = None, max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
@@ -76,6 +79,10 @@ pub(crate) fn read_csv(
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
     dtypes: Option<&Bound<'_, PyMapping>>,
+    max_columns: Option<&Bound<'_, PyAny>>,
+    max_categories: Option<&Bound<'_, PyAny>>,
+    max_record_bytes: Option<&Bound<'_, PyAny>>,
+    max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let listener = Listener::of(progress, &path)?;
@@ -92,6 +99,10 @@ pub(crate) fn read_csv(
         missing,
         missing_texts,
         dtypes,
+        max_columns,
+        max_categories,
+        max_record_bytes,
+        max_buffered_bytes,
     };
     let source = source(py, &path, &said)?;
     watch(py, listener, None, || {
@@ -139,7 +150,8 @@ pub(crate) struct Csv {
 /// array([1.5, 2.5, 3.5])
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None, progress = None))]
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None,
+    max_columns = None, max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
@@ -156,6 +168,10 @@ pub(crate) fn open_csv(
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
     dtypes: Option<&Bound<'_, PyMapping>>,
+    max_columns: Option<&Bound<'_, PyAny>>,
+    max_categories: Option<&Bound<'_, PyAny>>,
+    max_record_bytes: Option<&Bound<'_, PyAny>>,
+    max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Csv> {
     let listener = Listener::of(progress, &path)?;
@@ -172,6 +188,10 @@ pub(crate) fn open_csv(
         missing,
         missing_texts,
         dtypes,
+        max_columns,
+        max_categories,
+        max_record_bytes,
+        max_buffered_bytes,
     };
     let source = source(py, &path, &said)?;
     let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;

@@ -21,6 +21,10 @@ pub(crate) struct Said<'a, 'py> {
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
     pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
+    pub(crate) max_columns: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_categories: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_record_bytes: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_buffered_bytes: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Said<'_, '_> {
@@ -59,6 +63,18 @@ impl Said<'_, '_> {
         for item in self.dtypes.map(|types| types.items()).transpose()?.iter().flatten() {
             let (column, dtype): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             options = options.column_type(one(&column)?, element::of_object(&dtype)?);
+        }
+        if let Some(limit) = self.max_columns {
+            options = options.max_columns(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_categories {
+            options = options.max_categories(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_record_bytes {
+            options = options.max_record_bytes(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_buffered_bytes {
+            options = options.max_buffered_bytes(numbers::count(limit)? as u64);
         }
         Ok(options)
     }

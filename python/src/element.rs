@@ -7,6 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::error::TableTypeError;
+
 /// `with_type!(element_type, T => body)`: `body`, compiled for each element type, one of which is chosen at run time.
 macro_rules! with_type {
     ($element_type:expr, $T:ident => $body:expr) => {
@@ -107,7 +109,7 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let is_native: bool = described.getattr("isnative")?.extract()?;
     by_name(&text)
         .filter(|_| is_native)
-        .ok_or_else(|| PyTypeError::new_err(format!("tables have no values of the type {described}")))
+        .ok_or_else(|| TableTypeError::new_err(format!("tables have no values of the type {described}")))
 }
 
 /// Returns NumPy's description of a type; that of bfloat16 is of the package `ml_dtypes`.

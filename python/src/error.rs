@@ -120,7 +120,7 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Advice of the library, and what it is here: the longer ones first. Options of CSV of other names than these are keywords.
-const NAMES: [(&str, &str); 36] = [
+const NAMES: [(&str, &str); 35] = [
     ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
     ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
     ("CsvOptions::delimiter(b", "delimiter=("),
@@ -135,10 +135,9 @@ const NAMES: [(&str, &str); 36] = [
     (": `set_column` supplies them", ""),
     ("; `load_as` converts", "; load and astype convert"),
     ("and CsvOptions::sample has decided", "and the first rows have decided"),
-    ("the most that CsvOptions::max_decompressed_bytes permits", "the limit"),
+    ("the most that CsvOptions::max_decompression_ratio permits, which is", "which is the limit:"),
+    ("the most that CsvOptions::max_decompressed_bytes permits", "which is the limit"),
     (": CsvWriteOptions::times(false) writes numbers", ""),
-    ("the most that CsvOptions::max_buffered_bytes permits", "the limit"),
-    ("the most that CsvOptions::max_decompression_ratio permits, which is", "the limit, which is"),
     (
         "this is an archive of `to_bytes`; `from_bytes` reads it",
         "this is an archive, as pickles have them, and no file",
@@ -164,7 +163,8 @@ const NAMES: [(&str, &str); 36] = [
 
 /// Puts the names that calls and options have here into advice, which names those of the library.
 fn in_python(text: String) -> String {
-    if !text.contains('`') && !text.contains("Csv") && !NAMES[..2].iter().any(|(name, _)| text.contains(name)) {
+    let is_plain = ["`", "Csv", "TimeUnit", "nothing is said", "has no NaN"].iter().all(|part| !text.contains(part));
+    if is_plain {
         return text;
     }
     const OPTION: &str = "CsvOptions::";

@@ -70,11 +70,15 @@ def test_advice_about_csv_can_be_followed(tmp_path):
     path.write_text('a,b\n"1,234",2\n"12,345",4\n')
     assert nt.read_csv(path, thousands=",").rows().tolist() == [[1234, 2], [12345, 4]]
     assert next(nt.open_csv(path, thousands=",").row_blocks(9)).rows().tolist() == [[1234, 2], [12345, 4]]
+    path.write_text("a,b,c\n1,x,2\n3,y,4\n")
+    for limit in [{"max_columns": 2}, {"max_categories": 1}, {"max_record_bytes": 3}]:
+        assert "permit" in str(raised(lambda: nt.read_csv(path, **limit), nt.TableError))
+        assert nt.read_csv(path, **{name: 10**6 for name in limit}).shape == (2, 3)
 
 
 # What the package is built without, or what is no sentence.
 LEFT_OUT = re.compile(r"(execution|remote|interop/npz|interop/sparse|interop/sprs)/|(^|/)tests?(/|\.rs)|guide\.rs|lib\.rs")
-NOT_SAID = re.compile(r"doc =|doc\(|concat!|expect\(|expect =|reason = \"|note =|message =|unreachable!|panic!|assert")
+NOT_SAID = re.compile(r"doc =|doc\(|concat!|expect\(|expect =|reason = \"|note =|message =|must_use|unreachable!|panic!|assert")
 LITERAL = re.compile(r"//[^\n]*|r#\"(.*?)\"#|\"((?:[^\"\\]|\\.)*)\"|'(?:[^'\\]|\\.)'", re.S)
 
 

@@ -466,6 +466,10 @@ def read_csv(
     missing: Literal["error", "nan", "skip"] | float | None = None,
     missing_texts: Sequence[str] | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
+    max_columns: int | None = None,
+    max_categories: int | None = None,
+    max_record_bytes: int | None = None,
+    max_buffered_bytes: int | None = None,
     progress: _Progress | None = None,
 ) -> Table: ...
 def open_csv(
@@ -483,6 +487,10 @@ def open_csv(
     missing: Literal["error", "nan", "skip"] | float | None = None,
     missing_texts: Sequence[str] | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
+    max_columns: int | None = None,
+    max_categories: int | None = None,
+    max_record_bytes: int | None = None,
+    max_buffered_bytes: int | None = None,
     progress: _Progress | None = None,
 ) -> CsvSource: ...
 def write_csv(table: Table, path: _Path) -> None: ...
