@@ -50,6 +50,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
 use crate::base::room::filled;

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::GroupStatistics;
+#[cfg(doc)]
+use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::dictionary::Feature;
