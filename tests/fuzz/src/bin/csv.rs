@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, TimeUnit,
-    CsvTrailing, CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable,
-    NumericTable, Shape,
+    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing,
+    CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable, NumericTable, Shape,
+    TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
 
@@ -106,13 +106,8 @@ impl Choice {
     }
 }
 
-const UNITS: [TimeUnit; 5] = [
-    TimeUnit::Days,
-    TimeUnit::Seconds,
-    TimeUnit::Milliseconds,
-    TimeUnit::Microseconds,
-    TimeUnit::Nanoseconds,
-];
+const UNITS: [TimeUnit; 5] =
+    [TimeUnit::Days, TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
 
 fn kind(number: u8) -> CsvKind {
     match number % 6 {
