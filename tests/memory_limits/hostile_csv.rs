@@ -1,6 +1,6 @@
 //! CSV files that become much larger in memory: what is compressed, what never ends, and lines of very many fields.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use numeric_table::{CsvOptions, CsvSource, prelude::*};
 
@@ -19,6 +19,8 @@ fn refused(name: &str, most: usize, open: impl FnOnce() -> Result<CsvSource, Err
 
 #[cfg(feature = "csv-compressed")]
 mod compressed {
+    use std::io::Write;
+
     use super::*;
 
     fn gzip_bomb() -> Vec<u8> {
