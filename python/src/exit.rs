@@ -8,6 +8,7 @@
 //! that, and then the thread sleeps instead of being unwound.
 
 use std::cell::Cell;
+use std::hint::black_box;
 use std::mem::{forget, transmute};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -97,8 +98,11 @@ where
     PyErr: From<A::Error>,
 {
     let arguments = arguments.into_pyobject(function.py())?;
-    // SAFETY: the two types have the same ABI; that of `Call` says that the function may be unwound, as pyo3's does not.
-    let call = unsafe { transmute::<Declared, Call>(ffi::PyObject_CallObject) };
+    // pyo3 declares the function as one that never unwinds. An optimizer that sees which function is called believes that,
+    // and leaves `hang` out; so it does not see it.
+    let declared = black_box::<Declared>(ffi::PyObject_CallObject);
+    // SAFETY: the two types have the same ABI; that of `Call` says that the function may be unwound.
+    let call = unsafe { transmute::<Declared, Call>(declared) };
     let hang = Hang;
     // SAFETY: both objects are alive, and the thread is attached.
     let result = unsafe { call(function.as_ptr(), arguments.as_ptr()) };
