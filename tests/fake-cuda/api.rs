@@ -108,8 +108,6 @@ exports! {
         device(number)?;
         match attribute {
             16 => put(value, 4), // multiprocessors
-            75 => put(value, 9), // compute capability
-            76 => put(value, 0),
             115 => put(value, setting("FAKE_CUDA_POOLS", 1) as c_int), // memory pools
             _ => Err(INVALID_VALUE),
         }
@@ -120,13 +118,6 @@ exports! {
     fn cuMemPoolSetAttribute(pool: Handle, attribute: c_uint, value: *mut c_void) {
         let is_pool = devices().iter().any(|device| device.context() == pool.addr());
         if is_pool && attribute == 4 && !value.is_null() { Ok(()) } else { Err(INVALID_VALUE) }
-    }
-    fn cuMemPoolGetAttribute(pool: Handle, attribute: c_uint, value: *mut c_void) {
-        let device = devices().iter().find(|device| device.context() == pool.addr()).ok_or(INVALID_VALUE)?;
-        match attribute {
-            5 | 7 => put(value.cast::<u64>(), device.used.load(SeqCst) as u64), // reserved, used
-            _ => Err(INVALID_VALUE),
-        }
     }
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, number: Number) {
         let device = device(number)?;
@@ -321,14 +312,6 @@ exports! {
         stream.work(move |device| kernels::run(device, kernel, &arguments));
         stream.always(move |_| _ = running.fetch_sub(1, SeqCst));
         Ok(())
-    }
-    fn cuGetErrorName(error: Code, text: *mut *const c_char) {
-        let _ = error;
-        put(text, c"CUDA_ERROR".as_ptr())
-    }
-    fn cuGetErrorString(error: Code, text: *mut *const c_char) {
-        let _ = error;
-        put(text, c"an error of the fake driver".as_ptr())
     }
 
     freeing:

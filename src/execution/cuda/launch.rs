@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
-
 use super::memory::CudaBuffer;
+use super::objects::Function;
 use super::streams::{Lane, Streams};
 use crate::execution::DeviceError;
 
@@ -36,7 +35,7 @@ pub(super) struct Geometry {
 /// writes nothing but the ranges that it is given.
 pub(super) unsafe fn launch(
     streams: &Streams,
-    function: &CudaFunction,
+    function: &Function,
     geometry: Geometry,
     arguments: &mut [Argument<'_>],
 ) -> Result<(), DeviceError> {
@@ -55,15 +54,11 @@ pub(super) unsafe fn launch(
             Argument::Number(number) => *number,
         });
     }
-    let mut launch = streams.stream(Lane::Compute).launch_builder(function);
-    values.iter().for_each(|value| {
-        launch.arg(value);
-    });
     let Geometry { blocks, threads, shared_bytes } = geometry;
-    let config = LaunchConfig { grid_dim: blocks, block_dim: threads, shared_mem_bytes: shared_bytes };
+    let stream = streams.stream(Lane::Compute);
     // SAFETY: the caller's promise about parameters and ranges; the ranges are inside their blocks, which are alive until
     // their uses have ended: each has the mark below, or the work has ended.
-    let launched = unsafe { launch.launch(config) };
+    let launched = unsafe { stream.launch(function, blocks, threads, shared_bytes, &values) };
     streams.check("launching a kernel", launched)?;
     let mark = streams.mark(Lane::Compute)?;
     for argument in arguments {

@@ -6,9 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{DriverError, result, sys};
-
-use super::driver::is_out_of_memory;
+use super::api::{Address, Code};
 use super::streams::{Lane, Mark, Streams, Uses};
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
@@ -18,7 +16,7 @@ use crate::execution::control::lock;
 /// # Examples
 /// Kernels get it from views: [`DeviceView::buffer`](crate::execution::DeviceView::buffer).
 pub struct CudaBuffer {
-    address: sys::CUdeviceptr,
+    address: Address,
     bytes: usize,
     streams: Arc<Streams>,
     uses: Mutex<Uses>,
@@ -35,19 +33,17 @@ impl CudaBuffer {
         if bytes == 0 {
             return Ok(block(0));
         }
-        let attempt = || match streams.context().has_async_alloc() {
-            // SAFETY: the stream is alive, and the context is current.
-            true => unsafe { result::malloc_async(streams.stream(Lane::Allocate).cu_stream(), bytes) },
-            // SAFETY: the context is current.
-            false => unsafe { result::malloc_sync(bytes) },
+        let attempt = || match streams.context().has_pools() {
+            true => streams.stream(Lane::Allocate).allocate(bytes),
+            false => streams.context().allocate(bytes),
         };
         let address = match attempt() {
-            Err(error) if is_out_of_memory(error) => {
+            Err(Code::OUT_OF_MEMORY) => {
                 // Blocks that were freed may still wait for their last use.
                 streams.synchronize()?;
-                let refusal = || DeviceError::OutOfMemory { bytes, free: free_bytes() };
+                let refusal = || DeviceError::OutOfMemory { bytes, free: free_bytes(streams) };
                 match attempt() {
-                    Err(error) if is_out_of_memory(error) => return Err(refusal()),
+                    Err(Code::OUT_OF_MEMORY) => return Err(refusal()),
                     result => streams.check("an allocation", result)?,
                 }
             }
@@ -60,7 +56,7 @@ impl CudaBuffer {
     }
 
     /// Returns the address of a range, which is inside the block.
-    pub(super) fn address(&self, range: &Range<usize>) -> Result<sys::CUdeviceptr, DeviceError> {
+    pub(super) fn address(&self, range: &Range<usize>) -> Result<Address, DeviceError> {
         let is_inside = range.start <= range.end && range.end <= self.bytes;
         if is_inside { Ok(self.address + range.start as u64) } else { Err(OUTSIDE) }
     }
@@ -96,9 +92,9 @@ impl CudaBuffer {
         let address = self.address(&(at..end))?;
         self.streams.enter()?;
         self.before_write(Lane::Up)?;
-        let stream = self.streams.stream(Lane::Up).cu_stream();
+        let stream = self.streams.stream(Lane::Up);
         // SAFETY: the target is inside the block, which is alive until its uses have ended; the caller keeps the source.
-        let copied = unsafe { result::memcpy_htod_async(address, source, stream) };
+        let copied = unsafe { stream.upload(address, source) };
         self.streams.check("an upload", copied)?;
         let mark = self.streams.mark(Lane::Up)?;
         self.written_until(&mark);
@@ -114,9 +110,9 @@ impl CudaBuffer {
         let address = self.address(&(at..end))?;
         self.streams.enter()?;
         self.before_read(Lane::Down)?;
-        let stream = self.streams.stream(Lane::Down).cu_stream();
+        let stream = self.streams.stream(Lane::Down);
         // SAFETY: the source is inside the block, which is alive until its uses have ended; the caller keeps the target.
-        let copied = unsafe { result::memcpy_dtoh_async(target, address, stream) };
+        let copied = unsafe { stream.download(target, address) };
         self.streams.check("a download", copied)?;
         let mark = self.streams.mark(Lane::Down)?;
         self.read_until(&mark);
@@ -132,9 +128,9 @@ impl CudaBuffer {
         self.streams.enter()?;
         source.before_read(Lane::Compute)?;
         self.before_write(Lane::Compute)?;
-        let stream = self.streams.stream(Lane::Compute).cu_stream();
+        let stream = self.streams.stream(Lane::Compute);
         // SAFETY: both ranges are inside their blocks, which are alive until their uses have ended.
-        let copied = unsafe { result::memcpy_dtod_async(to, from, range.len(), stream) };
+        let copied = unsafe { stream.copy(to, from, range.len()) };
         self.streams.check("a copy on the device", copied)?;
         let mark = self.streams.mark(Lane::Compute)?;
         source.read_until(&mark);
@@ -143,9 +139,9 @@ impl CudaBuffer {
     }
 }
 
-/// Returns the number of free bytes of the current device, if it says so.
-fn free_bytes() -> Option<usize> {
-    result::mem_get_info().ok().map(|(free, _)| free)
+/// Returns the number of free bytes of a device, if it says so.
+fn free_bytes(streams: &Streams) -> Option<usize> {
+    streams.context().memory_info().ok().map(|(free, _)| free)
 }
 
 impl Drop for CudaBuffer {
@@ -155,7 +151,7 @@ impl Drop for CudaBuffer {
             return;
         }
         let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
-        let is_ordered = match self.streams.context().has_async_alloc() {
+        let is_ordered = match self.streams.context().has_pools() {
             true => self.streams.before_write(Lane::Free, &uses),
             false => self.streams.synchronize(),
         };
@@ -166,11 +162,11 @@ impl Drop for CudaBuffer {
                 return;
             }
         }
-        let freed: Result<(), DriverError> = match self.streams.context().has_async_alloc() {
+        let freed = match self.streams.context().has_pools() {
             // SAFETY: the block is this one's, and freed once; in that stream, all uses of it have ended.
-            true => unsafe { result::free_async(self.address, self.streams.stream(Lane::Free).cu_stream()) },
+            true => unsafe { self.streams.stream(Lane::Free).free(self.address) },
             // SAFETY: the block is this one's, and freed once; the device has nothing to do.
-            false => unsafe { result::free_sync(self.address) },
+            false => unsafe { self.streams.context().free(self.address) },
         };
         let _ = self.streams.check("freeing a block", freed);
     }

@@ -1,18 +1,23 @@
 //! NVIDIA's devices: an adapter over the CUDA driver, which is loaded when it is first asked for.
 //!
-//! This file has the adapter. `driver`: whether there is one; `streams`: the streams of a device and their order;
+//! This file has the adapter. `api`: the functions of the driver and of its compiler; `objects`: the driver's objects and
+//! their owners; `driver`: what answers mean; `compiler`: CUDA C; `streams`: the streams of a device and their order;
 //! `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other memory;
 //! `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the kernels that
 //! every device has; `program`: kernels of the user's.
 //!
 //! What `unsafe` code hands to the driver are addresses that stay valid until the work has ended.
 
+mod api;
+mod compiler;
+#[forbid(unsafe_code)]
 mod driver;
 mod kernels;
 mod launch;
 mod memory;
 #[forbid(unsafe_code)]
 mod modules;
+mod objects;
 mod pinned;
 mod program;
 mod staging;
@@ -105,7 +110,6 @@ impl Cuda {
     /// See the type.
     pub fn new(ordinal: usize) -> Result<Self, HandleError> {
         let context = driver::context(ordinal)?;
-        driver::keep_freed_memory(&context)?;
         let modules = Modules::of(&context)?;
         let transport = CudaTransport::new(Arc::new(Streams::new(context)?));
         let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX); // the driver's numbers are of 31 bits
@@ -156,7 +160,7 @@ impl Cuda {
     /// ```
     pub fn memory_info(&self) -> Result<(usize, usize), HandleError> {
         self.streams().enter()?;
-        Ok(self.streams().check("asking a device for its memory", self.streams().context().mem_get_info())?)
+        Ok(self.streams().check("asking a device for its memory", self.streams().context().memory_info())?)
     }
 
     /// Returns an array of zeros in memory of the program's that is registered with the driver: it is copied to and from

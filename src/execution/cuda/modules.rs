@@ -1,13 +1,13 @@
 //! Compiled kernels: of each unit of source text once in a process, for each device.
 
 use std::collections::HashMap;
+use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, Weak};
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, sys};
-use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
-
+use super::compiler::{self, CompileError};
 use super::driver;
 use super::kernels::source;
+use super::objects::{Context, Function, Module};
 use super::streams::Streams;
 use crate::base::element::ElementType;
 use crate::execution::DeviceError;
@@ -46,41 +46,16 @@ impl Unit {
     }
 }
 
-/// Kernels that are loaded. They are unloaded when the device has nothing to do any more: it may be running one of them.
-pub(super) struct Loaded {
-    context: Arc<CudaContext>,
-    module: Arc<CudaModule>,
-}
-
-impl Loaded {
-    pub(super) fn new(context: &Arc<CudaContext>, ptx: Ptx) -> Result<Arc<Self>, DriverError> {
-        Ok(Arc::new(Self { module: context.load_module(ptx)?, context: context.clone() }))
-    }
-
-    /// Returns a kernel. It must be dropped before this is.
-    pub(super) fn function(&self, name: &str) -> Result<CudaFunction, DriverError> {
-        self.context.bind_to_thread()?; // `cudarc` does not, and this thread may be a new one
-        self.module.load_function(name)
-    }
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        // The first error may be that of something that was dropped earlier.
-        let _ = self.context.synchronize().or_else(|_| self.context.synchronize());
-    }
-}
-
 /// The kernels of one device.
 pub(super) struct Modules {
-    context: Arc<CudaContext>,
-    loaded: Mutex<HashMap<Unit, Arc<Loaded>>>,
+    context: Arc<Context>,
+    loaded: Mutex<HashMap<Unit, Arc<Module>>>,
     multiprocessors: u32,
 }
 
 impl Modules {
     /// Returns the kernels of a device, which all adapters of the device share.
-    pub(super) fn of(context: &Arc<CudaContext>) -> Result<Arc<Self>, DeviceError> {
+    pub(super) fn of(context: &Arc<Context>) -> Result<Arc<Self>, DeviceError> {
         static ALL: Mutex<Vec<(usize, Weak<Modules>)>> = Mutex::new(Vec::new());
         let mut all = lock(&ALL);
         all.retain(|(_, modules)| modules.strong_count() > 0);
@@ -88,9 +63,8 @@ impl Modules {
         if let Some(modules) = found.and_then(|(_, modules)| modules.upgrade()) {
             return Ok(modules);
         }
-        let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-        let count = count.map_err(driver::failed("asking a device for its multiprocessors"))?;
-        let multiprocessors = u32::try_from(count).unwrap_or(1).max(1);
+        let failed = driver::failed("asking a device for its multiprocessors");
+        let multiprocessors = context.multiprocessors().map_err(failed)?;
         let modules = Arc::new(Self { context: context.clone(), loaded: Mutex::default(), multiprocessors });
         all.push((context.ordinal(), Arc::downgrade(&modules)));
         Ok(modules)
@@ -102,33 +76,35 @@ impl Modules {
     }
 
     /// Returns a kernel of a unit, which is compiled if nobody has asked for it before: that takes about 0.1 s.
-    pub(super) fn function(&self, streams: &Streams, unit: Unit, name: &str) -> Result<CudaFunction, DeviceError> {
+    pub(super) fn function(&self, streams: &Streams, unit: Unit, name: &str) -> Result<Function, DeviceError> {
         let mut loaded = lock(&self.loaded);
         let module = match loaded.get(&unit) {
             Some(module) => module.clone(),
             None => {
-                let module = streams.check("loading kernels", Loaded::new(&self.context, compile(unit)?))?;
+                let module = streams.check("loading kernels", Module::new(&self.context, &compile(unit)?))?;
                 loaded.insert(unit, module.clone());
                 module
             }
         };
         drop(loaded);
-        streams.check("loading a kernel", module.function(name))
+        let name = CString::new(name).map_err(|_| DeviceError::Failed { code: 0, what: "loading a kernel" })?;
+        streams.check("loading a kernel", module.function(&name))
     }
 }
 
 /// Compiles a unit, or finds it among those that come with the library.
-fn compile(unit: Unit) -> Result<Ptx, DeviceError> {
-    if !driver::has_compiler() {
-        return source::ptx(&unit.name())
-            .map(Ptx::from_src)
-            .ok_or(DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" });
+fn compile(unit: Unit) -> Result<CString, DeviceError> {
+    let failed = DeviceError::Failed { code: 0, what: "compiling a kernel" };
+    if !compiler::is_there() {
+        let code = source::ptx(&unit.name());
+        let code = code.ok_or(DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" })?;
+        return CString::new(code).map_err(|_| failed);
     }
-    compile_text(&unit.text()).map_err(|_| DeviceError::Failed { code: 0, what: "compiling a kernel" })
+    let text = CString::new(unit.text()).map_err(|_| failed)?;
+    compile_text(&text).map_err(|_| failed)
 }
 
 /// Compiles CUDA C.
-pub(super) fn compile_text(text: &str) -> Result<Ptx, CompileError> {
-    let options = CompileOptions { options: source::OPTIONS.map(String::from).to_vec(), ..CompileOptions::default() };
-    compile_ptx_with_opts(text, options)
+pub(super) fn compile_text(text: &CStr) -> Result<CString, CompileError> {
+    compiler::compile(text, &source::OPTIONS)
 }

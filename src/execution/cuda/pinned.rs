@@ -5,12 +5,9 @@
 //! registering them, which is done here. The flag is that of ordinary, cached memory.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use cudarc::driver::{CudaContext, sys};
-
-use super::driver;
+use super::objects::Context;
 use super::streams::{Lane, Streams};
 use crate::array::{Array, MemoryKind, UniqueArray};
 use crate::base::element::Element;
@@ -40,7 +37,7 @@ pub(super) fn pin(bytes: &[u8]) -> Option<Pin> {
 #[derive(Debug)]
 pub(super) struct Registration {
     address: usize,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
     /// Whether others may copy the memory while this is dropped. They may not if this is dropped with its memory.
     is_shared: bool,
 }
@@ -54,17 +51,8 @@ impl Registration {
         if bytes.is_empty() || streams.enter().is_err() {
             return None;
         }
-        let (address, flags) = (bytes.as_ptr() as usize, sys::CU_MEMHOSTREGISTER_PORTABLE);
-        type Register = unsafe extern "C" fn(*mut c_void, usize, c_uint) -> u32;
-        // SAFETY: there is a device, so that the driver was found, and the type is that of the driver API. The range is
-        // memory of the program; registering it neither reads nor writes nor moves it.
-        let code = unsafe {
-            driver::function::<Register>("cuMemHostRegister_v2")
-                .map(|register| register(address as *mut c_void, bytes.len(), flags))
-        };
-        if code != Some(0) {
-            return None;
-        }
+        let address = bytes.as_ptr() as usize;
+        streams.context().register(address, bytes.len()).ok()?;
         RANGES.write().unwrap_or_else(PoisonError::into_inner).insert(address, bytes.len());
         Some(Self { address, context: streams.context().clone(), is_shared })
     }
@@ -77,14 +65,9 @@ impl Drop for Registration {
         if self.is_shared {
             Streams::end_all(Lane::Up); // of any device: another handle, or a stream of rows, may be copying the same values
         }
-        // An error may be that of something that was dropped earlier; and any context will do.
-        let _ = self.context.bind_to_thread().or_else(|_| self.context.bind_to_thread());
-        type Unregister = unsafe extern "C" fn(*mut c_void) -> u32;
-        // SAFETY: the driver registered the range, and the type is that of its API. This range was registered, and is unregistered once. No copy of it is going on: those of shared memory
-        // have ended, and others have a borrow or a share of the memory, which this is dropped with.
-        let _ = unsafe {
-            driver::function::<Unregister>("cuMemHostUnregister").map(|call| call(self.address as *mut c_void))
-        };
+        // SAFETY: no copy of the range is going on: those of shared memory have ended, and others have a borrow or a share of
+        // the memory, which this is dropped with.
+        let _ = unsafe { self.context.unregister(self.address) };
     }
 }
 

@@ -1,14 +1,14 @@
 //! Kernels of the user's: CUDA C, compiled for a device, and launched with views and numbers of any types.
 
+use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
 
-use cudarc::driver::CudaFunction;
-use cudarc::nvrtc::CompileError;
-
+use super::compiler::CompileError;
 use super::launch::{Argument, Geometry, launch};
-use super::modules::{Loaded, compile_text};
-use super::{Cuda, CudaTransport, driver};
+use super::modules::compile_text;
+use super::objects::{Function, Module};
+use super::{Cuda, CudaTransport};
 use crate::base::element::Element;
 use crate::base::error::Error;
 use crate::execution::{DeviceError, DeviceView, DeviceViewMut, HandleError};
@@ -31,7 +31,7 @@ pub struct CudaCompileError {
 #[derive(Clone)]
 pub struct CudaProgram {
     device: Cuda,
-    module: Arc<Loaded>,
+    module: Arc<Module>,
 }
 
 /// A kernel of a [`CudaProgram`].
@@ -41,8 +41,7 @@ pub struct CudaProgram {
 #[derive(Clone)]
 pub struct CudaKernel {
     device: Cuda,
-    function: Arc<CudaFunction>, // dropped before its module
-    _module: Arc<Loaded>,
+    function: Arc<Function>,
 }
 
 /// The number of blocks of threads, and of threads in a block, that run a kernel: along three axes.
@@ -118,21 +117,16 @@ impl Cuda {
     /// # Ok::<(), numeric_table::execution::HandleError>(())
     /// ```
     pub fn compile(&self, source: &str) -> Result<CudaProgram, HandleError> {
-        if !driver::has_compiler() {
-            return Err(DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" }.into());
-        }
-        if source.contains('\0') {
-            let log = String::from("the source has a byte of zero, which would end it");
-            return Err(Error::other(CudaCompileError { log }).into());
-        }
-        let ptx = compile_text(source).map_err(|error| match error {
-            CompileError::CompileError { log, .. } => {
-                HandleError::from(Error::other(CudaCompileError { log: log.to_string_lossy().into_owned() }))
-            }
-            _ => DeviceError::Failed { code: 0, what: "compiling kernels" }.into(),
+        let refused = |log| HandleError::from(Error::other(CudaCompileError { log }));
+        let text =
+            CString::new(source).map_err(|_| refused("the source has a byte of zero, which would end it".into()));
+        let code = compile_text(&text?).map_err(|error| match error {
+            CompileError::Refused(log) => refused(log),
+            CompileError::Unavailable => DeviceError::Unavailable { what: "the compiler of kernels (NVRTC)" }.into(),
+            CompileError::Failed => DeviceError::Failed { code: 0, what: "compiling kernels" }.into(),
         })?;
         self.streams().enter()?;
-        let module = self.streams().check("loading kernels", Loaded::new(self.streams().context(), ptx))?;
+        let module = self.streams().check("loading kernels", Module::new(self.streams().context(), &code))?;
         Ok(CudaProgram { device: self.clone(), module })
     }
 }
@@ -148,11 +142,10 @@ impl CudaProgram {
     pub fn kernel(&self, name: &str) -> Result<CudaKernel, HandleError> {
         let streams = self.device.streams();
         streams.enter()?;
-        if name.contains('\0') {
-            return Err(DeviceError::Failed { code: 0, what: "finding a kernel whose name has a byte of zero" }.into());
-        }
-        let function = streams.check("finding a kernel", self.module.function(name))?;
-        Ok(CudaKernel { device: self.device.clone(), function: Arc::new(function), _module: self.module.clone() })
+        let zero = DeviceError::Failed { code: 0, what: "finding a kernel whose name has a byte of zero" };
+        let name = CString::new(name).map_err(|_| zero)?;
+        let function = streams.check("finding a kernel", self.module.function(&name))?;
+        Ok(CudaKernel { device: self.device.clone(), function: Arc::new(function) })
     }
 }
 

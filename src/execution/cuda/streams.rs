@@ -7,9 +7,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
-
+use super::api::Code;
 use super::driver;
+use super::objects::{Context, Event, Stream};
 use crate::execution::DeviceError;
 use crate::execution::control::lock;
 
@@ -32,10 +32,10 @@ const LANES: [Lane; 5] = [Lane::Up, Lane::Compute, Lane::Down, Lane::Allocate, L
 
 /// The streams of a device.
 pub(super) struct Streams {
-    context: Arc<CudaContext>,
-    streams: [Arc<CudaStream>; LANES.len()],
+    context: Arc<Context>,
+    streams: [Stream; LANES.len()],
     /// Events that nobody waits for any more.
-    idle: Arc<Mutex<Vec<CudaEvent>>>,
+    idle: Arc<Mutex<Vec<Event>>>,
     next_mark: AtomicU64,
     is_lost: AtomicBool,
 }
@@ -50,8 +50,8 @@ pub(super) struct Mark {
     /// [`Streams::mark`].
     number: u64,
     /// Taken when the mark is dropped only.
-    event: Option<CudaEvent>,
-    idle: Arc<Mutex<Vec<CudaEvent>>>,
+    event: Option<Event>,
+    idle: Arc<Mutex<Vec<Event>>>,
 }
 
 impl Drop for Mark {
@@ -121,10 +121,10 @@ impl<M> Drop for Busy<M> {
 }
 
 impl Streams {
-    pub(super) fn new(context: Arc<CudaContext>) -> Result<Self, DeviceError> {
+    pub(super) fn new(context: Arc<Context>) -> Result<Self, DeviceError> {
         let mut streams = Vec::with_capacity(LANES.len());
         for _ in LANES {
-            streams.push(context.new_stream().map_err(driver::failed("creating streams"))?);
+            streams.push(Stream::new(&context).map_err(driver::failed("creating streams"))?);
         }
         let streams = streams.try_into().map_err(|_| DeviceError::Failed { code: 0, what: "creating streams" })?;
         let (idle, next_mark, is_lost) = (Arc::default(), AtomicU64::new(0), AtomicBool::new(false));
@@ -144,11 +144,11 @@ impl Streams {
         all.iter().for_each(|streams| streams.end(lane));
     }
 
-    pub(super) fn context(&self) -> &Arc<CudaContext> {
+    pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    pub(super) fn stream(&self, lane: Lane) -> &Arc<CudaStream> {
+    pub(super) fn stream(&self, lane: Lane) -> &Stream {
         &self.streams[lane as usize]
     }
 
@@ -162,19 +162,13 @@ impl Streams {
         if self.is_lost() {
             return Err(DeviceError::Lost);
         }
-        // The first error may be that of something that was dropped earlier, on any thread: `cudarc` keeps it for the next
-        // call. If it is fatal, it comes again.
-        let entered = self.context.bind_to_thread().or_else(|error| match driver::is_fatal(error) {
-            true => Err(error),
-            false => self.context.bind_to_thread(),
-        });
-        self.check("entering a device", entered)
+        self.check("entering a device", self.context.enter())
     }
 
     /// Names what failed, if it did.
-    pub(super) fn check<V>(&self, what: &'static str, result: Result<V, DriverError>) -> Result<V, DeviceError> {
+    pub(super) fn check<V>(&self, what: &'static str, result: Result<V, Code>) -> Result<V, DeviceError> {
         result.map_err(|error| {
-            let code = error.0 as u32;
+            let Code(code) = error;
             if driver::is_fatal(error) {
                 // Whatever the device was doing has failed, not this call.
                 self.is_lost.store(true, Relaxed);
@@ -208,7 +202,7 @@ impl Streams {
         // Before the event is recorded, and after the work was submitted: so the event of a greater number is recorded
         // after the work of each smaller number.
         let number = self.next_mark.fetch_add(1, SeqCst);
-        let marked = idle.map_or_else(|| self.context.new_event(None), Ok).and_then(|event| {
+        let marked = idle.map_or_else(|| Event::new(&self.context), Ok).and_then(|event| {
             event.record(self.stream(lane))?;
             Ok(Arc::new(Mark { lane, number, event: Some(event), idle: self.idle.clone() }))
         });
@@ -247,7 +241,7 @@ impl Streams {
     /// Returns whether some work has ended. All work has when the device is lost.
     pub(super) fn has_ended(&self, mark: &Mark) -> bool {
         let Some(event) = &mark.event else { return true };
-        let ended = self.enter().and_then(|()| self.check("looking at the device", event.try_is_complete()));
+        let ended = self.enter().and_then(|()| self.check("looking at the device", event.has_ended()));
         ended.unwrap_or_else(|_| self.is_lost())
     }
 

@@ -43,8 +43,6 @@ use need_device;
 struct Fake {
     control: extern "C" fn(u32, i32, u64) -> u64,
     fail: unsafe extern "C" fn(*const c_char, u64, u32) -> u64,
-    /// `cuDevicePrimaryCtxRelease_v2`
-    release: unsafe extern "C" fn(i32) -> u32,
 }
 
 /// The number of blocks, bytes, registrations, events and streams of a device, and of shares of its context.
@@ -90,7 +88,7 @@ impl Fake {
             let function = if library.is_null() { library } else { unsafe { dlsym(library, name.as_ptr()) } };
             if function.is_null() { None } else { Some(function) }
         };
-        let [control, fail, release] = [c"fake_cuda_control", c"fake_cuda_fail", c"cuDevicePrimaryCtxRelease_v2"];
+        let [control, fail] = [c"fake_cuda_control", c"fake_cuda_fail"];
         // SAFETY: the types are those of the functions of these names.
         unsafe {
             Some(Self {
@@ -98,7 +96,6 @@ impl Fake {
                 fail: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*const c_char, u64, u32) -> u64>(find(
                     fail,
                 )?),
-                release: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(i32) -> u32>(find(release)?),
             })
         }
     }
@@ -118,14 +115,6 @@ impl Fake {
 
     fn alive(self, device: i32) -> Alive {
         [0, 1, 2, 3, 4, 6].map(|what| (self.control)(what, device, 0))
-    }
-
-    /// Gives back shares of a device's context that nobody has any more.
-    fn release_shares(self, device: i32) {
-        for _ in 0..self.alive(device)[5] {
-            // SAFETY: no pointers; and whatever is done in the context ends with it.
-            unsafe { (self.release)(device) };
-        }
     }
 
     fn violations(self) -> u64 {

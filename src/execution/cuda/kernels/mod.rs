@@ -5,11 +5,10 @@ pub(super) mod source;
 
 use std::ops::Range;
 
-use cudarc::driver::CudaFunction;
-
 use super::launch::{Argument, Geometry, launch};
 use super::memory::CudaBuffer;
 use super::modules::Unit;
+use super::objects::Function;
 use super::{Cuda, CudaTransport};
 use crate::base::element::{Element, ElementType};
 
@@ -100,7 +99,7 @@ impl Cuda {
     /// Those of [`launch`].
     unsafe fn launch_with<'a>(
         &self,
-        function: &CudaFunction,
+        function: &Function,
         geometry: Geometry,
         mut arguments: Vec<Argument<'a>>,
         last: [Argument<'a>; 2],

@@ -7,6 +7,7 @@
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
 
+use std::ffi::CStr;
 use std::io::Read;
 use std::sync::OnceLock;
 
@@ -18,7 +19,7 @@ use crate::base::element::ElementType;
 pub(crate) const THREADS: u32 = 256;
 
 /// Options of the compiler. Fast math must stay off: results would not be those of the CPU.
-pub(crate) const OPTIONS: [&str; 2] = ["--gpu-architecture=compute_75", "--std=c++17"];
+pub(crate) const OPTIONS: [&CStr; 2] = [c"--gpu-architecture=compute_75", c"--std=c++17"];
 
 const NUMBER: &str = include_str!("number.cu");
 const WORDS: &str = include_str!("words.cu");
