@@ -59,12 +59,7 @@ impl<T: Element> AnyWriter for Typed<T> {
         if fs::symlink_metadata(path).is_ok() {
             return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
         }
-        shard.finish().inspect_err(|error| {
-            // It may be there, and is to be written again; unless what is there is the file of another writer's table.
-            if !is_taken(error) {
-                let _ = fs::remove_file(path);
-            }
-        })
+        shard.finish()
     }
 
     fn finish(self: Arc<Self>) -> Result<numeric_table::Shards> {
@@ -74,11 +69,6 @@ impl<T: Element> AnyWriter for Typed<T> {
 
 fn refused(path: &Path, kind: ErrorKind, reason: &'static str) -> Error {
     Error::Io { path: path.to_owned(), source: io::Error::new(kind, reason) }
-}
-
-/// Returns whether a file was refused because the table of another writer has one of its name.
-fn is_taken(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists)
 }
 
 fn closed() -> Error {

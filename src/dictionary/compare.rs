@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Categories, DataDictionary, Feature, Features};
+use super::{Categories, DataDictionary, Feature, FeatureType, Features};
 use crate::base::error::{Error, Result};
 use crate::base::text::excerpt;
 
@@ -39,10 +39,11 @@ impl DataDictionary {
     }
 
     /// Checks that the rows of a table with another dictionary, of as many columns, can follow: no column has the name
-    /// of another one here, and what has words there has the same here. O(columns).
+    /// of another one here, and what has words or is a time there has the same words or unit here. O(columns).
     ///
     /// # Errors
-    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`] with the number of that table;
+    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`], [`Error::UnequalFeatures`] with the number of that
+    /// table;
     /// [`Error::OutOfMemory`].
     pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
         let mut names = None; // of this dictionary, once they are asked for
@@ -61,6 +62,9 @@ impl DataDictionary {
             let has_words = theirs.categories.as_ref().is_some_and(Categories::has_words);
             if has_words && mine.categories != theirs.categories {
                 return Err(Error::UnequalCategories { table, column });
+            }
+            if matches!(theirs.feature_type, FeatureType::Time(_)) && mine.feature_type != theirs.feature_type {
+                return Err(Error::UnequalFeatures { table, column, part: "feature type" });
             }
         }
         Ok(())

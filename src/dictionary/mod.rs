@@ -156,7 +156,7 @@ impl DataDictionary {
     }
 
     /// Returns the first column with this name. O(columns) for one name; O(1) in a uniform dictionary, and for each of
-    /// many names: an index of them is made when that costs less, and takes up to 40 bytes for each column.
+    /// many names: an index of them is made when that costs less, and takes 40 bytes or so for each column.
     ///
     /// # Examples
     /// ```

@@ -4,7 +4,7 @@
 //! locked. A program that uses one of them holds its lock, which the system ends with the program; so a file without a
 //! lock is not in use.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -185,7 +185,12 @@ fn unused(path: &Path) -> io::Result<Option<File>> {
         Ok(_) => return Ok(None),
         Err(error) => return gone(error),
     }
-    let file = match File::open(path) {
+    // Network file systems lock files only that are open for writing.
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    let file = match opened.or_else(|error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => File::open(path),
+        _ => Err(error),
+    }) {
         Ok(file) => file,
         Err(error) => return gone(error),
     };
@@ -193,9 +198,9 @@ fn unused(path: &Path) -> io::Result<Option<File>> {
         // It may have got its name, or have been removed, before it was locked here.
         Holder::Mine => Ok(is_at(&file, path)?.then_some(file)),
         Holder::Other => Ok(None),
-        Holder::Unknown => {
-            let reason = "the file system has no locks, which say whether a program uses the file";
-            Err(io::Error::new(ErrorKind::Unsupported, reason))
+        Holder::Unknown(error) => {
+            let reason = format!("the file cannot be locked, so that nothing says whether a program uses it: {error}");
+            Err(io::Error::new(error.kind(), reason))
         }
     }
 }
@@ -218,6 +223,22 @@ mod tests {
         assert!(path.exists());
         drop(held);
         assert!(!path.exists() || cfg!(not(unix)));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_that_is_a_link_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".shards.ntm.lock");
+        for target in ["elsewhere", "nothing"] {
+            fs::write(folder.path().join("elsewhere"), "").unwrap();
+            std::os::unix::fs::symlink(target, &path).unwrap();
+            let error = LockFile::wait(path.clone()).unwrap_err();
+            assert!(matches!(&error, Error::Io { path: named, .. } if *named == path), "{error}");
+            assert!(leftovers(folder.path()).unwrap().is_empty());
+            fs::remove_file(&path).unwrap();
+        }
+        assert!(!folder.path().join("nothing").exists());
     }
 
     #[test]
@@ -247,6 +268,6 @@ mod tests {
                 }
             });
         });
-        println!("{} were removed", removed.into_inner());
+        assert!(removed.into_inner() > 0, "none was removed while others waited");
     }
 }

@@ -1,7 +1,8 @@
 //! Locks of the system on files: who holds one is alive.
 //!
-//! A lock belongs to an open file, and ends when that is closed, also by a signal that ends the program. So it says
-//! whether a program is alive, without its number, and from any container of the machine. Where a file system has no
+//! A lock belongs to an open file, and ends when that is unlocked or closed, also by a signal that ends the program. (A
+//! process that is forked meanwhile keeps it open, too: what its parent locked is in use as long as one of them lives.) So
+//! it says whether a program is alive, without its number, and from any container of the machine. Where a file system has no
 //! locks, nothing is locked, and nothing is taken for dead.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -31,8 +32,14 @@ impl LockFile {
     }
 }
 
+/// How often the holder before may remove the file that this has waited for.
+const ROUNDS: usize = 10_000;
+
 fn wait(path: &Path) -> io::Result<File> {
-    loop {
+    for _ in 0..ROUNDS {
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "the lock is a link, or no file: remove it"));
+        }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.lock() {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -42,6 +49,7 @@ fn wait(path: &Path) -> io::Result<File> {
             return Ok(file);
         } // who held the lock before has removed the file: others lock a new one
     }
+    Err(io::Error::other("the lock is not the file of its name: the file system gives files other numbers each time"))
 }
 
 impl Drop for LockFile {
@@ -50,18 +58,19 @@ impl Drop for LockFile {
         if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_there| is_there) {
             let _ = fs::remove_file(&self.path); // an empty file that stays does no harm
         }
+        let _ = self.file.unlock(); // a process that was forked meanwhile has the file open too
     }
 }
 
 /// Who holds the lock of an open file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Holder {
     /// This file: no other one did.
     Mine,
     /// Another one, of this program or of any other.
     Other,
-    /// The file system cannot say.
-    Unknown,
+    /// The system does not say, for this reason.
+    Unknown(io::Error),
 }
 
 /// Locks an open file if no other one does, until it is closed.
@@ -71,7 +80,7 @@ pub(crate) fn try_lock(file: &File) -> Holder {
             Ok(()) => Holder::Mine,
             Err(TryLockError::WouldBlock) => Holder::Other,
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(TryLockError::Error(_)) => Holder::Unknown,
+            Err(TryLockError::Error(error)) => Holder::Unknown(error),
         };
     }
 }

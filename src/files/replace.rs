@@ -42,13 +42,13 @@ pub(crate) fn replace(
     new.commit()
 }
 
-/// Says whether a file may be replaced, right before it is. What it returns is held until it has been.
+/// Says whether a file may be replaced, right before it is. The lock that it returns is held until it has been.
 pub(crate) struct Permit(Box<AskPermit>);
 
-type AskPermit = dyn Fn() -> Result<LockFile> + Send + Sync;
+type AskPermit = dyn Fn() -> Result<Option<LockFile>> + Send + Sync;
 
 impl Permit {
-    pub(crate) fn new(ask: impl Fn() -> Result<LockFile> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(ask: impl Fn() -> Result<Option<LockFile>> + Send + Sync + 'static) -> Self {
         Self(Box::new(ask))
     }
 }
@@ -181,7 +181,7 @@ impl Replacement {
                 _ => self.error(source),
             })?;
         }
-        self.file = None;
+        self.file.take().iter().for_each(unlock);
         self.way = Way::Done;
         match directory.map(|directory| directory.sync_all()) {
             // Some file systems cannot synchronise a directory.
@@ -208,12 +208,12 @@ impl Replacement {
     fn permitted(&self) -> Result<Option<LockFile>> {
         let (Some(Permit(ask)), Some(file)) = (&self.permit, &self.file) else { return Ok(None) };
         if let (Way::InPlace { .. }, true) = (&self.way, cfg!(unix))
-            && try_lock(file) == Holder::Other
+            && matches!(try_lock(file), Holder::Other)
         {
             let reason = "another writer is writing the file";
             return Err(self.error(io::Error::new(ErrorKind::AlreadyExists, reason)));
         }
-        ask().map(Some)
+        ask()
     }
 
     /// Returns an error about the target without its path.
@@ -276,7 +276,7 @@ impl Write for &Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         let is_begun = self.waiting().is_none();
-        let file = self.file.take();
+        let file = self.file.take().inspect(unlock);
         let useless = match &self.way {
             Way::Rename(temporary) => temporary,
             // What is there may have become the file of another writer meanwhile.
@@ -301,6 +301,11 @@ impl Drop for Replacement {
     }
 }
 
+/// Ends the lock of a file, which a process that was forked meanwhile has open too.
+fn unlock(file: &File) {
+    let _ = file.unlock();
+}
+
 /// Returns whether a file with this name is one that has not been renamed yet.
 pub(super) fn is_temporary_name(name: &str) -> bool {
     let digits = name.strip_prefix('.').and_then(|name| name.strip_suffix(TEMPORARY_ENDING));
@@ -319,7 +324,7 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
             Err(error) => return Err(error),
         };
         // From now on the lock says that the file is in use. Until then it may have been taken for a leftover.
-        if try_lock(&file) == Holder::Other || !is_at(&file, &temporary).unwrap_or(true) {
+        if matches!(try_lock(&file), Holder::Other) || !is_at(&file, &temporary).unwrap_or(true) {
             let _ = fs::remove_file(&temporary); // it may be there, or not
             continue;
         }

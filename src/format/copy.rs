@@ -58,11 +58,11 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::UnequalCategories`] of words that differ; [`Error::UnequalFeatures`] of times of other units;
     /// [`Error::ValueNotRepresentable`] with the row in this file; [`Error::SizeOverflow`]; [`Error::Io`], also if the
-    /// rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
-    /// [`Error::Format`] if the source is damaged or has become shorter; [`Error::OutOfMemory`]. Nothing is appended
-    /// then, and the writer can still be used.
+    /// rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place); [`Error::Format`]
+    /// if the source is damaged or has become shorter; [`Error::OutOfMemory`]. Nothing is appended then, and the writer
+    /// can still be used.
     ///
     /// # Examples
     /// ```

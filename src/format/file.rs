@@ -2,6 +2,7 @@
 //! tables.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,16 @@ impl TableFile {
         read(&file, path, &mut header, PREAMBLE_BYTES as u64)?;
         preamble.check_header(&header)?;
         Ok((Self { file, path: path.to_owned(), preamble, compared: None }, header))
+    }
+
+    /// Returns whether a file has a newer version than this library reads, and the checksum that all versions have.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn has_newer_version(path: &Path) -> io::Result<bool> {
+        let mut start = [0; PREAMBLE_BYTES];
+        open_regular(path)?.0.read_exact(&mut start)?;
+        Ok(Preamble::is_newer(&start))
     }
 
     /// Has all values compared with their checksums before they are read, or not.

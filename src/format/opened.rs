@@ -40,6 +40,12 @@ impl OpenedTable {
         Ok(Self { content, dictionary })
     }
 
+    /// Returns whether a newer version of the library wrote a file that [`open`](Self::open) refuses: the checksums of its
+    /// beginning match, so that it is not damaged.
+    pub(crate) fn is_newer(path: &Path) -> bool {
+        TableFile::open(path).is_ok() || TableFile::has_newer_version(path).unwrap_or(false)
+    }
+
     pub(crate) fn shape(&self) -> Shape {
         match &self.content {
             FileContent::Homogeneous(file, _) => file.shape,

@@ -160,6 +160,12 @@ impl Preamble {
         Ok(found)
     }
 
+    /// Returns whether these bytes begin a file of a newer version than this library reads.
+    pub(super) fn is_newer(bytes: &[u8; PREAMBLE_BYTES]) -> bool {
+        let is_whole = u32_at(bytes, 60) == crc32fast::hash(&bytes[..60]);
+        bytes.starts_with(&MAGIC) && is_whole && u16_at(bytes, 8) > Major::NEWEST
+    }
+
     /// Checks the checksum of the header.
     ///
     /// # Errors

@@ -203,12 +203,12 @@ impl<T: Element> TableWriter<T> {
     /// their meaning.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
-    /// with the row in the file; those of reading the table; [`Error::SizeOverflow`]; [`Error::Io`];
-    /// [`Error::OutOfMemory`]; [`Error::ShapeMismatch`] if the table changed while it was read. Nothing is appended
-    /// then, and the writer can still be used. (To keep that promise [in place](SaveOptions::in_place), the table is
-    /// read twice before the first row is written.)
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::UnequalFeatures`] of times of other units; [`Error::ValueNotRepresentable`] with the row in the file;
+    /// those of reading the table; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`];
+    /// [`Error::ShapeMismatch`] if the table changed while it was read. Nothing is appended then, and the writer can
+    /// still be used. (To keep that promise [in place](SaveOptions::in_place), the table is read twice before the first
+    /// row is written.)
     ///
     /// # Examples
     /// ```
@@ -249,7 +249,7 @@ impl<T: Element> TableWriter<T> {
     /// Checks that rows that are appended, with their dictionary, have as many columns as the file, and no other words.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`], [`Error::UnequalCategories`].
+    /// [`Error::UnequalColumns`], [`Error::UnequalCategories`], [`Error::UnequalFeatures`].
     pub(super) fn check_columns(&self, found: usize, dictionary: &DataDictionary) -> Result<()> {
         let expected = self.dictionary.len();
         if expected != found {

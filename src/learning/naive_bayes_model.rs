@@ -220,7 +220,11 @@ impl NaiveBayesModel {
 #[inline(always)]
 fn product(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];
-    let part = |value: f64, weight: f64| if value == 0.0 { 0.0 } else { of(value) * weight };
+    let part = |value: f64, weight: f64| match value == 0.0 {
+        true => 0.0,
+        false if weight == f64::NEG_INFINITY => weight, // of what is impossible, also if `of` makes it zero
+        false => of(value) * weight,
+    };
     for (values, weights) in values.chunks(8).zip(weights.chunks(8)) {
         sums.iter_mut()
             .zip(values.iter().zip(weights))

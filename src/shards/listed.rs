@@ -9,7 +9,7 @@ use super::entry::Check;
 use super::manifest::{is_there, lock, set_with_room};
 use super::names::{Folder, refused};
 use super::{FILES_AT_ONCE, Shards};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::files::lock::LockFile;
 
@@ -67,11 +67,16 @@ impl Listed {
 /// Checks that the manifest at a path, if there is one, does not list a file beside it, and keeps manifests from being
 /// written as long as what is returned exists.
 ///
+/// A file system without locks cannot have a manifest written, so that there is nothing to keep back.
+///
 /// # Errors
 /// [`Error::Io`] with the file, if it is listed; those of reading the manifest.
-pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<LockFile> {
+pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockFile>> {
     let folder = Folder::of(manifest)?;
-    let locked = lock(&folder.manifest)?;
+    let locked = match lock(&folder.manifest) {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::Unsupported => None,
+        locked => Some(locked?),
+    };
     check_unlisted(manifest, &folder, file)?;
     Ok(locked)
 }

@@ -28,8 +28,8 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Errors
     /// Those of [`create`](Self::create), also if the folder has a manifest: the table is complete, and
-    /// [`Shards::open`](crate::Shards::open) opens it. [`Error::Shard`] with a file of other columns; [`Error::Io`]
-    /// with a file that cannot be read; [`Error::OutOfMemory`].
+    /// [`Shards::open`](crate::Shards::open) opens it. [`Error::Shard`] with a file of other columns, and with one that a
+    /// newer version of the library wrote; [`Error::Io`] with a file that cannot be read; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -111,10 +111,12 @@ impl<T: Element> ShardsWriter<T> {
     }
 }
 
-/// Returns what is known of a file of these columns; `None` if it is damaged.
+/// Returns what is known of a file of these columns; `None` if it is damaged. That of a newer version of the library is
+/// an error: it may be whole.
 fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Option<Entry>> {
-    let look = || {
-        let opened = OpenedTable::open(&path)?;
+    let mut is_newer = false;
+    let mut look = || {
+        let opened = OpenedTable::open(&path).inspect_err(|_| is_newer = OpenedTable::is_newer(&path))?;
         check_same(dictionary, index, opened.dictionary())?;
         opened.verify(None)?;
         Ok((opened.shape().rows, opened.file_length(), opened.header_checksum(), opened.values_checksum()?))
@@ -123,7 +125,7 @@ fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Opt
         Ok((rows, bytes, header_checksum, values_checksum)) => {
             Ok(Some(Entry { path, rows, bytes, header_checksum, values_checksum }))
         }
-        Err(Error::Format { .. }) => Ok(None),
+        Err(Error::Format { .. }) if !is_newer => Ok(None),
         Err(error) => Err(error.in_shard(&path)),
     }
 }

@@ -97,7 +97,8 @@ impl<'t> Joined<'t> {
     ///
     /// # Errors
     /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`],
-    /// [`Error::UnequalCategories`] or [`Error::SizeOverflow`]. The joined tables are unchanged.
+    /// [`Error::UnequalCategories`], [`Error::UnequalFeatures`] or [`Error::SizeOverflow`]. The joined tables are
+    /// unchanged.
     pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
         let shape = match self.shape_with(&*table) {
             Ok(shape) => shape,

@@ -23,9 +23,9 @@ impl dyn NumericTable + '_ {
     ///
     /// # Errors
     /// [`Error::UnequalColumns`]; [`Error::UnequalTypes`]; [`Error::NamesInAnotherOrder`] if a column has the name of
-    /// another one of this table: `select_columns` puts them in order; [`Error::UnequalCategories`] if a column of
-    /// another table has other words, or the same in another order: `vstack_recoded` makes one list of them.
-    /// [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// another one of this table: `select_columns` puts them in order; [`Error::UnequalFeatures`] of times of other
+    /// units; [`Error::UnequalCategories`] if a column of another table has other words, or the same in another order:
+    /// `vstack_recoded` makes one list of them. [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```

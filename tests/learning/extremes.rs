@@ -186,3 +186,16 @@ fn a_row_that_is_impossible_in_every_class_has_no_probabilities() {
     assert!(model.predict_log_probabilities(&asked).unwrap().as_slice().unwrap().iter().all(|value| value.is_nan()));
     assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [0, 0]);
 }
+
+#[test]
+fn a_tiny_count_of_an_impossible_feature_keeps_its_class_impossible() {
+    // Class 0 never has feature 0. Feature 1 is rare in class 1, so that the logarithms of both classes overflow.
+    let table = Matrix::from_rows(&[[0.0, 1.0, 9.0, 0.0], [9.0, 1.0, 9.0, 1.0]]).unwrap();
+    let model = NaiveBayes::of(&table, 3, 2).unwrap().model(0.0).unwrap();
+    for tiny in [1e-200, f64::MIN_POSITIVE, 5e-324] {
+        let asked = Matrix::from_rows(&[[tiny, 1.7e308, 0.0]]).unwrap();
+        assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [1]);
+        let found = model.predict_log_probabilities(&asked).unwrap();
+        assert_eq!(found.as_slice().unwrap(), [f64::NEG_INFINITY, 0.0]);
+    }
+}

@@ -96,3 +96,16 @@ fn a_folder_that_is_new_or_empty_is_resumed_from_the_beginning() {
     fs::write(&taken, "").unwrap();
     assert!(matches!(resume(&taken), Err(Error::Io { .. })));
 }
+
+#[test]
+fn a_file_of_a_newer_version_is_an_error_and_not_written_again() {
+    let folder = interrupted(&[0, 1]);
+    let path = folder.path().join("part-000001.ntb");
+    let mut newer = fs::read(&path).unwrap();
+    newer[8] = 200; // the major version
+    let checksum = crc32fast::hash(&newer[..60]);
+    newer[60..64].copy_from_slice(&checksum.to_le_bytes());
+    fs::write(&path, &newer).unwrap();
+    assert!(text(resume(folder.path())).contains("a newer version of the library reads it"));
+    assert_eq!(fs::read(&path).unwrap(), newer);
+}

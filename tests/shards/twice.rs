@@ -155,5 +155,5 @@ fn of_writers_in_two_threads_at_most_one_has_the_table_and_all_of_it() {
             None => assert!(!folder.join(Shards::MANIFEST).exists()),
         }
     }
-    println!("{finished} of 40 tables were finished");
+    assert!(finished > 0, "no table was finished");
 }

@@ -216,3 +216,13 @@ fn groups_are_printed_with_their_words_and_means_keep_them() {
     assert!(printed.lines().count() == 42 && printed.lines().next().unwrap().contains("..."), "{printed}");
     assert_eq!(format!("{plain:#}").lines().count(), 101);
 }
+
+#[test]
+fn columns_that_are_not_printed_leave_dots_wherever_the_groups_are() {
+    let rows = [[1.0; 20], [0.0; 20]];
+    let table = HomogenNumericTable::from_rows(&rows).unwrap();
+    for by in 0..20 {
+        let printed = GroupStatistics::of(&table, by, 2).unwrap().to_string();
+        assert!(printed.lines().all(|line| line.contains("..")), "{by}: {printed}");
+    }
+}

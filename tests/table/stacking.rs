@@ -185,3 +185,35 @@ fn tables_with_too_many_rows_together_are_refused_in_plain_words() {
     let expected = format!("a table of {} x 0 values is larger than memory can be", usize::MAX);
     assert_eq!(error.to_string(), expected);
 }
+
+#[test]
+fn times_of_another_unit_do_not_follow() {
+    use numeric_table::{TableWriter, TimeUnit};
+    let times = |unit: Option<TimeUnit>| -> SoaNumericTable {
+        let mut table = SoaNumericTable::new();
+        let feature = Feature::new(ElementType::I64).named("t");
+        table.push_column("t", vec![1_i64]).unwrap();
+        table.set_dictionary([unit.map_or(feature.clone(), |unit| feature.time(unit))].into_iter().collect()).unwrap();
+        table
+    };
+    let (seconds, millis) = (times(Some(TimeUnit::Seconds)), times(Some(TimeUnit::Milliseconds)));
+    let plain = times(None);
+    let refused = |result: Result<(), Error>| {
+        assert_error!(result, Error::UnequalFeatures { table: 1, column: 0, part: "feature type" });
+    };
+    for first in [&seconds, &plain] {
+        refused(first.as_dyn().vstack([millis.as_dyn()]).map(drop));
+        refused(RowMergedNumericTable::new([by_ref(first), by_ref(&millis)]).map(drop));
+        let mut grown = first.clone();
+        refused(grown.append_table(&millis));
+        assert_eq!(grown.row_count(), 1);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer =
+        TableWriter::<i64>::create(folder.path().join("times.ntb"), 1, seconds.dictionary().clone()).unwrap();
+    refused(writer.append_table(&millis));
+    for same in [&seconds, &plain] {
+        assert_eq!(seconds.as_dyn().vstack([same.as_dyn()]).unwrap().row_count(), 2);
+        writer.append_table(same).unwrap();
+    }
+}

@@ -101,7 +101,7 @@ impl fmt::Display for GroupStatistics {
         let mut grid = Grid::new(shown.iter().map(label), (shown.len() < self.rows.len()).then_some(first.len()));
         grid.add_counts("rows", shown.iter().map(|&group| self.rows[group]));
         let (first, last) = cut_rows(self.column_count, limit(12));
-        let middle = (!last.is_empty()).then_some(last.start);
+        let middle = last.clone().find(|column| *column != self.by);
         for column in first.chain(last).filter(|column| *column != self.by) {
             if middle == Some(column) {
                 grid.add_dots();

@@ -60,10 +60,10 @@ impl CsrNumericTable {
     /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ; [`Error::ValueNotRepresentable`]
-    /// under [`ConversionPolicy::Checked`], with the row that it would have had, also if the type of the offsets or of
-    /// the indices cannot hold one; [`Error::SizeOverflow`], [`Error::OutOfMemory`]. The table is unchanged.
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::UnequalFeatures`] of times of other units; [`Error::ValueNotRepresentable`] under
+    /// [`ConversionPolicy::Checked`], with the row that it would have had, also if the type of the offsets or of the
+    /// indices cannot hold one; [`Error::SizeOverflow`], [`Error::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```

@@ -133,9 +133,9 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ; those of reading the table; those
-    /// of [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::UnequalFeatures`] of times of other units; those of reading the table; those of
+    /// [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
     ///
     /// # Examples
     /// ```

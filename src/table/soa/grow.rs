@@ -94,8 +94,8 @@ impl SoaNumericTable {
     /// amortised, and a copy of the rows until they are added.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ; those of reading the table; those of
+    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
+    /// [`Error::UnequalFeatures`] of times of other units; those of reading the table; those of
     /// [`append`](Self::append). No column has changed.
     ///
     /// # Examples
