@@ -169,7 +169,7 @@
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
 //! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
-//! * `cuda`: GPUs of NVIDIA's as [execution devices](execution), by the driver, which is loaded when a program asks
+//! * `cuda`: NVIDIA GPUs as [execution devices](execution), by the driver, which is loaded when a program asks
 //!   for a device. Nothing is linked.
 //! * `object-store`: table files in object stores, S3 and others, by the crate `object_store`, whose versions are not
 //!   covered by ours: ranges of rows and whole tables are read, and tables written whole or not at all.

@@ -48,7 +48,7 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
 }
 
 /// Returns a table of what lends Arrow's data: of structs, a column for each field; of lists of one length, a row for each; of
-/// other values, one column with their name. `None` if the object lends nothing of Arrow's: all that fails otherwise is an error,
+/// other values, one column with their name. `None` if the object exports no Arrow data; every other failure is an error,
 /// and the object is not read in another way.
 ///
 /// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of NumPy's
@@ -91,7 +91,7 @@ fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric
     }
 }
 
-/// Returns a table of one column without rows: an error if its type is none of tables.
+/// Returns a table of one column without rows: an error if tables do not support its type.
 fn table_of_none(field: &Field) -> numeric_table::Result<Box<dyn NumericTable>> {
     from_record_batches_any([RecordBatch::new_empty(Arc::new(Schema::new(vec![field.clone()])))], ArrowOptions::new())
 }

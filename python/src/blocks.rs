@@ -138,7 +138,7 @@ impl Job {
     }
 }
 
-/// Calls a function of Python's with each block, on all threads.
+/// Calls a Python function with each block, on all threads.
 pub(crate) fn par_map(
     table: &Bound<'_, Table>,
     f: Py<PyAny>,

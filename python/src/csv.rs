@@ -43,11 +43,11 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// Reads a CSV file: into one type, or with ``dtype=None`` into a type for each column, words as categories.
 ///
 /// ``header`` says whether the first line has names, ``None`` finds out; ``columns`` are the columns to read, by name or number;
-/// ``words`` those to take for words whatever they look like; ``trailing_delimiter`` says whether lines end in a delimiter that no
+/// ``words`` those to read as words even if they look like numbers; ``trailing_delimiter`` says whether lines end in a delimiter that no
 /// field follows, ``None`` finds out; ``thousands`` is what may separate digits in groups of three; ``dtypes`` the types of some,
 /// as a mapping. ``missing_texts`` (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``,
 /// any number, or has the row left out (``"skip"``). ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576),
-/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, of what is no file with a size) are limits, so that a small
+/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small
 /// file cannot take much memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile

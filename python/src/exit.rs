@@ -2,7 +2,7 @@
 //!
 //! A daemon thread that takes the interpreter while it ends never comes back: before Python 3.14 the system unwinds its stack,
 //! or just throws it away; from then on it sleeps for ever. Below a call of the library's, on which other threads of its own
-//! rely, neither the first nor the second may happen. So whoever runs code of Python's within such a call comes through
+//! rely, neither the first nor the second may happen. So code that runs Python within such a call goes through
 //! [`attached`]: when the interpreter is about to end ([`close`], an exit handler) it lets none in, each sleeps where it is, and
 //! those that are inside get a moment to come out. Code of the user's is called by [`call`]: it may run for longer than
 //! that, and then the thread sleeps instead of being unwound.
@@ -56,7 +56,7 @@ impl Drop for Hang {
     }
 }
 
-/// A thread that runs code of Python's within a call of the library's.
+/// A thread that runs Python code within a call of the library.
 struct Inside(usize);
 
 impl Inside {

@@ -132,7 +132,7 @@ pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
 }
 
-/// Saves a table as an array of NumPy's (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the work.
+/// Saves a table as a NumPy array (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the work.
 #[function]
 pub(crate) fn save_npy(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;

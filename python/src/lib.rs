@@ -7,7 +7,7 @@
 //! is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds.
 //! `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them. `element`,
 //! `numbers`, `lists` and `error` translate types, numbers, lists and exceptions; at the `boundary` to Python, panics become
-//! exceptions. `exit` stops threads when the interpreter ends. Passes over values let other threads of Python's go on.
+//! exceptions. `exit` stops threads when the interpreter ends. Passes over values let other Python threads run.
 
 #[forbid(unsafe_code)]
 mod arrow;
@@ -143,6 +143,8 @@ mod _native {
     use super::partial::Partial;
     #[pymodule_export]
     use super::products::{Covariance, GramMatrix};
+    #[pymodule_export]
+    use super::progress::_look_for_signals_every;
     #[pymodule_export]
     use super::reader::{FileBlocks, Reader, open};
     #[pymodule_export]

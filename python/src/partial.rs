@@ -227,7 +227,7 @@ pub(crate) fn state<P: Native>(object: &Bound<'_, PyAny>) -> PyResult<Arc<P>> {
     own.downcast().map_err(|_| TableTypeError::new_err("a partial result of another kind than its class"))
 }
 
-/// Does something with a table, or with what a table is made of, while other threads of Python's go on. A signal ends it if
+/// Does something with a table, or with what a table is made of, while other Python threads run. A signal ends it if
 /// it calls [`hear`].
 pub(crate) fn on_table<R: Send>(
     data: &Bound<'_, PyAny>,

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use numeric_table::Progress;
@@ -18,11 +18,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::boundary::function;
 use crate::error::OrRaise;
 use crate::exit;
 
-/// Signals are looked for this often.
-pub(crate) const LOOK: Duration = Duration::from_millis(10);
+/// How often signals are looked for, in microseconds.
+static LOOK: AtomicU64 = AtomicU64::new(10_000);
+
+/// Returns how often signals are looked for.
+pub(crate) fn interval() -> Duration {
+    Duration::from_micros(LOOK.load(Relaxed))
+}
+
+/// Sets how often signals are looked for, in microseconds: for tests, whose work is short on a fast machine.
+#[function]
+pub(crate) fn _look_for_signals_every(microseconds: u32) {
+    LOOK.store(microseconds.into(), Relaxed);
+}
 
 /// A function that hears of progress may make calls of its own, whose functions may, and so on: so deep.
 const DEPTH: usize = 32;
@@ -181,7 +193,7 @@ impl Call {
             self.heard.set(progress);
         }
         let news = self.listener.as_ref().zip(progress);
-        if news.is_none() && self.looked.get().elapsed() < LOOK {
+        if news.is_none() && self.looked.get().elapsed() < interval() {
             return true;
         }
         let told = exit::attached(|py| {
@@ -232,12 +244,12 @@ pub(crate) fn heard() -> Option<Progress> {
     HEARD.get()
 }
 
-/// Works while other threads of Python's go on. An exception of a signal ends work that calls [`hear`] or [`look`].
+/// Works while other Python threads run. An exception of a signal ends work that calls [`hear`] or [`look`].
 pub(crate) fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     watch(py, None, None, || Ok(work()))
 }
 
-/// Works while other threads of Python's go on, and tells of the progress that is reported to [`hear`]; an exception, also
+/// Works while other Python threads run, and tells of the progress that is reported to [`hear`]; an exception, also
 /// that of a signal, ends the work. `bytes` is how much there is to do, if the work does not report it.
 pub(crate) fn watch<R: Send>(
     py: Python<'_>,

@@ -126,7 +126,7 @@ fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
 /// neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of their own.
 ///
 /// `copy` is that of [`source::table`], for the values. Offsets and indices have to stay as they were checked, or no row could be
-/// read any more, so that a promise not to write them is not enough: with `copy=False` too, they are shared only if nobody can
+/// read any more, so that a promise not to write them is not enough: with `copy=False` too, they are shared only if no other code can
 /// write them.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();

@@ -182,7 +182,7 @@ impl Shards {
         self.shards.shape().rows
     }
 
-    /// Returns rows as an array of NumPy's, of any type, read-only: of one file or of several. Checksums of values are
+    /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
     /// compared if the table was opened with ``verify=True``.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(

@@ -1,6 +1,6 @@
 //! `ShardsWriter`: a table that is written as many files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -37,8 +37,10 @@ fn made(path: &Path) -> Option<Made> {
 
 /// A writer of files of an element type that is known at run time.
 trait AnyWriter: Send + Sync {
-    /// Writes a file of all rows of a table, where there is none.
-    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable) -> Result<()>;
+    /// Writes a file of all rows of a table, where there is none; or in the place of a damaged one, if that is there.
+    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()>;
+    /// Returns the numbers below a count that have no file.
+    fn missing(&self, count: usize) -> Vec<usize>;
     /// Writes the manifest. Nobody else has the writer.
     fn finish(self: Arc<Self>) -> Result<numeric_table::Shards>;
 }
@@ -49,17 +51,21 @@ struct Typed<T: Element> {
 }
 
 impl<T: Element> AnyWriter for Typed<T> {
-    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable) -> Result<()> {
+    fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()> {
         let (expected, found) = (self.columns, table.column_count());
         if expected != found {
             return Err(Error::LengthMismatch { expected, found });
         }
         let mut shard = self.writer.shard(number)?;
         shard.append_table(table)?;
-        if fs::symlink_metadata(path).is_ok() {
+        if !is_damaged && fs::symlink_metadata(path).is_ok() {
             return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
         }
         shard.finish()
+    }
+
+    fn missing(&self, count: usize) -> Vec<usize> {
+        self.writer.missing(count)
     }
 
     fn finish(self: Arc<Self>) -> Result<numeric_table::Shards> {
@@ -98,9 +104,23 @@ fn check_no_files(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// One file of the writer's.
+/// Returns the numbers of the files in a folder that have the names of a table's.
+fn numbers_of_files(folder: &Path) -> Result<Vec<usize>> {
+    let named = |source| Error::Io { path: folder.to_owned(), source };
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(named)? {
+        let name = entry.map_err(named)?.file_name();
+        let digits = name.to_str().and_then(|name| name.strip_prefix("part-")?.strip_suffix(".ntb"));
+        let is_number = |digits: &&str| digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        numbers.extend(digits.filter(is_number).and_then(|digits| digits.parse::<usize>().ok()));
+    }
+    Ok(numbers)
+}
+
+/// One file of the table.
 enum File {
     Begun,
+    /// As this writer has made it; `None` if another one has, or if that is not known.
     Finished(Option<Made>),
 }
 
@@ -108,6 +128,7 @@ enum File {
 struct Begun {
     number: usize,
     has_to_be: bool,
+    is_damaged: bool,
 }
 
 /// The writer, until it is finished or given up, and its files.
@@ -118,10 +139,28 @@ struct State {
     /// The numbers of files that were not written, which the next ones get, and whether there has to be such a file: it was
     /// to have the rows of a table.
     missing: BTreeMap<usize, bool>,
+    /// The numbers of files that another writer left, and that are damaged.
+    damaged: BTreeSet<usize>,
     files: BTreeMap<usize, File>,
 }
 
 impl State {
+    fn new(writer: Arc<dyn AnyWriter>) -> Self {
+        let (missing, damaged, files) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { writer: Some(writer), next: 0, missing, damaged, files }
+    }
+
+    /// Takes over the files of these numbers, which another writer has left.
+    fn take_over(&mut self, mut numbers: Vec<usize>) {
+        numbers.sort_unstable();
+        self.next = numbers.last().map_or(0, |last| last + 1);
+        let missing = self.writer.as_ref().map(|writer| writer.missing(self.next)).unwrap_or_default();
+        let (missing, there) = (BTreeSet::from_iter(missing), BTreeSet::from_iter(numbers));
+        self.damaged = there.intersection(&missing).copied().collect();
+        self.files = there.difference(&missing).map(|&number| (number, File::Finished(None))).collect();
+        self.missing = missing.into_iter().map(|number| (number, self.damaged.contains(&number))).collect();
+    }
+
     /// Chooses the number of a file, unless it is given.
     fn begin(&mut self, wanted: Option<usize>, folder: &Path) -> Result<(Arc<dyn AnyWriter>, Begun)> {
         let writer = self.writer.clone().ok_or_else(closed)?;
@@ -138,15 +177,18 @@ impl State {
         let has_to_be = self.missing.remove(&number).unwrap_or(false);
         self.files.insert(number, File::Begun);
         self.next = self.next.max(number + 1);
-        Ok((writer, Begun { number, has_to_be }))
+        Ok((writer, Begun { number, has_to_be, is_damaged: self.damaged.contains(&number) }))
     }
 
     /// Says what has become of a file: without one, the next append is to have its number. Returns whether the writer is
     /// still open.
-    fn end(&mut self, Begun { number, has_to_be }: Begun, file: Option<File>) -> bool {
+    fn end(&mut self, Begun { number, has_to_be, .. }: Begun, file: Option<File>) -> bool {
         let is_open = self.writer.is_some();
         match file.filter(|_| is_open) {
-            Some(file) => drop(self.files.insert(number, file)),
+            Some(file) => {
+                self.files.insert(number, file);
+                self.damaged.remove(&number);
+            }
             None => {
                 self.files.remove(&number);
                 self.missing.insert(number, has_to_be);
@@ -185,8 +227,9 @@ impl State {
 /// A context manager: the manifest is written when the ``with`` block ends; if a file is missing then, the exception says
 /// which, and the writer stays open. If the block ends with an exception of its own, the files that this writer has written
 /// are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay, and a folder
-/// without a manifest is opened by its files, as many as there are: remove them before the next attempt, which is refused
-/// until then (:func:`remove_leftovers` removes the file that was being written, which has another name). One writer at a time has the folder. Threads may append at once.
+/// without a manifest is opened by its files, as many as there are. :meth:`resume` continues such a table; :meth:`create`
+/// refuses the folder until the files are removed. :func:`remove_leftovers` removes the file that was being written, which
+/// has another name. One writer at a time has the folder. Threads may append at once.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = os.path.join(tempfile.mkdtemp(), "table")
@@ -267,8 +310,58 @@ impl ShardsWriter {
             Arc::new(Typed { writer: py.detach(create).or_raise()?, columns })
         });
         py.detach(|| check_no_files(&folder)).or_raise()?;
-        let state = State { writer: Some(writer), next: 0, missing: BTreeMap::new(), files: BTreeMap::new() };
+        Ok(Self { folder, state: Mutex::new(State::new(writer)) })
+    }
+
+    /// Continues a table that a killed process has left half-written: the files ``part-000000.ntb`` and so on that are in the
+    /// folder are kept, and :meth:`missing` returns the numbers of those to write. The parameters are those of
+    /// :meth:`create`. All checksums of all files are compared, in one pass over their values; a damaged file has to be
+    /// written again. A file of other columns or of another type, and a folder that has a manifest, raise an exception. If
+    /// the ``with`` block ends with an exception, the files that were there stay.
+    ///
+    /// The process that was killed must not be running any more: :func:`leftovers` lists what only killed ones have left.
+    ///
+    /// >>> import numeric_table as nt, tempfile
+    /// >>> folder = tempfile.mkdtemp()
+    /// >>> killed = nt.ShardsWriter.create(folder, 1)
+    /// >>> killed.append([[1]], 1)
+    /// 1
+    /// >>> with nt.ShardsWriter.resume(folder, 1) as writer:
+    /// ...     for number in writer.missing(3):
+    /// ...         _ = writer.append([[number]], number)
+    /// >>> nt.Shards(folder).shard_count
+    /// 3
+    #[staticmethod]
+    #[pyo3(signature = (folder, columns, dtype = None, *, durable = true))]
+    fn resume(
+        py: Python<'_>,
+        folder: PathBuf,
+        columns: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        durable: bool,
+    ) -> PyResult<Self> {
+        let wanted = dtype.map(element::of_object).transpose()?;
+        let (element, dictionary) = described(columns, wanted)?;
+        let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
+        let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
+            let resume = || numeric_table::ShardsWriter::<T>::resume_with(&folder, columns, dictionary, options);
+            Arc::new(Typed { writer: py.detach(resume).or_raise()?, columns })
+        });
+        let mut state = State::new(writer);
+        py.detach(|| numbers_of_files(&folder).map(|numbers| state.take_over(numbers))).or_raise()?;
         Ok(Self { folder, state: Mutex::new(state) })
+    }
+
+    /// Returns the numbers below ``count`` that have no file which is finished or being written, in ascending order.
+    fn missing(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] count: usize) -> PyResult<Vec<usize>> {
+        py.detach(|| {
+            let state = self.state();
+            match state.writer {
+                Some(_) => Ok((0..count.min(LAST + 1)).filter(|number| !state.files.contains_key(number)).collect()),
+                None => Err(closed()),
+            }
+        })
+        .or_raise()
     }
 
     /// Writes a file of all rows of a table, and returns its number: the next one, or that which is given. Files become
@@ -285,11 +378,11 @@ impl ShardsWriter {
     ) -> PyResult<usize> {
         let py = table.py();
         let (writer, mut begun) = py.detach(|| self.state().begin(number, &self.folder)).or_raise()?;
-        let number = begun.number;
+        let (number, is_damaged) = (begun.number, begun.is_damaged);
         let path = path_of(&self.folder, number);
         let written = on_table(table, |table| {
             begun.has_to_be = true;
-            writer.write(number, &path, table)?;
+            writer.write(number, &path, table, is_damaged)?;
             Ok(made(&path))
         });
         let own = written.as_ref().ok().copied();

@@ -27,7 +27,7 @@ use crate::{scipy, source, sparse, together};
 /// array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors.
 /// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
 /// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
-/// exists. Of a sparse array it shares the values; indices that somebody can write are copied in any case. ``copy=True`` always
+/// exists. Of a sparse array it shares the values; writable indices are copied in any case. ``copy=True`` always
 /// copies.
 ///
 /// >>> import numpy as np, numeric_table as nt

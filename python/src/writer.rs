@@ -24,7 +24,7 @@ use crate::boundary::{function, methods};
 use crate::describe::{self, described};
 use crate::element::{self, with_type};
 use crate::error::OrRaise;
-use crate::progress::{LOOK, Listener, look, watch};
+use crate::progress::{Listener, interval, look, watch};
 use crate::reader::{Reader, from_row};
 use crate::reading::policy_of;
 use crate::source;
@@ -281,7 +281,7 @@ impl Writer {
                             "rows are being appended by the call that was interrupted for this one",
                         ));
                     }
-                    drop(self.returned.wait_timeout(state, LOOK));
+                    drop(self.returned.wait_timeout(state, interval().max(std::time::Duration::from_millis(1))));
                     wait();
                 }
             }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import numeric_table as nt
+from numeric_table import _native
 
 ROWS = np.arange(8_000_000, dtype="f8").reshape(-1, 4) % 1009  # 64 MB
 
@@ -24,10 +25,12 @@ def ends():
     def handle(*_):
         raise Stop
 
-    before = signal.signal(signal.SIGALRM, handle)
+    old = signal.signal(signal.SIGALRM, handle)
+    _native._look_for_signals_every(0)  # some of the work takes a few milliseconds
 
-    def ends(work, attempts=30):
+    def ends(work, attempts=30, before=lambda: None):
         for _ in range(attempts):  # the signal may come before the call begins, or when it is over
+            before()
             events, begins = [], threading.Event()
 
             def alarm():
@@ -59,7 +62,8 @@ def ends():
         return False
 
     yield ends
-    signal.signal(signal.SIGALRM, before)
+    _native._look_for_signals_every(10_000)
+    signal.signal(signal.SIGALRM, old)
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +115,8 @@ def test_a_signal_ends_reducing_by_a_class_of_python_between_its_calls(ends, sha
 def test_a_signal_ends_writing_and_the_old_file_stays(ends, table, tmp_path, write):
     path = tmp_path / "file"
 
-    def work():
-        path.write_bytes(b"old")  # an attempt before this one may have been faster than the signal
-        write(table, path)
-
-    assert ends(work)
+    # An attempt before may have been faster than the signal.
+    assert ends(lambda: write(table, path), before=lambda: path.write_bytes(b"old"))
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
 
 

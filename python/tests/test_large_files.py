@@ -571,6 +571,7 @@ def test_ctrl_c_ends_an_append(tmp_path):
     program = """
         import os, signal, sys
         import numpy as np, numeric_table as nt
+        nt._native._look_for_signals_every(0)
         def interrupt(*_):
             try:
                 writer.append([[1, 2, 3]])  # not while rows are being appended
@@ -584,7 +585,7 @@ def test_ctrl_c_ends_an_append(tmp_path):
         array, reader = np.asarray(table), nt.open(one)
         def interrupted(rows):
             try:
-                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                signal.setitimer(signal.ITIMER_REAL, 0.003)
                 writer.append(rows)
             except KeyboardInterrupt:
                 return

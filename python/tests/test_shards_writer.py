@@ -71,6 +71,43 @@ def test_a_block_that_cannot_be_finished_keeps_what_is_written(tmp_path):
     assert nt.Shards(tmp_path / "early").verify() and nt.Shards(tmp_path / "late").verify()
 
 
+def test_a_table_that_was_half_written_is_continued(tmp_path):
+    killed = nt.ShardsWriter.create(tmp_path, ["a"], "u1", durable=False)
+    for number in [0, 2, 4]:
+        killed.append([[number]], number)
+    del killed
+    kept = os.stat(tmp_path / "part-000002.ntb").st_mtime_ns
+    damaged = tmp_path / "part-000004.ntb"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    for wrong in [("b",), ("a", "b")]:
+        with pytest.raises(nt.TableError, match="part-00000"):
+            nt.ShardsWriter.resume(tmp_path, wrong, "u1")
+    with pytest.raises(Exception, match="f64|u8"):
+        nt.ShardsWriter.resume(tmp_path, ["a"], "f8")
+    writer = nt.ShardsWriter.resume(tmp_path, ["a"], "u1", durable=False)
+    assert writer.missing(6) == [1, 3, 4, 5] and writer.missing(0) == []
+    assert len(writer.missing(2**62)) == 1_000_000 - 2
+    with pytest.raises(Exception, match="have to be: append those with the numbers 4"):
+        writer.finish()
+    with pytest.raises(OSError, match="the file is finished"):
+        writer.append([[7]], 2)
+    with pytest.raises(ZeroDivisionError):  # what was there stays
+        with nt.ShardsWriter.resume(tmp_path, ["a"], "u1", durable=False) as other:
+            assert other.append([[1]]) == 1
+            1 / 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"part-00000{number}.ntb" for number in [0, 2, 4]]
+    with writer:
+        assert [writer.append([[number]]) for number in [1, 3, 4, 5]] == [1, 3, 4, 5]
+    assert nt.load(tmp_path / "part-000004.ntb").to_numpy().tolist() == [[4]]
+    assert nt.Shards(tmp_path).load().to_numpy()[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+    assert nt.Shards(tmp_path).verify() and os.stat(tmp_path / "part-000002.ntb").st_mtime_ns == kept
+    with pytest.raises(OSError, match="the folder has a table"):
+        nt.ShardsWriter.resume(tmp_path, ["a"], "u1")
+    with pytest.raises(Exception, match="closed"):
+        writer.missing(1)
+    assert nt.ShardsWriter.resume(tmp_path / "new", 1).missing(2) == [0, 1]
+
+
 def test_files_of_another_writer_are_neither_mixed_nor_replaced_nor_removed(tmp_path):
     killed = nt.ShardsWriter.create(tmp_path / "a", 1, durable=False)
     killed.append([[1]])

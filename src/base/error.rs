@@ -282,11 +282,17 @@ pub enum Error {
         /// The class.
         class: usize,
     },
-    /// A column says nothing that those before it do not say: a system of linear equations has many solutions.
-    #[error("column {column} is constant, or a linear combination of the columns before it: there is no one solution")]
+    /// To within rounding, a column is constant or a linear combination of those before it: a system of linear equations
+    /// has many solutions, or the precision is too low to find the one.
+    #[error(
+        "column {column} is constant, or a linear combination of the columns before it, to within rounding: the condition \
+         number of the features is above {condition:.1e}"
+    )]
     DependentColumn {
         /// The first such column.
         column: usize,
+        /// A lower bound of the condition number of the features, each scaled by its deviation.
+        condition: f64,
     },
     /// The features of a regression nearly depend on each other: of its coefficients, less than six digits would be
     /// right.

@@ -43,9 +43,29 @@ impl DataDictionary {
     ///
     /// # Errors
     /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`], [`Error::UnequalFeatures`] with the number of that
-    /// table;
-    /// [`Error::OutOfMemory`].
+    /// table; [`Error::OutOfMemory`].
     pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
+        self.check_columns(table, other, |_, _| false)
+    }
+
+    /// Checks that results about columns that another dictionary describes can be added to those about these: as
+    /// [`check_follower`](Self::check_follower), but one list of words may go on where the other one ends.
+    ///
+    /// # Errors
+    /// Those of [`check_follower`](Self::check_follower), with the number 1.
+    pub(crate) fn check_addition(&self, other: &Self) -> Result<()> {
+        self.check_columns(1, other, |mine, theirs| {
+            mine.words().zip(theirs.words()).all(|(mine, theirs)| mine == theirs)
+        })
+    }
+
+    /// See [`check_follower`](Self::check_follower). `is_same` compares words that differ.
+    fn check_columns(
+        &self,
+        table: usize,
+        other: &Self,
+        is_same: impl Fn(&Categories, &Categories) -> bool,
+    ) -> Result<()> {
         let mut names = None; // of this dictionary, once they are asked for
         for (column, mine, theirs) in self.pairs(other) {
             if let Some(name) = theirs.name.as_deref()
@@ -59,8 +79,10 @@ impl DataDictionary {
                     return Err(Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) });
                 }
             }
-            let has_words = theirs.categories.as_ref().is_some_and(Categories::has_words);
-            if has_words && mine.categories != theirs.categories {
+            if let Some(words) = theirs.categories.as_ref().filter(|words| words.has_words())
+                && mine.categories.as_ref() != Some(words)
+                && !mine.categories.as_ref().is_some_and(|mine| is_same(mine, words))
+            {
                 return Err(Error::UnequalCategories { table, column });
             }
             if matches!(theirs.feature_type, FeatureType::Time(_)) && mine.feature_type != theirs.feature_type {

@@ -169,7 +169,7 @@ fn is_lock_name(name: &str) -> bool {
     name.starts_with('.') && name.strip_suffix(LOCK_ENDING).is_some_and(|name| name.ends_with(".ntm"))
 }
 
-/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or no file of ours.
+/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or not a file of this library.
 fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
     let Some(file) = unused(path)? else { return Ok(None) };
     let found = file.metadata()?;

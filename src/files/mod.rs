@@ -1,6 +1,6 @@
 //! Files of every format that this library writes: what interrupted programs have left of them.
 //!
-//! [`leftovers`] lists it; [how tables are written as many files](crate::guide::many_files) says when that is wanted.
+//! [`leftovers`] lists it; [how tables are written as many files](crate::guide::many_files) shows when to call it.
 
 // What every file format needs: opening, replacing, parallel input and output, and checksums.
 //

@@ -338,7 +338,7 @@ impl<T: Element> TableWriter<T> {
         self.finish_known().map(drop)
     }
 
-    /// Completes the file, and returns what it says of itself, whatever is in its place by now.
+    /// Completes the file, and returns its description, even if another file has taken its place by now.
     ///
     /// # Errors
     /// Those of [`finish`](Self::finish).

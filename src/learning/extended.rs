@@ -138,7 +138,7 @@ impl Extended {
         Ok(all)
     }
 
-    /// Adds the sums of other rows, of as many columns.
+    /// Adds the sums of other rows of the same columns.
     pub(super) fn merge(&mut self, other: &Self) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| *mine = mine.plus(*theirs));
     }
@@ -255,7 +255,7 @@ fn decompose(count: usize, at: &dyn Fn(usize, usize) -> Pair, column_of: impl Fn
         }
         let is_independent = pivot.high > least * at(i, i).high && pivot.high.is_finite();
         if !is_independent {
-            return Err(Error::DependentColumn { column: column_of(i) });
+            return Err(Error::DependentColumn { column: column_of(i), condition: least.recip().sqrt() });
         }
         row[i] = pivot;
     }
@@ -329,7 +329,7 @@ impl Parts<'_> {
         Ok(Self { sums: Numbers(Cow::Owned(sums)), rests: Numbers(Cow::Owned(rests)) })
     }
 
-    /// Puts the sums of so many columns together.
+    /// Combines the sums of `count` columns.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::OutOfMemory`].

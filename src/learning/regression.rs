@@ -237,10 +237,11 @@ impl LinearRegression {
     /// # Errors
     /// [`Error::TooFewRows`] if there are not more rows than features; [`Error::SumsNotFinite`] for a column with a NaN
     /// or an infinity; [`Error::DependentColumn`] for the first feature that is constant, or a linear combination of
-    /// the features before it, but for rounding: there are many solutions then, of which
-    /// [`solve_ridge`](Self::solve_ridge) chooses one, or
-    /// [extended precision](Self::with_extended_precision) holds the digits that tell the columns apart; [`Error::IllConditioned`] for features of which less than six
-    /// digits of the coefficients would be right; [`Error::OutOfMemory`].
+    /// the features before it, to within rounding: either there are many solutions, and
+    /// [`solve_ridge`](Self::solve_ridge) chooses one, or the features differ in digits that
+    /// [extended precision](Self::with_extended_precision) keeps; [`Error::IllConditioned`] if fewer than six digits of
+    /// the largest coefficient would be right, each coefficient times the deviation of its feature (of much smaller ones,
+    /// fewer digits are right); [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -251,7 +252,7 @@ impl LinearRegression {
     ///
     /// let doubled = HomogenNumericTable::from_rows(&[[1, 2, 5], [2, 4, 5], [4, 8, 6], [3, 6, 1]])?;
     /// let error = LinearRegression::new(2, 1)?.compute(&doubled)?.solve().unwrap_err();
-    /// assert!(matches!(error, Error::DependentColumn { column: 1 }));
+    /// assert!(matches!(error, Error::DependentColumn { column: 1, .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn solve(&self) -> Result<RegressionModel> {

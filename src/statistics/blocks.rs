@@ -150,6 +150,21 @@ pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<
     Some(table.dictionary().clone()).filter(|dictionary| dictionary.len() == columns)
 }
 
+/// Checks that the columns of other results, or of a table, are those of these results: none has the name of another
+/// column here, the words of another column, or a time of another unit. Of columns that nothing is known of, nothing is
+/// checked.
+///
+/// # Errors
+/// [`Error::NamesInAnotherOrder`](crate::Error::NamesInAnotherOrder),
+/// [`Error::UnequalCategories`](crate::Error::UnequalCategories),
+/// [`Error::UnequalFeatures`](crate::Error::UnequalFeatures), with the number 1.
+pub(super) fn check_addition(mine: Option<&DataDictionary>, theirs: Option<&DataDictionary>) -> Result<()> {
+    match mine.zip(theirs) {
+        Some((mine, theirs)) if mine.len() == theirs.len() => mine.check_addition(theirs),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the number of a column of a result, by number or name; `dictionary` has the names, if there are any.
 ///
 /// # Errors

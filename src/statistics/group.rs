@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, column_by, cut, dictionary_of, with_rows};
+use super::blocks::{TableSource, Work, check_addition, column_by, cut, dictionary_of, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
@@ -183,11 +183,12 @@ impl GroupStatistics {
     /// Adds the rows of a table.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; those of [`update`](Self::update) and of reading.
-    /// Nothing is added then.
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; those of [`merge`](Self::merge) about columns; those
+    /// of [`update`](Self::update) and of reading. Nothing is added then.
     pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
+        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
         let found = self.found_in(&work)?;
         self.add(found);
@@ -240,8 +241,9 @@ impl GroupStatistics {
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] if the numbers of categories or of columns differ; [`Error::UnequalGroups`] if another
-    /// column tells the category; [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together. Nothing is
-    /// added then.
+    /// column has the categories; [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`],
+    /// [`Error::UnequalFeatures`] if the columns of both are known and differ; [`Error::RowCountOverflow`] if the tables
+    /// have 2^64 rows or more together. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -265,6 +267,7 @@ impl GroupStatistics {
             let allowed = "the same is needed as here";
             return Err(Error::ParameterOutOfRange { name, value: f64::from(other.missing as u8), allowed });
         }
+        check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         rows_after(self.row_count() + self.skipped, other.row_count() + other.skipped)?;
         self.skipped += other.skipped;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);

@@ -62,7 +62,7 @@ use crate::serde::numbers::List;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, column_by, cut, dictionary_of, fits, with_rows};
+use blocks::{TableSource, ValueSource, Work, check_addition, column_by, cut, dictionary_of, fits, with_rows};
 
 /// Number of rows of one task; their blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
@@ -240,8 +240,9 @@ impl BasicStatistics {
     /// Adds the statistics of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`] if the tables have 2^64
-    /// rows or more together. Nothing is added then.
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::NamesInAnotherOrder`],
+    /// [`Error::UnequalCategories`], [`Error::UnequalFeatures`] if the columns of both are known and differ;
+    /// [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -253,6 +254,7 @@ impl BasicStatistics {
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.columns.len(), other.columns.len())?;
+        check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         self.add(&other.columns, rows_after(self.rows, other.rows)?);
         if self.dictionary.is_none() {
             self.dictionary.clone_from(&other.dictionary);

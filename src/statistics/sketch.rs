@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::GROUP_ROWS;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, column_by, cut, dictionary_of, names_of, with_rows};
+use super::blocks::{TableSource, Work, check_addition, column_by, cut, dictionary_of, names_of, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
@@ -157,8 +157,8 @@ impl QuantileSketch {
     /// Adds the rows of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`]; those of
-    /// [`of`](Self::of). Nothing is added then.
+    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::NamesInAnotherOrder`];
+    /// [`Error::RowCountOverflow`]; those of [`of`](Self::of). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -170,6 +170,7 @@ impl QuantileSketch {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
         self.take_names(table);
@@ -203,6 +204,7 @@ impl QuantileSketch {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::UnequalCapacities`];
+    /// [`Error::NamesInAnotherOrder`] if the names of both are known, and in another order;
     /// [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together; [`Error::OutOfMemory`]. Nothing is
     /// added then.
     ///
@@ -223,6 +225,7 @@ impl QuantileSketch {
         if self.capacity != other.capacity {
             return Err(Error::UnequalCapacities { expected: self.capacity, found: other.capacity });
         }
+        check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         let rows = rows_after(self.rows, other.rows)?;
         let mut columns = filled(self.columns.len(), Levels::new(self.capacity))?;
         for (column, (mine, theirs)) in columns.iter_mut().zip(self.columns.iter().zip(&other.columns)) {
@@ -398,6 +401,7 @@ impl QuantileSketch {
     /// # Errors
     /// Those of [`add_table`](Self::add_table).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
+        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.are_few() && !work.shape.is_empty() {
@@ -409,7 +413,7 @@ impl QuantileSketch {
     }
 
     /// Takes the names of the columns of a table, if it has some and there are none. Nothing else is kept of them: the
-    /// same values have the same sketch, of whatever type they are.
+    /// same values have the same sketch, for every element type.
     fn take_names(&mut self, table: &dyn NumericTable) {
         if self.dictionary.is_none() {
             let named =
@@ -460,7 +464,7 @@ impl QuantileSketch {
         })?;
         let found = Self { capacity: self.capacity, columns: all, rows: shape.rows as u64, dictionary: None };
         if self.rows == 0 {
-            *self = found;
+            *self = Self { dictionary: self.dictionary.take(), ..found }; // a table without rows may have given names
             return Ok(());
         }
         self.merge(&found)

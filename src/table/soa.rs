@@ -294,8 +294,9 @@ impl SoaNumericTable {
     pub fn take_column(&mut self, column: usize) -> Result<(Feature, AnyArray)> {
         let feature = self.dictionary.feature(column)?.clone();
         let array = self.array(column)?.clone();
-        let rest = self.dictionary.iter().enumerate().filter(|&(index, _)| index != column);
-        self.dictionary = rest.map(|(_, feature)| feature.clone()).collect();
+        let mut dictionary = self.dictionary.part(0..column)?;
+        dictionary.append(&self.dictionary.part(column + 1..self.dictionary.len())?)?;
+        self.dictionary = dictionary;
         self.columns.remove(column);
         self.moves += 1;
         Ok((feature, array))

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal32Array, Decimal64Array, Decimal128Array, Decimal256Array,
     DurationNanosecondArray, FixedSizeListArray, Float16Array, Int32Array, Int64Array, IntervalYearMonthArray,
-    RecordBatch, StringArray, StructArray, Time32SecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
+    RecordBatch, StringArray, StructArray, Time32MillisecondArray, Time32SecondArray, Time64NanosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
 };
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field};
 use numeric_table::{
-    ArrowOptions, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TimeUnit, bf16, f16,
+    ArrowOptions, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, TimeUnit, bf16, f16,
     from_record_batches_any, prelude::*,
 };
 use proptest::prelude::*;
@@ -142,6 +142,45 @@ fn points_in_time_go_out_as_what_they_came_in_on_the_same_memory() {
     let out = floats.to_record_batch().unwrap();
     assert_eq!(out.column(0).data_type(), &DataType::Float64);
     assert_eq!(Table::<f64>::from_record_batch(&out).unwrap().dictionary(), floats.dictionary());
+}
+
+#[test]
+fn batches_of_another_unit_are_not_joined() {
+    let instants = vec![86_400_i64, 1];
+    let of = |array: ArrayRef| batch(vec![("t", array)]);
+    let seconds = of(Arc::new(TimestampSecondArray::from(instants.clone())));
+    let millis = of(Arc::new(TimestampMillisecondArray::from(instants.clone())));
+    let plain = of(Arc::new(Int64Array::from(instants)));
+    let floats = |batch| {
+        let table = Table::<f64>::from_record_batches([batch], convert(ConversionPolicy::Checked)).unwrap();
+        table.to_record_batch().unwrap() // the unit is in the metadata
+    };
+    let (float_seconds, float_millis) = (floats(&seconds), floats(&millis));
+    let (day_seconds, day_millis) =
+        (of(Arc::new(Time32SecondArray::from(vec![1]))), of(Arc::new(Time32MillisecondArray::from(vec![1]))));
+    let pairs = [[&seconds, &millis], [&plain, &millis], [&float_seconds, &float_millis], [&day_seconds, &day_millis]];
+    for pair in pairs {
+        let options = || convert(ConversionPolicy::Checked);
+        let errors = [
+            SoaNumericTable::from_record_batches(pair, options()).map(drop).unwrap_err(),
+            Table::<f64>::from_record_batches(pair, options()).map(drop).unwrap_err(),
+            RowMergedNumericTable::from_record_batches(pair, options()).map(drop).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(error.to_string().contains("a time of another unit"), "{error}");
+        }
+    }
+    for same in [[&seconds, &plain], [&seconds, &seconds]] {
+        assert_eq!(Table::<i64>::from_record_batches(same, ArrowOptions::new()).unwrap().row_count(), 4);
+    }
+    let dictionary = SoaNumericTable::from_record_batch(&seconds).unwrap().dictionary().clone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = TableWriter::<i64>::create(folder.path().join("times.ntb"), 1, dictionary).unwrap();
+    writer.append_record_batch(&seconds, &ArrowOptions::new()).unwrap();
+    let error = writer.append_record_batch(&millis, &ArrowOptions::new()).unwrap_err();
+    assert!(matches!(error, Error::UnequalFeatures { table: 1, column: 0, .. }), "{error}");
+    writer.append_record_batch(&plain, &ArrowOptions::new()).unwrap();
+    writer.finish().unwrap();
 }
 
 // --- decimals ------------------------------------------------------------------------------------------------------

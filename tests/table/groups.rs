@@ -1,6 +1,9 @@
 //! Statistics of groups of rows: beside tables of the rows of each group.
 
-use numeric_table::{BasicStatistics, Categories, GroupStatistics, MissingCategories, Partial, prelude::*};
+use numeric_table::{
+    BasicStatistics, Categories, GroupStatistics, MissingCategories, Partial, QuantileSketch, StatisticsOptions,
+    TimeUnit, prelude::*,
+};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 
@@ -225,4 +228,55 @@ fn columns_that_are_not_printed_leave_dots_wherever_the_groups_are() {
         let printed = GroupStatistics::of(&table, by, 2).unwrap().to_string();
         assert!(printed.lines().all(|line| line.contains("..")), "{by}: {printed}");
     }
+}
+
+#[test]
+fn results_of_other_words_names_or_units_are_not_merged() {
+    let table = |words: &[&str], names: [&str; 2]| {
+        let city = Feature::new(ElementType::F64).named(names[0]).categorical(Categories::from_words(words).unwrap());
+        let temperature = Feature::new(ElementType::F64).named(names[1]);
+        let table = HomogenNumericTable::from_rows(&[[0.0, 1.0], [1.0, 10.0]]).unwrap();
+        table.described_by([city, temperature].into_iter().collect()).unwrap()
+    };
+    let (here, turned) = (table(&["Oslo", "Bergen"], ["city", "t"]), table(&["Bergen", "Oslo"], ["city", "t"]));
+    let (longer, renamed) = (table(&["Oslo", "Bergen", "Tromso"], ["city", "t"]), table(&["Oslo"], ["t", "city"]));
+    let groups = |table: &HomogenNumericTable<f64>| GroupStatistics::of(table, 0, 3).unwrap();
+    let statistics = |table: &HomogenNumericTable<f64>| BasicStatistics::of(table).unwrap();
+    for (other, is_order) in [(&turned, false), (&renamed, true)] {
+        let (mut mine, mut all) = (groups(&here), statistics(&here));
+        let errors = [
+            mine.merge(&groups(other)).unwrap_err(),
+            mine.update_table(other).unwrap_err(),
+            all.merge(&statistics(other)).unwrap_err(),
+            all.update_table(other).unwrap_err(),
+        ];
+        for error in errors {
+            match is_order {
+                true => assert!(matches!(error, Error::NamesInAnotherOrder { table: 1, column: 0, .. }), "{error}"),
+                false => assert!(matches!(error, Error::UnequalCategories { table: 1, column: 0 }), "{error}"),
+            }
+        }
+        assert_eq!(mine.to_bytes().unwrap(), groups(&here).to_bytes().unwrap());
+        assert_eq!(all.to_bytes().unwrap(), statistics(&here).to_bytes().unwrap());
+    }
+    let mut mine = groups(&here);
+    mine.merge(&groups(&longer)).unwrap(); // its words go on where these end
+    mine.update_table(&HomogenNumericTable::from_rows(&[[0.0, 3.0]]).unwrap()).unwrap(); // nothing is known of these
+    assert_eq!(mine.row_count(), 5);
+
+    let (mut sketch, mut other) = (QuantileSketch::new(2).unwrap(), QuantileSketch::new(2).unwrap());
+    sketch.add_table(&here, StatisticsOptions::new()).unwrap();
+    other.add_table(&renamed, StatisticsOptions::new()).unwrap();
+    assert_error!(sketch.merge(&other), Error::NamesInAnotherOrder { .. });
+    assert_error!(sketch.add_table(&renamed, StatisticsOptions::new()), Error::NamesInAnotherOrder { .. });
+    assert_error!(sketch.update_table(&renamed), Error::NamesInAnotherOrder { .. });
+    assert_eq!(sketch.row_count(), 2);
+
+    let times = |unit| {
+        let table = HomogenNumericTable::from_rows(&[[1_i64]]).unwrap();
+        table.described_by([Feature::new(ElementType::I64).time(unit)].into_iter().collect()).unwrap()
+    };
+    let mut seconds = BasicStatistics::of(&times(TimeUnit::Seconds)).unwrap();
+    let millis = BasicStatistics::of(&times(TimeUnit::Milliseconds)).unwrap();
+    assert_error!(seconds.merge(&millis), Error::UnequalFeatures { .. });
 }

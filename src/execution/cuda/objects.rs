@@ -2,7 +2,7 @@
 //! destroys it.
 //!
 //! Calls that need a current context make theirs the thread's first. What fails when an object is dropped is not
-//! reported: a fatal error comes again at the next call, and of any other one nobody could make use.
+//! reported: a fatal error comes again at the next call, and the caller of a drop cannot act on another.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Fields};
 use super::chunks::{Chunk, ChunkColumn};
 use super::decimal::{is_decimal, is_integer};
 use super::options::ArrowOptions;
-use super::schema::{had_type, to_dictionary};
+use super::schema::{had_type, is_time_of, times_follow, to_dictionary};
 use super::types::{element_type, no_element_type};
 use super::words::{Refusal, Words, is_words};
 use crate::base::element::{ElementType, match_element};
@@ -217,6 +217,20 @@ impl<'o> Plan<'o> {
         })
     }
 
+    /// Checks that columns that are times have the units of those of a table, to which they are added.
+    ///
+    /// # Errors
+    /// [`Error::UnequalFeatures`].
+    pub(super) fn check_times(&self, dictionary: &DataDictionary) -> Result<()> {
+        for (column, planned) in self.columns.iter().enumerate() {
+            let feature = dictionary.feature(column)?;
+            if !self.all.get(planned.index).is_none_or(|field| is_time_of(field, feature)) {
+                return Err(Error::UnequalFeatures { table: 1, column, part: "feature type" });
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that a part has the columns that are chosen, and no others if all are.
     fn check_names(&self, part: &Part<'_>, place: &ChunkPlace<'_>) -> Result<()> {
         let (count, expected) = (part.fields.len(), self.all.len());
@@ -226,7 +240,13 @@ impl<'o> Plan<'o> {
         }
         for &PlannedColumn { index, .. } in &self.columns {
             match (part.fields.get(index), self.all.get(index)) {
-                (Some(found), Some(expected)) if found.name() == expected.name() => {}
+                (Some(found), Some(expected)) if found.name() == expected.name() => {
+                    if !times_follow(expected, found) {
+                        let (found, expected) = (found.data_type(), expected.data_type());
+                        let reason = format!("a time of another unit: {found}, where {expected} is expected");
+                        return Err(place.refused(index, reason.into()));
+                    }
+                }
                 (Some(found), _) => return Err(place.refused(index, format!("its name is {}", found.name()).into())),
                 (None, _) => return Err(place.refused(index, format!("there are only {count} columns").into())),
             }

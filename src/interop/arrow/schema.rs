@@ -112,20 +112,41 @@ pub(super) fn had_type(field: &Field) -> Option<ElementType> {
     field.metadata().get(ELEMENT_TYPE)?.parse().ok()
 }
 
+/// Returns the kind of quantity of a column, without its words.
+fn feature_type(field: &Field) -> FeatureType {
+    match field.metadata().get(FEATURE_TYPE).map(String::as_str) {
+        Some("categorical") => FeatureType::Categorical,
+        Some("ordinal") => FeatureType::Ordinal,
+        Some(name) => TimeUnit::ALL
+            .map(FeatureType::Time)
+            .into_iter()
+            .find(|time| time.to_string() == name)
+            .unwrap_or(FeatureType::Continuous),
+        None => time_unit(field.data_type()).map_or(FeatureType::Continuous, FeatureType::Time),
+    }
+}
+
+/// Returns whether the values of a column that has a unit of time are those of another column.
+pub(super) fn times_follow(first: &Field, next: &Field) -> bool {
+    let without_zone = |field: &Field| match field.data_type() {
+        DataType::Timestamp(unit, _) => DataType::Timestamp(*unit, None), // instants, whatever the zone
+        other => other.clone(),
+    };
+    let (is_time, next_type) = (matches!(feature_type(next), FeatureType::Time(_)), without_zone(next));
+    let has_unit = is_time || next_type.is_temporal();
+    !has_unit || (feature_type(first) == feature_type(next) && (is_time || without_zone(first) == next_type))
+}
+
+/// Returns whether the values of a column that is a time follow those of a table's column.
+pub(super) fn is_time_of(field: &Field, feature: &Feature) -> bool {
+    let found = feature_type(field);
+    !matches!(found, FeatureType::Time(_)) || found == feature.feature_type
+}
+
 /// Creates the dictionary of a table, whose column `i` has the type `element_type(i)`.
 pub(super) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
     DataDictionary::from_features(fields.iter().enumerate().map(|(column, field)| {
-        let metadata = field.metadata();
-        let feature_type = match metadata.get(FEATURE_TYPE).map(String::as_str) {
-            Some("categorical") => FeatureType::Categorical,
-            Some("ordinal") => FeatureType::Ordinal,
-            Some(name) => TimeUnit::ALL
-                .map(FeatureType::Time)
-                .into_iter()
-                .find(|time| time.to_string() == name)
-                .unwrap_or(FeatureType::Continuous),
-            None => time_unit(field.data_type()).map_or(FeatureType::Continuous, FeatureType::Time),
-        };
+        let (metadata, feature_type) = (field.metadata(), feature_type(field));
         Feature {
             name: (metadata.get(UNNAMED) != Some(field.name())).then(|| field.name().clone()),
             element_type: element_type(column),

@@ -206,7 +206,8 @@ impl<T: Element> TableWriter<T> {
     /// file. Allocates as much as the rows take in the file.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`] if there are not as many columns as in the file; [`Error::NotWholeRows`] for rows
+    /// [`Error::UnequalColumns`] if there are not as many columns as in the file; [`Error::UnequalFeatures`] for times of
+    /// another unit; [`Error::NotWholeRows`] for rows
     /// without columns; those of [`HomogenNumericTable::from_record_batches`], with the row in the file; those of
     /// [`append`](Self::append).
     /// Nothing is appended then, and the writer can still be used.
@@ -234,6 +235,7 @@ impl<T: Element> TableWriter<T> {
         if expected != found {
             return Err(Error::UnequalColumns { table: 1, expected, found });
         }
+        plan.check_times(self.dictionary())?;
         plan.set_words(self.dictionary())?;
         write(self, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?)
     }

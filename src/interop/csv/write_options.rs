@@ -108,7 +108,7 @@ impl CsvWriteOptions {
     }
 
     /// Sets the text that is written for NaN in all columns. Without it, that is `NaN` in columns of numbers, which is
-    /// read as a number that is NaN, whatever the options for reading; and `NA` in columns of words and of times, which
+    /// read as a NaN, under any options for reading; and `NA` in columns of words and of times, which
     /// is read as a missing value.
     ///
     /// It is not written in quotes in columns of words and times: there it would be a word. `NA` stands for the empty

@@ -33,7 +33,7 @@ impl GroupStatistics {
     }
 
     /// Returns any number of the statistics as a table, as [`means`](Self::means) does: a row for each category, and the
-    /// columns of the table; that which tells the category has its number.
+    /// columns of the table; the column of the categories has its number.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
@@ -64,7 +64,7 @@ impl GroupStatistics {
         HomogenNumericTable::from_fn(shape, value)?.described_by(names)
     }
 
-    /// Returns what is known of the column that tells the category.
+    /// Returns what is known of the column of the categories.
     fn key(&self) -> Option<&Feature> {
         self.dictionary.as_ref()?.feature(self.by).ok()
     }
