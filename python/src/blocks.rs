@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, available_parallelism};
 
-use numeric_table::{BlockAccess, BlockUpdate, ConversionPolicy, ElementType, Error};
+use numeric_table::{BlockAccess, BlockUpdate, Error};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -16,6 +16,7 @@ use crate::boundary::{guarded, methods};
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError};
 use crate::exit;
+use crate::reading::Wanted;
 use crate::source;
 use crate::table::Table;
 
@@ -25,8 +26,7 @@ pub(crate) struct RowBlocks {
     table: Py<Table>,
     next: usize,
     rows: usize,
-    element: ElementType,
-    policy: ConversionPolicy,
+    wanted: Wanted,
 }
 
 /// Refuses blocks of no rows.
@@ -35,9 +35,9 @@ pub(crate) fn check(rows: usize) -> PyResult<()> {
 }
 
 impl RowBlocks {
-    pub(crate) fn new(table: Py<Table>, rows: usize, element: ElementType, policy: ConversionPolicy) -> PyResult<Self> {
+    pub(crate) fn new(table: Py<Table>, rows: usize, wanted: Wanted) -> PyResult<Self> {
         check(rows)?;
-        Ok(Self { table, next: 0, rows, element, policy })
+        Ok(Self { table, next: 0, rows, wanted })
     }
 }
 
@@ -54,7 +54,7 @@ impl RowBlocks {
             return Ok(None);
         }
         let stop = all.min(self.next.saturating_add(self.rows));
-        let share = Table::rows_of(py, &**table, self.next..stop, self.element, self.policy)?;
+        let share = self.wanted.rows(py, &**table, self.next..stop)?;
         drop(table);
         self.next = stop;
         share.into_numpy(py).map(Some)
@@ -75,8 +75,7 @@ struct Job {
     f: Py<PyAny>,
     all: usize,
     rows: usize,
-    element: ElementType,
-    policy: ConversionPolicy,
+    wanted: Wanted,
     /// How deep the calls of the function are.
     depth: usize,
     next: AtomicUsize,
@@ -95,7 +94,7 @@ impl Job {
         let range = first..self.all.min(first.saturating_add(self.rows));
         exit::attached(|py| {
             // The table is not locked while `f` runs, which may read and write it.
-            let share = Table::rows_of(py, &**self.table.get().read(py), range, self.element, self.policy)?;
+            let share = self.wanted.rows(py, &**self.table.get().read(py), range)?;
             let block = share.into_numpy(py)?;
             exit::call(self.f.bind(py), (block,)).map(Bound::unbind)
         })
@@ -139,13 +138,7 @@ impl Job {
 }
 
 /// Calls a Python function with each block, on all threads.
-pub(crate) fn par_map(
-    table: &Bound<'_, Table>,
-    f: Py<PyAny>,
-    rows: usize,
-    element: ElementType,
-    policy: ConversionPolicy,
-) -> PyResult<Vec<Py<PyAny>>> {
+pub(crate) fn par_map(table: &Bound<'_, Table>, f: Py<PyAny>, rows: usize, wanted: Wanted) -> PyResult<Vec<Py<PyAny>>> {
     check(rows)?;
     let depth = DEPTH.get() + 1;
     if depth > DEEPEST {
@@ -153,7 +146,7 @@ pub(crate) fn par_map(
     }
     let (py, all, table) = (table.py(), table.get().len(table.py()), table.clone().unbind());
     let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let job = Arc::new(Job { table, f, all, rows, element, policy, depth, next, has_failed });
+    let job = Arc::new(Job { table, f, all, rows, wanted, depth, next, has_failed });
     let mut found = py.detach(|| job.share());
     found.sort_by_key(|&(block, _)| block);
     found.into_iter().map(|(_, result)| result).collect()
@@ -164,13 +157,13 @@ pub(crate) fn par_map(
 pub(crate) struct BlockWriter {
     table: Py<Table>,
     rows: Range<usize>,
-    element: ElementType,
+    wanted: Wanted,
     array: Option<Py<PyAny>>,
 }
 
 impl BlockWriter {
-    pub(crate) fn new(table: Py<Table>, rows: Range<usize>, element: ElementType) -> Self {
-        Self { table, rows, element, array: None }
+    pub(crate) fn new(table: Py<Table>, rows: Range<usize>, wanted: Wanted) -> Self {
+        Self { table, rows, wanted, array: None }
     }
 }
 
@@ -181,7 +174,7 @@ impl BlockWriter {
             return Err(PyRuntimeError::new_err("the block is lent already"));
         }
         let table = self.table.get().read(py);
-        let share = Table::rows_of(py, &**table, self.rows.clone(), self.element, ConversionPolicy::Saturate)?;
+        let share = self.wanted.rows(py, &**table, self.rows.clone())?;
         drop(table);
         let array = share.into_numpy(py)?.call_method0("copy")?;
         self.array = Some(array.clone().unbind());
@@ -200,14 +193,14 @@ impl BlockWriter {
             return Ok(false); // nothing is written
         }
         let numpy = py.import("numpy")?;
-        let array = numpy.call_method1("ascontiguousarray", (array, element::dtype(py, self.element)?))?;
+        let array = numpy.call_method1("ascontiguousarray", (array, element::dtype(py, self.wanted.element)?))?;
         let edited = source::table(&array, Some(true))?;
         let (rows, edited) = (self.rows.clone(), &*edited);
         // The old values may be Python's: letting go of them runs code of the user's, which needs the lock.
         let written = source::later(|| {
             let mut table = self.table.get().write(py);
             let table = &mut **table;
-            with_type!(self.element, T => py.detach(|| {
+            with_type!(self.wanted.element, T => py.detach(|| {
                 table.update_rows::<T, _>(rows, |block| {
                     let values = edited.rows::<T>(..)?;
                     let (expected, found) = (block.len(), values.len());

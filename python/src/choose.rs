@@ -44,8 +44,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     }
     if let Ok(place) = key.extract::<isize>() {
         let row = index(place, count, "row")?;
-        let element = whole.common_type(py)?;
-        let share = Table::rows_of(py, &**whole.read(py), row..row + 1, element, ConversionPolicy::Saturate)?;
+        let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
         return share.into_numpy(py)?.call_method1("reshape", (-1,));
     }
     let array = py.import("numpy")?.call_method1("asarray", (key,))?;
@@ -106,8 +105,15 @@ fn part<'py>(
         return chosen.get().column_array(py, column.into_pyobject(py)?.as_any(), None, ConversionPolicy::Saturate);
     }
     if is_number(rows) {
-        let row = item(py, whole, rows)?;
-        return row.get_item(some_columns(py, whole, columns)?);
+        if whole.read(py).uniform_type().is_some() {
+            return item(py, whole, rows)?.get_item(some_columns(py, whole, columns)?);
+        }
+        // Of these columns only: others need not have a type together with them.
+        let row = index(rows.extract()?, whole.len(py), "row")?;
+        let columns = some_columns(py, whole, columns)?;
+        let row = whole.sliced(py, row..row + 1)?;
+        let chosen = Table::new(select(&**row.read(py), &columns).or_raise()?);
+        return item(py, &chosen, 0_usize.into_pyobject(py)?.as_any());
     }
     let chosen = some_rows(py, whole, rows)?;
     if columns.is(py.Ellipsis()) {

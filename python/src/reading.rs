@@ -16,12 +16,60 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::element::{self, with_type};
-use crate::error::{OrRaise, TableError, TableIndexError};
+use crate::error::{NotRepresentableError, OrRaise, TableError, TableIndexError};
 use crate::share::Share;
 use crate::sparse;
 use crate::table::Table;
 
 pub(crate) type Reading<'t> = RwLockReadGuard<'t, Box<dyn NumericTable>>;
+
+/// The type that values are read in, and what becomes of those that it does not have.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) element: ElementType,
+    pub(crate) policy: ConversionPolicy,
+    /// Whether the caller has said neither, and the values have several types.
+    is_found: bool,
+}
+
+impl Wanted {
+    /// Takes what the caller has stated. `found` is the type of the values, or one that is found for several types, and
+    /// `is_uniform` whether they have one: values that a found type does not have are refused, unless the caller says
+    /// otherwise.
+    pub(crate) fn new(
+        stated: Option<ElementType>,
+        policy: Option<&str>,
+        found: impl FnOnce() -> PyResult<ElementType>,
+        is_uniform: bool,
+    ) -> PyResult<Self> {
+        let is_found = stated.is_none() && policy.is_none() && !is_uniform;
+        let policy = match policy {
+            Some(policy) => policy_of(policy)?,
+            None if is_found => ConversionPolicy::Exact,
+            None => ConversionPolicy::Saturate,
+        };
+        Ok(Self { element: stated.map_or_else(found, Ok)?, policy, is_found })
+    }
+
+    /// Adds to the error of a value that is refused what the caller can do, who has not said anything.
+    pub(crate) fn advise(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        if !self.is_found || !error.is_instance_of::<NotRepresentableError>(py) {
+            return error;
+        }
+        let name = element::name(self.element);
+        NotRepresentableError::new_err(format!("{}: state the type, as dtype={name:?}, which rounds", error.value(py)))
+    }
+
+    /// Reads rows of a table, and all of its columns.
+    pub(crate) fn rows(&self, py: Python<'_>, table: &dyn NumericTable, rows: Range<usize>) -> PyResult<Share> {
+        Table::rows_of(py, table, rows, self.element, self.policy).map_err(|error| self.advise(py, error))
+    }
+}
+
+/// Returns the type that a caller states; `None` is none.
+pub(crate) fn stated(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ElementType>> {
+    dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()
+}
 
 /// A table that does not change.
 pub(crate) enum Steady<'t> {
@@ -82,16 +130,16 @@ impl Table {
 
     /// Returns a share of all values: in their own order if they are of this type, else row by row.
     pub(crate) fn all(&self, py: Python<'_>, element: ElementType) -> PyResult<Share> {
-        self.all_by(py, element, ConversionPolicy::Saturate)
+        self.all_by(py, Wanted { element, policy: ConversionPolicy::Saturate, is_found: false })
     }
 
-    /// Does what [`all`](Self::all) does, by a policy.
-    pub(crate) fn all_by(&self, py: Python<'_>, element: ElementType, policy: ConversionPolicy) -> PyResult<Share> {
+    /// Does what [`all`](Self::all) does, by what is wanted.
+    pub(crate) fn all_by(&self, py: Python<'_>, wanted: Wanted) -> PyResult<Share> {
         let table = self.read(py);
-        with_type!(element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
+        with_type!(wanted.element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
             return share_of(table);
         });
-        Self::rows_of(py, &**table, 0..table.row_count(), element, policy)
+        wanted.rows(py, &**table, 0..table.row_count())
     }
 
     /// Returns whether all values are shared without a copy.
@@ -123,26 +171,15 @@ impl Table {
         common_type(py, &dictionary)
     }
 
-    pub(crate) fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
-        dtype.map_or_else(|| self.common_type(py), element::of_object)
-    }
-
-    /// Returns the type that values are read in, and what becomes of those that it does not have. Of columns of several types
-    /// one is found that holds them; whole numbers beyond 2^53 beside floats are refused then, unless the caller says otherwise.
-    pub(crate) fn type_and_policy(
+    /// Returns the type that values are read in: that which the caller states, or one that has those of all columns.
+    pub(crate) fn wanted(
         &self,
         py: Python<'_>,
         dtype: Option<&Bound<'_, PyAny>>,
         policy: Option<&str>,
-    ) -> PyResult<(ElementType, ConversionPolicy)> {
-        let is_stated = dtype.is_some_and(|dtype| !dtype.is_none());
-        let element = self.type_or(py, dtype)?;
-        let policy = match policy {
-            Some(policy) => policy_of(policy)?,
-            None if is_stated || self.read(py).uniform_type().is_some() => ConversionPolicy::Saturate,
-            None => ConversionPolicy::Exact,
-        };
-        Ok((element, policy))
+    ) -> PyResult<Wanted> {
+        let is_uniform = self.read(py).uniform_type().is_some();
+        Wanted::new(stated(dtype)?, policy, || self.common_type(py), is_uniform)
     }
 
     /// Returns the index of a column that is named, or numbered from either end.

@@ -13,7 +13,7 @@ use crate::boundary::methods;
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::lists;
-use crate::reading::{check_shape, policy_of};
+use crate::reading::{Wanted, check_shape};
 use crate::share::Share;
 use crate::table::Table;
 use crate::{source, sparse};
@@ -38,14 +38,15 @@ impl Table {
     /// table, what is not zero is copied. SciPy has no arrays of ``float16`` and ``bfloat16``: ask for another type.
     ///
     /// ``policy`` is that of :meth:`rows`.
-    #[pyo3(signature = (dtype = None, *, policy = "saturate"))]
+    #[pyo3(signature = (dtype = None, *, policy = None))]
     fn to_scipy<'py>(
         &self,
         py: Python<'py>,
         dtype: Option<&Bound<'py, PyAny>>,
-        policy: &str,
+        policy: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (element, policy) = (self.type_or(py, dtype)?, policy_of(policy)?);
+        let wanted = self.wanted(py, dtype, policy)?;
+        let Wanted { element, policy, .. } = wanted;
         if matches!(element, ElementType::F16 | ElementType::Bf16) {
             let text = format!(
                 "SciPy has no sparse arrays of {}: ask for another type (dtype=\"float32\")",
@@ -55,7 +56,8 @@ impl Table {
         }
         let table = self.snapshot(py)?;
         let table = &*table;
-        let (made, offsets, indices) = py.detach(|| with_numbers(sparse_of(table, element, policy)?)).or_raise()?;
+        let made = py.detach(|| with_numbers(sparse_of(table, element, policy)?)).or_raise();
+        let (made, offsets, indices) = made.map_err(|error| wanted.advise(py, error))?;
         let shape = made.shape();
         let CsrParts { offsets: own_offsets, indices: own_indices, values } = made.into_parts();
         let lend = |own: AnyArray, converted: Option<AnyArray>| lent(py, converted.unwrap_or(own));

@@ -194,10 +194,10 @@ impl Table {
         dtype: Option<&Bound<'py, PyAny>>,
         policy: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (element, policy) = self.type_and_policy(py, dtype, policy)?;
+        let wanted = self.wanted(py, dtype, policy)?;
         let table = self.read(py);
         let stop = stop.unwrap_or(table.row_count());
-        let share = Self::rows_of(py, &**table, start..stop, element, policy)?;
+        let share = wanted.rows(py, &**table, start..stop)?;
         drop(table);
         share.into_numpy(py)
     }
@@ -230,8 +230,8 @@ impl Table {
         dtype: Option<&Bound<'_, PyAny>>,
         policy: Option<&str>,
     ) -> PyResult<RowBlocks> {
-        let (element, policy) = slf.get().type_and_policy(slf.py(), dtype, policy)?;
-        RowBlocks::new(slf.unbind(), n, element, policy)
+        let wanted = slf.get().wanted(slf.py(), dtype, policy)?;
+        RowBlocks::new(slf.unbind(), n, wanted)
     }
 
     /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns what it returned, in the order of the
@@ -248,14 +248,15 @@ impl Table {
         dtype: Option<&Bound<'_, PyAny>>,
         policy: Option<&str>,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let (element, policy) = slf.get().type_and_policy(slf.py(), dtype, policy)?;
-        crate::blocks::par_map(&slf, f.unbind(), n, element, policy)
+        let wanted = slf.get().wanted(slf.py(), dtype, policy)?;
+        crate::blocks::par_map(&slf, f.unbind(), n, wanted)
     }
 
     /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown
     /// away if it ends with an exception. Values out of the range of the table's type raise
     /// :class:`NotRepresentableError`, and nothing is written then; fractions are cut off in whole numbers; values that were
-    /// not changed keep all digits.
+    /// not changed keep all digits. Of columns of several types, if no ``dtype`` is stated, a value that the type of
+    /// the block does not have raises it when the block begins.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2], [3, 4]])
@@ -271,9 +272,9 @@ impl Table {
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<BlockWriter> {
         let py = slf.py();
-        let element = slf.get().type_or(py, dtype)?;
+        let wanted = slf.get().wanted(py, dtype, None)?;
         let stop = stop.unwrap_or(slf.get().len(py));
-        Ok(BlockWriter::new(slf.unbind(), start..stop, element))
+        Ok(BlockWriter::new(slf.unbind(), start..stop, wanted))
     }
 
     /// Says what a conversion to a type would lose, value by value, as a ``dict`` of counts.
@@ -330,11 +331,11 @@ impl Table {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (element, policy) = self.type_and_policy(py, dtype, None)?;
-        if copy == Some(false) && !self.is_shared(py, element)? {
+        let wanted = self.wanted(py, dtype, None)?;
+        if copy == Some(false) && !self.is_shared(py, wanted.element)? {
             return Err(exception(Error::CopyRequired { reason: self.reason(py) }));
         }
-        let array = self.all_by(py, element, policy)?.into_numpy(py)?;
+        let array = self.all_by(py, wanted)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
     }
 
@@ -380,17 +381,17 @@ impl Table {
             return Err(PyBufferError::new_err("the CPU has no streams"));
         }
         dlpack::check(max_version, dl_device)?;
-        let (element, policy) = self.type_and_policy(py, None, None)?;
-        let is_shared = self.is_shared(py, element)?;
+        let wanted = self.wanted(py, None, None)?;
+        let is_shared = self.is_shared(py, wanted.element)?;
         if copy == Some(false) && !is_shared {
             let reason = self.reason(py);
             return Err(PyBufferError::new_err(Error::CopyRequired { reason }.to_string()));
         }
         if copy == Some(true) && is_shared {
             let copied = Self::new(self.duplicate(py)?);
-            return dlpack::capsule(py, copied.all(py, element)?, true);
+            return dlpack::capsule(py, copied.all(py, wanted.element)?, true);
         }
-        dlpack::capsule(py, self.all_by(py, element, policy)?, copy == Some(true))
+        dlpack::capsule(py, self.all_by(py, wanted)?, copy == Some(true))
     }
 
     /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.

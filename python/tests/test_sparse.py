@@ -511,3 +511,12 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 def test_nothing_leaks():
     run = subprocess.run([sys.executable, "-c", LEAKS], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 2048  # KiB, of 30,000 tables: 100 bytes of each would be 2,900
+
+
+def test_columns_of_several_types_keep_their_digits_or_are_refused():
+    big = 2**53 + 1
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[0], [big]], dtype="int64"))])
+    with pytest.raises(nt.NotRepresentableError, match=f"{big} at row 1, column 1 .*dtype="):
+        mixed.to_scipy()
+    assert mixed.to_scipy("float64").toarray()[1].tolist() == [1.5, big - 1]
+    assert mixed.to_scipy(policy="saturate").nnz == 3 and mixed[:1].to_scipy().toarray().tolist() == [[0.5, 0]]

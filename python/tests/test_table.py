@@ -480,3 +480,30 @@ def test_whole_numbers_beside_floats_are_not_rounded_unless_that_is_asked_for():
     assert np.asarray(mixed, dtype="float64")[0].tolist() == [0.5, big - 1]
     assert np.asarray(mixed[1:]).tolist() == [[1.5, 3.0]]
     assert mixed["id"].tolist() == [big, 3]
+
+
+def of_several_types(big=2**53 + 1):
+    return nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])
+
+
+def test_a_row_of_several_types_keeps_its_digits_or_is_refused():
+    big, mixed = 2**53 + 1, of_several_types()
+    assert mixed[0].tolist() == [0.5, 3.0] and mixed[-2, :].tolist() == [0.5, 3.0]
+    for read in [lambda: mixed[1], lambda: mixed[-1, ...], lambda: mixed[1, [0, 1]], lambda: list(mixed)]:
+        with pytest.raises(nt.NotRepresentableError, match=f"{big} at row ., column 1 .*dtype="):
+            read()
+    one = mixed[1, ["id"]]  # which the other column need not fit
+    assert one.tolist() == [big] and one.dtype == np.int64 and mixed[1, [0]].tolist() == [1.5]
+    assert mixed[1, "id"] == big and mixed[1, []].shape == (0,)
+    assert nt.Table([[1, 2], [3, 4]])[1, [1, 0]].tolist() == [4, 3]
+
+
+def test_a_block_for_writing_shows_all_digits_or_is_refused():
+    mixed = of_several_types()
+    with pytest.raises(nt.NotRepresentableError, match="row 1, column 1 .*dtype="):
+        with mixed.write_rows() as block:
+            block += 1
+    assert mixed["id"].tolist() == [3, 2**53 + 1]
+    with mixed.write_rows(dtype="float64") as block:
+        block[:, 0] = 7
+    assert mixed["id"].tolist() == [3, 2**53 + 1] and mixed.column(0).tolist() == [7, 7]
