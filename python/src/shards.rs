@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use numeric_table::{ElementType, Error, Shape};
+use numeric_table::{
+    Array, BlockAccess, ConversionPolicy, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable,
+    Shape,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -13,8 +16,9 @@ use crate::element::{self, with_type};
 use crate::error::{OrRaise, exception};
 use crate::numbers;
 use crate::partial::Pickled;
-use crate::progress::{hear, watch};
-use crate::reading::{check_shape, common_type, share_of};
+use crate::progress::{hear, look, watch};
+use crate::reader::from_row;
+use crate::reading::{Wanted, check_shape, common_type, share_of, stated};
 use crate::reduce::{self, Part};
 use crate::table::Table;
 use crate::{blocks, describe};
@@ -114,15 +118,65 @@ impl Shards {
         })
     }
 
-    fn type_or(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<ElementType> {
-        dtype.map_or_else(|| common_type(py, self.shards.dictionary()), element::of_object)
+    fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
+        common_type(py, self.shards.dictionary())
     }
 
-    fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
-        let share = with_type!(element, T => {
-            share_of(&watch(py, None, None, || self.shards.load_rows::<T>(rows))?)?
+    fn wanted(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Wanted> {
+        let is_uniform = self.shards.dictionary().uniform_type().is_some();
+        Wanted::new(stated(dtype)?, None, || self.common_type(py), is_uniform)
+    }
+
+    fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, wanted: Wanted) -> PyResult<Bound<'py, PyAny>> {
+        let share = with_type!(wanted.element, T => {
+            let load = || match wanted.policy {
+                ConversionPolicy::Saturate => self.shards.load_rows::<T>(rows),
+                policy => self.load_by::<T>(rows, policy),
+            };
+            share_of(&watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?)?
         });
         share.into_numpy(py)
+    }
+
+    /// Loads rows by a policy: of each file that has some, all of its table.
+    fn load_by<T: Element>(
+        &self,
+        rows: Range<usize>,
+        policy: ConversionPolicy,
+    ) -> numeric_table::Result<HomogenNumericTable<T>> {
+        let Shape { rows: row_count, columns } = self.shards.shape();
+        if rows.start > rows.end || rows.end > row_count {
+            return Err(Error::RowsOutOfRange { rows, row_count });
+        }
+        let (shape, is_all) = (Shape { rows: rows.len(), columns }, rows == (0..row_count));
+        let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
+        let mut rest = array.mutable_data()?;
+        for (known, file) in self.known().zip(self.shards.files()) {
+            let (first, part) = (file.rows.start, file.rows.start.max(rows.start)..file.rows.end.min(rows.end));
+            if part.is_empty() && !is_all {
+                continue;
+            }
+            look();
+            let table = load_known(&known)?;
+            let (target, others) = rest.split_at_mut(part.len() * columns);
+            if !target.is_empty() {
+                let block = table.rows_with::<T>(part.start - first..part.end - first, policy);
+                target.copy_from_slice(&block.map_err(|error| from_row(first, error))?);
+            }
+            rest = others;
+        }
+        let dictionary = self.shards.dictionary().with_element_type(T::TYPE)?;
+        HomogenNumericTable::from_array_in(array, shape, DataLayout::RowMajor)?.described_by(dictionary)
+    }
+}
+
+/// Loads a file, with all checksums compared, if it is the one that is known.
+fn load_known(known: &Known) -> numeric_table::Result<Box<dyn NumericTable>> {
+    let shards = numeric_table::Shards::of_files([&known.0])?;
+    let found = Shards { shards, listed_by: None, is_verified: false };
+    match found.known().find_map(|found| change(known, &found)) {
+        Some(error) => Err(error),
+        None => numeric_table::load_any(&known.0),
     }
 }
 
@@ -151,7 +205,7 @@ impl Shards {
     /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        element::dtype(py, self.type_or(py, None)?)
+        element::dtype(py, self.common_type(py)?)
     }
 
     /// The names of the columns, ``None`` where there is none.
@@ -183,7 +237,9 @@ impl Shards {
     }
 
     /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
-    /// compared if the table was opened with ``verify=True``.
+    /// compared if the table was opened with ``verify=True``. Of columns of several types, if no ``dtype`` is stated, a
+    /// value that the type of the array does not have raises :class:`NotRepresentableError`, also in ``row_blocks`` and
+    /// ``load``.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -192,8 +248,8 @@ impl Shards {
         #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let element = self.type_or(py, dtype)?;
-        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), element)
+        let wanted = self.wanted(py, dtype)?;
+        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted)
     }
 
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
@@ -205,17 +261,22 @@ impl Shards {
         #[pyo3(from_py_with = numbers::count)] n: usize,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ShardBlocks> {
-        let element = slf.get().type_or(slf.py(), dtype)?;
+        let wanted = slf.get().wanted(slf.py(), dtype)?;
         blocks::check(n)?;
-        Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, element })
+        Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, wanted })
     }
 
     /// Loads the whole table into memory, in one type, with all checksums compared.
     #[pyo3(signature = (dtype = None))]
     fn load(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
-        let element = self.type_or(py, dtype)?;
-        with_type!(element, T => {
-            Ok(Table::new(Box::new(watch(py, None, None, || self.shards.load_as::<T>())?)))
+        let wanted = self.wanted(py, dtype)?;
+        with_type!(wanted.element, T => {
+            let load = || match wanted.policy {
+                ConversionPolicy::Saturate => self.shards.load_as::<T>(),
+                policy => self.load_by::<T>(0..self.shards.shape().rows, policy),
+            };
+            let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?;
+            Ok(Table::new(Box::new(loaded)))
         })
     }
 
@@ -230,15 +291,7 @@ impl Shards {
         let Some(known) = self.known().nth(shard) else {
             return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shards.shard_count() }));
         };
-        let loaded = py.detach(|| {
-            let shards = numeric_table::Shards::of_files([&known.0])?;
-            let found = Self { shards, listed_by: None, is_verified: false };
-            match found.known().find_map(|found| change(&known, &found)) {
-                Some(error) => Err(error),
-                None => numeric_table::load_any(&known.0),
-            }
-        });
-        loaded.or_raise().map(Table::new)
+        py.detach(|| load_known(&known)).or_raise().map(Table::new)
     }
 
     /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared, unless
@@ -356,7 +409,7 @@ pub(crate) struct ShardBlocks {
     shards: Py<Shards>,
     next: AtomicUsize,
     rows: usize,
-    element: ElementType,
+    wanted: Wanted,
 }
 
 #[methods]
@@ -374,7 +427,7 @@ impl ShardBlocks {
                 return Ok(None);
             }
             let stop = all.min(start.saturating_add(self.rows));
-            let block = shards.array(py, start..stop, self.element)?;
+            let block = shards.array(py, start..stop, self.wanted)?;
             // Unless another thread has got this block meanwhile.
             if self.next.compare_exchange(start, stop, Relaxed, Relaxed).is_ok() {
                 return Ok(Some(block));

@@ -562,3 +562,24 @@ def test_calls_compare_the_checksums_that_the_page_says(folder):
     for n in [0, -1]:
         with pytest.raises(nt.TableError):
             shards.row_blocks(n)
+
+
+def test_columns_of_several_types_keep_their_digits_or_are_refused(tmp_path):
+    big = 2**53 + 1
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])
+    for number, part in enumerate([mixed[:1], mixed[:0], mixed]):
+        nt.save(part, tmp_path / f"{number}.ntb", durable=False)
+    shards = nt.Shards(tmp_path)
+    for read in [shards.rows, shards.load, lambda: shards.rows(2), lambda: list(shards.row_blocks(2))]:
+        with pytest.raises(nt.NotRepresentableError, match=f"{big} at row 2, column 1 .*dtype="):
+            read()
+    assert shards.rows(0, 2).tolist() == [[0.5, 3]] * 2 and next(shards.row_blocks(2)).tolist() == [[0.5, 3]] * 2
+    for read in [shards.rows(dtype="f8"), shards.load("f8").rows(), np.concatenate(list(shards.row_blocks(2, "f8")))]:
+        assert read[2].tolist() == [1.5, big - 1]
+    with pytest.raises(nt.TableIndexError, match="3 rows"):
+        shards.rows(1, 4)
+    nt.save(mixed[:1], tmp_path / "2.ntb", durable=False)
+    with pytest.raises(nt.FormatError, match="2.ntb"):
+        shards.rows()
+    exact = nt.Shards(tmp_path)
+    assert exact.load().names == [None, "id"] and exact.load().rows().tolist() == [[0.5, 3]] * 2
