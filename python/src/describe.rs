@@ -1,12 +1,13 @@
 //! What columns are called, and what they mean: dictionaries of names that a caller gives.
 
-use numeric_table::{DataDictionary, ElementType, Feature};
+use numeric_table::{ConversionPolicy, DataDictionary, ElementType, Feature, NumericTable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::csv::Csv;
-use crate::error::OrRaise;
+use crate::element;
+use crate::error::{NotRepresentableError, OrRaise};
 use crate::numbers;
 use crate::reader::Reader;
 use crate::reading::listed;
@@ -34,6 +35,26 @@ pub(crate) fn renamed(dictionary: &DataDictionary, names: &[Option<String>]) -> 
         set_name(&mut named, column, None)?;
     }
     Ok(named)
+}
+
+/// Returns what becomes of values that the type of a file does not have: if the caller has stated no type for it, they
+/// keep their digits or are refused.
+pub(crate) fn policy_of_file(is_stated: bool) -> ConversionPolicy {
+    if is_stated { ConversionPolicy::Checked } else { ConversionPolicy::Exact }
+}
+
+/// Returns whether a table may have values that a type does not have.
+pub(crate) fn may_lose(table: &dyn NumericTable, element: ElementType) -> bool {
+    !table.dictionary().iter().all(|feature| element::has_all(element, feature.element_type))
+}
+
+/// Adds to the error of a value that is refused what the caller can do, who has stated no type for the file.
+pub(crate) fn advise(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<NotRepresentableError>(py) {
+        return error;
+    }
+    let text = format!("{}: state the type of the file, as dtype= where it is created", error.value(py));
+    NotRepresentableError::new_err(text)
 }
 
 /// Returns the type and the description of the columns of a new file.

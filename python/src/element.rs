@@ -124,3 +124,20 @@ pub(crate) fn dtype<'py>(py: Python<'py>, element: ElementType) -> PyResult<Boun
     }
     py.import("numpy")?.call_method1("dtype", (name(element),))
 }
+
+/// Returns whether a type has all values of another one.
+pub(crate) fn has_all(element: ElementType, of: ElementType) -> bool {
+    use ElementType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    match of {
+        _ if of == element => true,
+        I8 => matches!(element, I16 | I32 | I64 | F16 | Bf16 | F32 | F64),
+        U8 => matches!(element, I16 | U16 | I32 | U32 | I64 | U64 | F16 | Bf16 | F32 | F64),
+        I16 => matches!(element, I32 | I64 | F32 | F64),
+        U16 => matches!(element, I32 | U32 | I64 | U64 | F32 | F64),
+        I32 => matches!(element, I64 | F64),
+        U32 => matches!(element, I64 | U64 | F64),
+        F16 | Bf16 => matches!(element, F32 | F64),
+        F32 => element == F64,
+        _ => false,
+    }
+}

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use numeric_table::{Element, Error, NumericTable, Result, SaveOptions};
+use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, SaveOptions};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
-use crate::describe::described;
-use crate::element::{self, with_type};
+use crate::describe;
+use crate::element::with_type;
 use crate::error::OrRaise;
 use crate::numbers;
 use crate::partial::on_table;
+use crate::reading::stated;
 use crate::shards::Shards;
 
 /// The largest number that the library takes.
@@ -39,6 +40,8 @@ fn made(path: &Path) -> Option<Made> {
 trait AnyWriter: Send + Sync {
     /// Writes a file of all rows of a table, where there is none; or in the place of a damaged one, if that is there.
     fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()>;
+    /// Whether the caller has stated the type of the files.
+    fn is_stated(&self) -> bool;
     /// Returns the numbers below a count that have no file.
     fn missing(&self, count: usize) -> Vec<usize>;
     /// Writes the manifest. Nobody else has the writer.
@@ -48,6 +51,7 @@ trait AnyWriter: Send + Sync {
 struct Typed<T: Element> {
     writer: numeric_table::ShardsWriter<T>,
     columns: usize,
+    is_stated: bool,
 }
 
 impl<T: Element> AnyWriter for Typed<T> {
@@ -57,11 +61,20 @@ impl<T: Element> AnyWriter for Typed<T> {
             return Err(Error::LengthMismatch { expected, found });
         }
         let mut shard = self.writer.shard(number)?;
-        shard.append_table(table)?;
+        match describe::policy_of_file(self.is_stated) {
+            ConversionPolicy::Exact if describe::may_lose(table, T::TYPE) => {
+                shard.append_table(&table.convert_with::<T>(ConversionPolicy::Exact)?)?
+            }
+            _ => shard.append_table(table)?,
+        }
         if !is_damaged && fs::symlink_metadata(path).is_ok() {
             return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
         }
         shard.finish()
+    }
+
+    fn is_stated(&self) -> bool {
+        self.is_stated
     }
 
     fn missing(&self, count: usize) -> Vec<usize> {
@@ -302,12 +315,12 @@ impl ShardsWriter {
         dtype: Option<&Bound<'_, PyAny>>,
         durable: bool,
     ) -> PyResult<Self> {
-        let wanted = dtype.map(element::of_object).transpose()?;
-        let (element, dictionary) = described(columns, wanted)?;
+        let stated = stated(dtype)?;
+        let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let create = || numeric_table::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);
-            Arc::new(Typed { writer: py.detach(create).or_raise()?, columns })
+            Arc::new(Typed { writer: py.detach(create).or_raise()?, columns, is_stated })
         });
         py.detach(|| check_no_files(&folder)).or_raise()?;
         Ok(Self { folder, state: Mutex::new(State::new(writer)) })
@@ -340,12 +353,12 @@ impl ShardsWriter {
         dtype: Option<&Bound<'_, PyAny>>,
         durable: bool,
     ) -> PyResult<Self> {
-        let wanted = dtype.map(element::of_object).transpose()?;
-        let (element, dictionary) = described(columns, wanted)?;
+        let stated = stated(dtype)?;
+        let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let resume = || numeric_table::ShardsWriter::<T>::resume_with(&folder, columns, dictionary, options);
-            Arc::new(Typed { writer: py.detach(resume).or_raise()?, columns })
+            Arc::new(Typed { writer: py.detach(resume).or_raise()?, columns, is_stated })
         });
         let mut state = State::new(writer);
         py.detach(|| numbers_of_files(&folder).map(|numbers| state.take_over(numbers))).or_raise()?;
@@ -367,7 +380,8 @@ impl ShardsWriter {
     /// Writes a file of all rows of a table, and returns its number: the next one, or that which is given. Files become
     /// parts of the table in the order of their numbers.
     ///
-    /// Values that the type does not have raise :class:`NotRepresentableError`. A file that could not be written has to
+    /// Values that the type does not have raise :class:`NotRepresentableError`; if :meth:`create` was given no
+    /// ``dtype``, also those that lose digits in it. A file that could not be written has to
     /// be, whether its number was given or not: the next one without a number gets it, or one that is given it. What is no
     /// table changes nothing.
     #[pyo3(signature = (table, number = None))]
@@ -379,7 +393,7 @@ impl ShardsWriter {
         let py = table.py();
         let (writer, mut begun) = py.detach(|| self.state().begin(number, &self.folder)).or_raise()?;
         let (number, is_damaged) = (begun.number, begun.is_damaged);
-        let path = path_of(&self.folder, number);
+        let (path, is_stated) = (path_of(&self.folder, number), writer.is_stated());
         let written = on_table(table, |table| {
             begun.has_to_be = true;
             writer.write(number, &path, table, is_damaged)?;
@@ -394,7 +408,7 @@ impl ShardsWriter {
             }
             is_open
         });
-        written?;
+        written.map_err(|error| if is_stated { error } else { describe::advise(py, error) })?;
         if is_open { Ok(number) } else { Err(closed()).or_raise() }
     }
 

@@ -26,7 +26,7 @@ use crate::element::{self, with_type};
 use crate::error::OrRaise;
 use crate::progress::{Listener, interval, look, watch};
 use crate::reader::{Reader, from_row};
-use crate::reading::policy_of;
+use crate::reading::{policy_of, stated};
 use crate::source;
 use crate::table::Table;
 
@@ -39,7 +39,7 @@ const SHORT: usize = 16 << 20;
 /// A writer of any element type.
 trait Rows: Send {
     fn append_rows(&mut self, table: &dyn NumericTable, policy: ConversionPolicy) -> Result<()>;
-    fn append_file(&mut self, file: &TableReader, rows: Range<usize>) -> Result<()>;
+    fn append_file(&mut self, file: &TableReader, rows: Range<usize>, policy: ConversionPolicy) -> Result<()>;
     fn row_count(&self) -> usize;
     fn finish(self: Box<Self>) -> Result<()>;
 }
@@ -47,7 +47,11 @@ trait Rows: Send {
 impl<T: Element> Rows for TableWriter<T> {
     fn append_rows(&mut self, table: &dyn NumericTable, policy: ConversionPolicy) -> Result<()> {
         let shape = self.shape();
-        let converts = policy != ConversionPolicy::Checked && table.uniform_type() != Some(T::TYPE);
+        let converts = match policy {
+            ConversionPolicy::Checked => false,
+            ConversionPolicy::Exact => describe::may_lose(table, T::TYPE),
+            _ => table.uniform_type() != Some(T::TYPE),
+        };
         if !converts || table.column_count() != shape.columns {
             return self.append_table(table);
         }
@@ -55,8 +59,11 @@ impl<T: Element> Rows for TableWriter<T> {
         self.append_table(&converted)
     }
 
-    fn append_file(&mut self, file: &TableReader, rows: Range<usize>) -> Result<()> {
-        self.copy_rows(file, rows)
+    fn append_file(&mut self, file: &TableReader, rows: Range<usize>, policy: ConversionPolicy) -> Result<()> {
+        if policy == ConversionPolicy::Checked || element::has_all(T::TYPE, file.element_type()) {
+            return self.copy_rows(file, rows);
+        }
+        with_type!(file.element_type(), S => self.append_rows(&file.load_rows::<S>(rows)?, policy))
     }
 
     fn row_count(&self) -> usize {
@@ -142,14 +149,14 @@ impl Lent<'_> {
 }
 
 /// Appends all rows of a file part by part. `is_partial` says whether some of them are there and others are not.
-fn append_parts(to: &mut dyn Rows, from: &TableReader, is_partial: &mut bool) -> Result<()> {
+fn append_parts(to: &mut dyn Rows, from: &TableReader, policy: ConversionPolicy, is_partial: &mut bool) -> Result<()> {
     let Shape { rows, columns } = from.shape();
     let row = columns.saturating_mul(from.element_type().size_in_bytes());
     let (step, mut start) = (PART.checked_div(row).unwrap_or(rows).max(1), 0);
     loop {
         look();
         let end = rows.min(start + step.min(rows));
-        to.append_file(from, start..end)?;
+        to.append_file(from, start..end, policy)?;
         *is_partial = end < rows;
         if !*is_partial {
             return Ok(());
@@ -175,6 +182,8 @@ pub(crate) struct Writer {
     returned: Condvar,
     rows: AtomicUsize,
     element: ElementType,
+    /// Whether the caller has stated the type.
+    is_stated: bool,
     dictionary: DataDictionary,
     listener: Option<Listener>,
     /// That which has created the file: what `os.fork` makes of it must not remove it.
@@ -192,7 +201,8 @@ impl Drop for Writer {
 /// Creates a table file (``.ntb``) that is written block by block, and so may be larger than memory.
 ///
 /// ``columns``: the number of columns, their names, or what has such columns, with names and categories: a :class:`Table`, a
-/// :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values, by default that of such columns, or float64.
+/// :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values. If it is
+/// not stated, that is the type of such columns, or float64, and values that lose digits in it are refused.
 ///
 /// The file appears when the ``with`` block ends, whole. An exception that leaves the block leaves no file, and an older one of
 /// this name as it is; so does one that leaves :meth:`TableWriter.append` in the middle. ``durable=False`` does not wait for the disk.
@@ -217,15 +227,15 @@ pub(crate) fn create(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Writer> {
     let listener = Listener::of(progress, &path)?;
-    let element = dtype.map(element::of_object).transpose()?;
-    let (element, dictionary) = described(columns, element)?;
+    let stated = stated(dtype)?;
+    let (is_stated, (element, dictionary)) = (stated.is_some(), described(columns, stated)?);
     let (count, options) = (dictionary.len(), SaveOptions::new().durable(durable));
     let file: Box<dyn Rows> = with_type!(element, T => {
         let create = || TableWriter::<T>::create_with(&path, count, dictionary.clone(), options);
         Box::new(py.detach(create).or_raise()?)
     });
     let (file, returned, rows) = (Mutex::new(State::Open(file)), Condvar::new(), AtomicUsize::new(0));
-    Ok(Writer { file, returned, rows, element, dictionary, listener, process: process::id() })
+    Ok(Writer { file, returned, rows, element, is_stated, dictionary, listener, process: process::id() })
 }
 
 /// Returns an error that speaks of the rows that are appended, and of the file.
@@ -328,7 +338,8 @@ impl Writer {
     /// even if the exception is caught. Then :meth:`close`, or the end of the ``with`` block, raises :class:`TableError`.
     ///
     /// ``policy`` says what becomes of values that the file's type does not have: ``"checked"`` and ``"exact"`` raise
-    /// :class:`NotRepresentableError`, the latter also where digits are lost; ``"saturate"`` takes the nearest one.
+    /// :class:`NotRepresentableError`, the latter also where digits are lost; ``"saturate"`` takes the nearest one. By
+    /// default it is ``"checked"`` if :func:`create` was given a ``dtype``, else ``"exact"``.
     ///
     /// >>> import numeric_table as nt, tempfile, os
     /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -337,18 +348,19 @@ impl Writer {
     /// ...     writer.append([[5, 300]], policy="saturate")
     /// >>> nt.load(path).rows().tolist()
     /// [[1, 2], [3, 4], [5, 255]]
-    #[pyo3(signature = (rows, *, policy = "checked"))]
-    fn append(&self, py: Python<'_>, rows: &Bound<'_, PyAny>, policy: &str) -> PyResult<()> {
-        let policy = policy_of(policy)?;
+    #[pyo3(signature = (rows, *, policy = None))]
+    fn append(&self, py: Python<'_>, rows: &Bound<'_, PyAny>, policy: Option<&str>) -> PyResult<()> {
+        let asked = policy.map(policy_of).transpose()?;
+        let policy = asked.unwrap_or(describe::policy_of_file(self.is_stated));
         let count = if let Ok(reader) = rows.cast::<Reader>() {
             let reader = reader.get();
-            if policy != ConversionPolicy::Checked && reader.element() != self.element {
+            if asked.is_some_and(|asked| asked != ConversionPolicy::Checked) && reader.element() != self.element {
                 return Err(PyTypeError::new_err("rows of a file are converted with policy='checked'"));
             }
             watch(py, None, None, || {
                 let from = reader.file.get()?;
                 let mut lent = self.lend(look)?.ok_or_else(closed)?;
-                lent.append(|file, is_partial| append_parts(file, &from, is_partial))
+                lent.append(|file, is_partial| append_parts(file, &from, policy, is_partial))
             })
         } else {
             let table = match rows.cast::<Table>() {
@@ -361,7 +373,8 @@ impl Writer {
                 lent.append(|file, _| append_table(file, table, policy))
             })
         };
-        let count = count?;
+        let is_silent = asked.is_none() && !self.is_stated;
+        let count = count.map_err(|error| if is_silent { describe::advise(py, error) } else { error })?;
         let Some(listener) = &self.listener else { return Ok(()) };
         let row = (self.dictionary.len() as u64).saturating_mul(self.element.size_in_bytes() as u64);
         let told = listener.tell(py, row.saturating_mul(count as u64), None);

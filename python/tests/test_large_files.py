@@ -684,3 +684,29 @@ assert nt.load(path).rows().tolist() == [[1], [2]]
 def test_forks_leave_the_file_to_the_process_that_created_it(tmp_path):
     run = subprocess.run([sys.executable, "-c", FORKED, tmp_path / "t.ntb"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_a_file_without_a_stated_type_takes_no_value_that_loses_digits(tmp_path):
+    big, path = 2**53 + 1, tmp_path / "t.ntb"
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])
+    whole = nt.Table(np.array([[1, 3], [2, big]]))
+    nt.save(whole, tmp_path / "whole.ntb")
+    for columns in [mixed, 2, ["a", "id"]]:
+        with nt.create(path, columns, durable=False) as writer:
+            assert writer.dtype == np.float64
+            writer.append(whole[:1])
+            for rows in [mixed, whole, np.asarray(whole), nt.open(tmp_path / "whole.ntb"), [[1, 3], [2, big]]]:
+                with pytest.raises(nt.NotRepresentableError, match=f"{big} at row 2, column 1 .*dtype="):
+                    writer.append(rows)
+            writer.append(whole[1:], policy="saturate")
+            writer.append(np.array([[0.1, 7]]))
+        assert nt.load(path).rows().tolist() == [[1, 3], [2, big - 1], [0.1, 7]]
+    with nt.create(path, 2, dtype="float64", durable=False) as writer:
+        for rows in [mixed, whole, nt.open(tmp_path / "whole.ntb")]:
+            writer.append(rows)
+    assert nt.load(path).rows()[1::2, 1].tolist() == [big - 1] * 3
+    with nt.create(path, nt.Table.zeros(0, 2, dtype="int32"), durable=False) as writer:
+        with pytest.raises(nt.NotRepresentableError, match="1.5 at row 0, column 0 .*dtype="):
+            writer.append(np.array([[1.5, 2]]))
+        writer.append(np.array([[1.0, 2]]))
+    assert nt.load(path).rows().tolist() == [[1, 2]]

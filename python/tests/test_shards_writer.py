@@ -281,3 +281,24 @@ def test_threads_append_at_once(tmp_path):
     assert not failed and not any(thread.is_alive() for thread in threads)
     rows = nt.Shards(tmp_path).rows()
     assert sorted(map(tuple, rows.tolist())) == [(thread, part) for thread in range(4) for part in range(20)]
+
+
+def test_files_without_a_stated_type_take_no_value_that_loses_digits(tmp_path):
+    big = 2**53 + 1
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])
+    for place, columns in enumerate([mixed, 2]):
+        folder = tmp_path / str(place)
+        with nt.ShardsWriter.create(folder, columns, durable=False) as writer:
+            for rows in [mixed, np.array([[1, 2], [3, big]])]:
+                with pytest.raises(nt.NotRepresentableError, match=f"{big} at row 1, column 1 .*dtype="):
+                    writer.append(rows)
+            assert not list(folder.glob("part-*"))
+            assert writer.append(mixed[:1]) == 0
+        assert nt.Shards(folder).rows().tolist() == [[0.5, 3]]
+    with nt.ShardsWriter.create(tmp_path / "stated", mixed, "float64", durable=False) as writer:
+        writer.append(mixed)
+    assert nt.Shards(tmp_path / "stated").rows()[1].tolist() == [1.5, big - 1]
+    with nt.ShardsWriter.resume(tmp_path / "begun", 2, durable=False) as writer:
+        with pytest.raises(nt.NotRepresentableError, match="dtype="):
+            writer.append(mixed)
+        writer.append(mixed[:1])
