@@ -243,3 +243,17 @@ def test_questions_and_results_travel_as_they_are(tmp_path):
     assert shards.shape == (3, COLUMNS)
     found = shards.reduce(nt.Covariance(COLUMNS))
     assert copy.deepcopy(found).to_bytes() == pickle.loads(cloudpickle.dumps(found)).to_bytes() == found.to_bytes()
+
+
+def test_arrays_of_several_types_keep_their_digits_or_are_refused(tmp_path):
+    big = 2**53 + 1
+    mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])
+    nt.save(mixed[:1], tmp_path / "0.ntb")
+    exact = nt.dask.from_shards(tmp_path).to_array()
+    assert exact.dtype == np.float64 and exact.compute(scheduler="sync").tolist() == [[0.5, 3]]
+    nt.save(mixed, tmp_path / "1.ntb")
+    tables = nt.dask.from_shards(tmp_path)
+    with pytest.raises(nt.NotRepresentableError, match=f"{big} at row 1, column 1 .*dtype="):
+        tables.to_array().compute(scheduler="sync")
+    for array in [tables.to_array("float64"), tables.to_array(policy="saturate")]:
+        assert array.compute(scheduler="sync")[2].tolist() == [1.5, big - 1]

@@ -132,13 +132,14 @@ class TableCollection(DaskMethodsMixin):
         """Returns a task that computes the statistics of the columns: :class:`numeric_table.Statistics`."""
         return self.reduce(Statistics(self.shape[1]))
 
-    def to_array(self, dtype: Any = None, *, policy: _Policy = "saturate") -> Any:
+    def to_array(self, dtype: Any = None, *, policy: _Policy | None = None) -> Any:
         """Returns the rows as a ``dask.array``, with a chunk for each file that has rows: on the worker, the memory of its table,
-        unless it has another type."""
+        unless it has another type. ``dtype`` and ``policy`` are those of :meth:`numeric_table.Table.rows`."""
         import dask.array as da
 
         columns = self.shape[1]
-        dtype = self.dtype if dtype is None else Table.zeros(0, 0, dtype=dtype).dtype
+        stated = dtype if dtype is None else Table.zeros(0, 0, dtype=dtype).dtype
+        dtype = self.dtype if stated is None else stated
         files, counts, _ = self._files_with_rows()
         if not files:
             return da.zeros((0, columns), dtype=dtype)
@@ -147,7 +148,7 @@ class TableCollection(DaskMethodsMixin):
             self.shards,
             files,
             policy,
-            dtype,
+            stated,
             chunks=(tuple(counts), (columns,)),
             dtype=dtype,
             meta=np.empty((0, 0), dtype=dtype),
@@ -208,7 +209,11 @@ def _table(shards: Shards, shard: int) -> Table:
 
 
 def _chunk(
-    shards: Shards, files: list[int], policy: _Policy, dtype: np.dtype[Any], block_id: tuple[int, int] = (0, 0)
+    shards: Shards,
+    files: list[int],
+    policy: _Policy | None,
+    dtype: np.dtype[Any] | None,
+    block_id: tuple[int, int] = (0, 0),
 ) -> np.ndarray:
     return _table(shards, files[block_id[0]]).rows(dtype=dtype, policy=policy)
 
