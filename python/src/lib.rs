@@ -62,6 +62,7 @@ mod reading;
 mod reduce;
 #[forbid(unsafe_code)]
 mod scipy;
+mod sequences;
 mod shards;
 #[forbid(unsafe_code)]
 mod shards_writer;

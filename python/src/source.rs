@@ -13,13 +13,18 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::share::Share;
-use crate::{arrow, frames, scipy};
+use crate::{arrow, frames, scipy, sequences};
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
 /// `copy`: `Some(true)` copies, `None` shares what nobody can write, `Some(false)` shares whatever lies right, which the
 /// caller promises not to write.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
+    table_of(data, copy, false)
+}
+
+/// Does what [`table`] does. `rounds` says that the caller wants whole numbers beside floats as floats, rounded.
+pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool) -> PyResult<Box<dyn NumericTable>> {
     let py = data.py();
     let numpy = py.import("numpy")?;
     let array_type = numpy.getattr("ndarray")?;
@@ -59,6 +64,9 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box
         })?;
         if !array.is_instance(&array_type)? {
             return Err(TableTypeError::new_err("NumPy makes no array of this object"));
+        }
+        if !rounds {
+            sequences::check(data, &array)?;
         }
         return table(&array, copy);
     }
@@ -103,7 +111,7 @@ fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive, and the interpreter is attached.
     unsafe { pyo3::ffi::PyObject_CheckBuffer(data.as_ptr()) == 1 }
 }

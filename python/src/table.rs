@@ -3,7 +3,8 @@
 use std::sync::RwLock;
 
 use numeric_table::{
-    CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+    ConversionPolicy, CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
+    SoaNumericTable,
 };
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
@@ -17,7 +18,7 @@ use crate::describe::{names, renamed};
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
-use crate::reading::{check_shape, converted, listed, policy_of};
+use crate::reading::{check_shape, converted, listed, policy_of, stated};
 use crate::{lists, numbers};
 use crate::{scipy, source, sparse, together};
 
@@ -25,6 +26,8 @@ use crate::{scipy, source, sparse, together};
 ///
 /// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a sparse
 /// array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors.
+/// Of rows of numbers, a whole number beside floats that float64 does not have is an error, unless ``dtype`` is a type
+/// of floats.
 /// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
 /// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
 /// exists. Of a sparse array it shares the values; writable indices are copied in any case. ``copy=True`` always
@@ -53,21 +56,21 @@ impl Table {
         copy: Option<bool>,
         policy: &str,
     ) -> PyResult<Self> {
-        let policy = policy_of(policy)?;
+        let (policy, stated) = (policy_of(policy)?, stated(dtype)?);
+        let rounds = policy != ConversionPolicy::Exact && stated.is_some_and(ElementType::is_float);
         let mut table = match data.cast::<Self>() {
             Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
             Ok(table) => table.get().duplicate(py)?,
-            Err(_) => source::table(data, copy)?,
+            Err(_) => source::table_of(data, copy, rounds)?,
         };
-        if let Some(dtype) = dtype {
-            let element = element::of_object(dtype)?;
-            if table.uniform_type() != Some(element) {
-                if copy == Some(false) {
-                    return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
-                }
-                let whole = &*table;
-                table = py.detach(|| converted(whole, element, policy)).or_raise()?;
+        if let Some(element) = stated
+            && table.uniform_type() != Some(element)
+        {
+            if copy == Some(false) {
+                return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
             }
+            let whole = &*table;
+            table = py.detach(|| converted(whole, element, policy)).or_raise()?;
         }
         if let Some(names) = names {
             let named = renamed(table.dictionary(), &names).or_raise()?;

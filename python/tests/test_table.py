@@ -1,5 +1,6 @@
 """Tables from Python's memory and back: types, shapes, orders, copies, and what can be written."""
 
+import collections
 import copy
 import gc
 import pickle
@@ -507,3 +508,36 @@ def test_a_block_for_writing_shows_all_digits_or_is_refused():
     with mixed.write_rows(dtype="float64") as block:
         block[:, 0] = 7
     assert mixed["id"].tolist() == [3, 2**53 + 1] and mixed.column(0).tolist() == [7, 7]
+
+
+def test_whole_numbers_in_sequences_keep_their_digits_or_are_refused(tmp_path):
+    big = 2**53 + 1
+    for rows, place in [
+        ([[big, 0.5]], "row 0, column 0"),
+        ([[0.5], [np.int64(big)]], "row 1, column 0"),
+        ([[2**63 + 1], [-1]], "row 0, column 0"),
+        ((0.5, 1, big), "row 2"),
+        ([range(2), (0.5, -big)], "row 1, column 1"),
+        ([np.array([0.5, 1.0]), np.array([1, big])], "row 1, column 1"),
+        ([np.array(big), 0.5], "row 0"),
+        (collections.deque([0.5, big]), "row 1"),
+    ]:
+        with pytest.raises(nt.NotRepresentableError, match=f"{place} stands among floats.*dtype="):
+            nt.Table(rows)
+        with pytest.raises(nt.NotRepresentableError, match=place):
+            nt.Table(rows, dtype="int64")
+        assert nt.Table(rows, dtype="float64") == nt.Table(np.asarray(rows))
+        with pytest.raises(nt.NotRepresentableError):
+            nt.Table(rows, dtype="float64", policy="exact")
+    table = nt.Table([[1], [2]])
+    with pytest.raises(nt.NotRepresentableError, match="row 1"):
+        table.with_column("b", [0.5, big])
+    with pytest.raises(nt.NotRepresentableError):
+        nt.Statistics(2).update([[big, 0.5]])
+    with nt.create(tmp_path / "t.ntb", 2, dtype="int64") as writer:
+        with pytest.raises(nt.NotRepresentableError):
+            writer.append([[big, 1.0]])
+        writer.append([[big, 1]])
+    assert nt.load(tmp_path / "t.ntb").rows().tolist() == [[big, 1]]
+    for rows in [[[2**53, 0.5]], [[2**63], [-1]], [[True, 0.5]], [[2**64 - 2**11, -0.5]], [[-big, 1]], [[], []]]:
+        assert nt.Table(rows) == nt.Table(np.asarray(rows))
