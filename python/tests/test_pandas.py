@@ -12,6 +12,7 @@ import numeric_table as nt
 pd = pytest.importorskip("pandas")
 
 TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"]
+BIG = 2**53 + 1
 
 
 def address(values):
@@ -322,3 +323,14 @@ def test_whole_numbers_that_are_missing_are_refused_in_columns_of_objects_too():
         nt.Table(pd.DataFrame({"a": pd.Series([2**53 + 1, None], dtype=object)}))
     table = nt.Table(pd.DataFrame({"a": pd.Series([1.5, None], dtype=object)}))
     assert table.dtype == "float64" and np.isnan(table[1, "a"])
+
+
+@pytest.mark.parametrize("values", [[BIG, 1.5], [1.5, np.int64(BIG)], [BIG, 1.5, None], [0.5, -BIG, float("nan")]])
+def test_whole_numbers_among_floats_keep_their_digits_or_are_refused(values):
+    series = pd.Series(values, dtype=object, name="ids")
+    row = next(row for row, value in enumerate(values) if isinstance(value, (int, np.integer)))
+    for data in [series, series.to_frame()]:
+        with pytest.raises(nt.NotRepresentableError, match=f"'ids' has -?{BIG} among floats, in row {row}: astype"):
+            nt.Table(data)
+    assert nt.Table(series.astype("float64")).column(0).tolist()[row] in (BIG - 1, 1 - BIG)
+    assert nt.Table(pd.Series([2**53, 1.5], dtype=object)).column(0).tolist() == [2**53, 1.5]

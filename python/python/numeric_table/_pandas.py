@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._native import CopyRequiredError, TableError, TableTypeError
+from ._native import CopyRequiredError, NotRepresentableError, TableError, TableTypeError
 
 # The label, the values, the words that whole numbers stand for, and whether these have an order.
 _Column = tuple[str | None, Any, list[str] | None, bool]
@@ -56,8 +56,11 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
     if dtype == object:
         found = series.infer_objects()
         if found.dtype != object:
-            if found.dtype.kind == "f" and pd.api.types.infer_dtype(series) == "integer":
+            kind = pd.api.types.infer_dtype(series)
+            if found.dtype.kind == "f" and kind == "integer":
                 _refuse_missing(name, series, "whole numbers have")
+            if found.dtype.kind == "f" and kind != "floating":
+                _refuse_rounded(name, series)
             return _values(name, found, copy)
     if isinstance(dtype, pd.StringDtype) or (dtype == object and pd.api.types.infer_dtype(series) == "string"):
         codes, found = pd.factorize(series)
@@ -85,6 +88,14 @@ def _refuse_missing(name: Any, series: Any, whose: str) -> None:
         place = int(missing.argmax())
         text = 'fillna, or astype("Float64")'
         raise TableError(f"column {name!r} has no value in row {place}, and {whose} no NaN: {text}")
+
+
+def _refuse_rounded(name: Any, series: Any) -> None:
+    """Refuses whole numbers among floats, if float64 does not have them."""
+    for place, value in enumerate(series):
+        if isinstance(value, (int, np.integer)) and int(value) != float(value):
+            text = 'astype("float64"), which rounds, or whole numbers in a column of their own'
+            raise NotRepresentableError(f"column {name!r} has {value} among floats, in row {place}: {text}")
 
 
 def _check_arrow(name: Any, series: Any) -> None:
