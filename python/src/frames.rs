@@ -1,7 +1,8 @@
 //! Frames of pandas': tables of them, and they of tables. What pandas knows of columns is in the module `_pandas`.
 
 use numeric_table::{
-    Categories, Error, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable, table::Refused,
+    Categories, Error, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TimeUnit,
+    table::Refused,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -26,7 +27,7 @@ impl Table {
     #[getter]
     fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        for (column, (name, words, _)) in features(py, self)?.into_iter().enumerate() {
+        for (column, (name, words, ..)) in features(py, self)?.into_iter().enumerate() {
             let Some(words) = words else { continue };
             match name {
                 Some(name) if !found.contains(&name)? => found.set_item(name, words)?,
@@ -38,7 +39,8 @@ impl Table {
 
     /// Returns a frame of pandas': columns without a name get their number, categories with words become
     /// ``pandas.Categorical``, in which an index without a word, or NaN, is missing. A sparse table becomes a sparse frame, by
-    /// SciPy. ``copy=False`` shares the memory of columns that lie by themselves, or have one type: pandas cannot write these
+    /// SciPy. Dates and times become ``datetime64`` (days in seconds, pandas' coarsest unit), in which NaN is missing.
+    /// ``copy=False`` shares the memory of columns that lie by themselves, or have one type: pandas cannot write these
     /// in place.
     #[pyo3(signature = (*, copy = true))]
     fn to_pandas<'py>(slf: &Bound<'py, Self>, copy: bool) -> PyResult<Bound<'py, PyAny>> {
@@ -50,17 +52,32 @@ impl Table {
     }
 }
 
-type Described = (Option<String>, Option<Vec<String>>, bool);
+type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>);
 
-/// Returns the name and the words of each column, and whether the words have an order.
+/// Returns the name and the words of each column, whether the words have an order, and NumPy's name of a unit of times.
 fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     let dictionary = table.read(py).dictionary().clone();
     let described = |feature: &Feature| {
         let categories = feature.categories.as_ref().filter(|categories| categories.has_words());
         let words = categories.map(|categories| categories.words().map(str::to_owned).collect());
-        (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal)
+        let unit = match feature.feature_type {
+            FeatureType::Time(unit) => name_of(unit),
+            _ => None,
+        };
+        (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit)
     };
     listed(dictionary.iter().map(described), "columns")
+}
+
+fn name_of(unit: TimeUnit) -> Option<&'static str> {
+    match unit {
+        TimeUnit::Days => Some("D"),
+        TimeUnit::Seconds => Some("s"),
+        TimeUnit::Milliseconds => Some("ms"),
+        TimeUnit::Microseconds => Some("us"),
+        TimeUnit::Nanoseconds => Some("ns"),
+        _ => None, // numbers, of a unit that NumPy may not have
+    }
 }
 
 /// Returns whether an object is a frame, or a series, an index or an array of pandas', without importing pandas.

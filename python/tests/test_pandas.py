@@ -1,5 +1,6 @@
 """Frames of pandas': columns, names, categories and types in both directions, with pyarrow and without it."""
 
+import datetime
 import pickle
 import subprocess
 import sys
@@ -11,8 +12,8 @@ import numeric_table as nt
 
 pd = pytest.importorskip("pandas")
 
-TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"]
 BIG = 2**53 + 1
+TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"]
 
 
 def address(values):
@@ -334,3 +335,58 @@ def test_whole_numbers_among_floats_keep_their_digits_or_are_refused(values):
             nt.Table(data)
     assert nt.Table(series.astype("float64")).column(0).tolist()[row] in (BIG - 1, 1 - BIG)
     assert nt.Table(pd.Series([2**53, 1.5], dtype=object)).column(0).tolist() == [2**53, 1.5]
+
+
+def times(values, unit):
+    """A table with a column of times, as a program in Rust saves one."""
+    pa = pytest.importorskip("pyarrow")
+    values = pa.array(values)
+    field = pa.field("when", values.type, metadata={"numeric-table.feature_type": f"time in {unit}"})
+    return nt.Table(pa.Table.from_arrays([values, values], schema=pa.schema([field, pa.field("number", values.type)])))
+
+
+UNITS = {"days": "D", "seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("unit", UNITS)
+def test_times_are_points_in_time(unit, copy, tmp_path):
+    counts = [0, 1, -1, 19_782, 2**53 + 1 if unit != "days" else 2**31 - 1]
+    table = times(counts, unit)
+    nt.save(table, tmp_path / "t.ntb")
+    frame = nt.load(tmp_path / "t.ntb").to_pandas(copy=copy)
+    expected = np.array(counts, dtype=f"datetime64[{UNITS[unit]}]")
+    stored = "s" if unit == "days" else UNITS[unit]
+    assert frame["when"].dtype == f"datetime64[{stored}]" and frame["number"].tolist() == counts
+    assert np.array_equal(frame["when"].to_numpy(), expected) and table["when"].tolist() == counts
+    missing = times([1.0, None, 3.0], unit).to_pandas(copy=copy)["when"]
+    assert missing.isna().tolist() == [False, True, False]
+    assert np.array_equal(missing.to_numpy()[::2], np.array([1, 3], dtype=f"datetime64[{UNITS[unit]}]"))
+    if copy:
+        frame.loc[0, "when"] = pd.Timestamp("2024-02-29")
+        assert table["when"][0] == 0
+    with pytest.raises(nt.TableTypeError, match="'when' is of datetime64"):
+        nt.Table(frame)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("wrong", [0.5, float("inf"), 2.0**63, -(2**63)])
+def test_times_that_pandas_has_not_are_refused(unit, wrong):
+    with pytest.raises(nt.TableError, match="column 'when', row 1: pandas has no point in time"):
+        times([0, wrong] if isinstance(wrong, int) else [0.0, wrong], unit).to_pandas()
+    if unit == "days":
+        with pytest.raises(nt.TableError, match="column 'when', row 0"):
+            times([2**60], unit).to_pandas()
+
+
+def test_times_go_out_as_times_by_arrow():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    days = times(pa.array([0, 19_782], pa.int32()), "days")
+    assert pa.table(days)["when"].to_pylist() == [datetime.date(1970, 1, 1), datetime.date(2024, 2, 29)]
+    assert pl.DataFrame(days)["when"].to_list() == [datetime.date(1970, 1, 1), datetime.date(2024, 2, 29)]
+    for unit in ["seconds", "milliseconds", "microseconds", "nanoseconds"]:
+        table = times([0, 86_400 * 10**9], unit)
+        expected = np.array([0, 86_400 * 10**9], dtype=f"datetime64[{UNITS[unit]}]")
+        assert np.array_equal(pa.table(table)["when"].to_numpy(), expected)
+        if unit != "seconds":  # polars has none of seconds
+            assert np.array_equal(pl.DataFrame(table)["when"].to_numpy(), expected)

@@ -115,9 +115,9 @@ def _nullable(name: Any, series: Any) -> Any:
     return values.view("u1") if dtype.kind == "b" else values
 
 
-def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool]], copy: bool) -> Any:
-    """Returns a frame of a table. A feature is a name, words, and whether these have an order."""
-    labels = [place if name is None else name for place, (name, _, _) in enumerate(features)]
+def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool, str | None]], copy: bool) -> Any:
+    """Returns a frame of a table. A feature is a name, words, whether these have an order, and the unit of times."""
+    labels = [place if name is None else name for place, (name, *_) in enumerate(features)]
     if any(str(dtype) == "bfloat16" for dtype in table.dtypes):
         raise TableTypeError("pandas has no bfloat16: astype(\"float32\") first")
     if table.is_sparse:
@@ -127,14 +127,39 @@ def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool
     else:
         columns = {place: table.column(place) for place in range(len(labels))}
         frame = pd.DataFrame(columns, index=pd.RangeIndex(len(table)), copy=copy)
-    for place, (_, words, is_ordered) in enumerate(features):
+    for place, (_, words, is_ordered, unit) in enumerate(features):
         if words is not None:
             frame.isetitem(place, _categorical(table.column(place), words, is_ordered))
+        elif unit is not None:
+            frame.isetitem(place, pd.Series(_times(labels[place], table.column(place), unit, copy), copy=False))
     if any(isinstance(label, str) for label in labels):
         frame.columns = pd.Index(labels)
     else:
         frame.columns = pd.RangeIndex(len(labels))
     return frame
+
+
+def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
+    """Returns points in time of their distances from 1970; NaN is missing. Days become seconds: pandas has no days."""
+    factor = 86400 if unit == "D" else 1
+    largest = (2**63 - 1) // factor  # and not -2**63, which is missing
+    missing, is_whole = np.zeros(len(values), dtype=bool), True
+    if values.dtype.kind == "f":
+        values = values.astype("float64")  # narrower ones have no such limits
+        missing, is_whole = np.isnan(values), (values == np.floor(values)) & (values != 2.0**63)
+    is_count = is_whole & (values >= -largest) & (values <= largest)
+    wrong = ~(is_count | missing)
+    if wrong.any():
+        row = int(wrong.argmax())
+        text = f"pandas has no point in time that lies {values[row]} {unit} from 1970"
+        raise TableError(f"column {name!r}, row {row}: {text}; table.column({name!r}) has the numbers")
+    counts = np.where(missing, 0, values) if missing.any() else values
+    counts = counts.astype("int64", copy=copy)
+    if factor != 1:
+        counts = counts * factor
+    if missing.any():
+        counts[missing] = np.iinfo("int64").min
+    return counts.view(f"datetime64[{'s' if unit == 'D' else unit}]")
 
 
 def _categorical(values: Any, words: list[str], is_ordered: bool) -> Any:
