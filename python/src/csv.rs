@@ -46,9 +46,11 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// ``words`` those to read as words even if they look like numbers; ``trailing_delimiter`` says whether lines end in a delimiter that no
 /// field follows, ``None`` finds out; ``thousands`` is what may separate digits in groups of three; ``dtypes`` the types of some,
 /// as a mapping. ``missing_texts`` (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``,
-/// any number, or has the row left out (``"skip"``). ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576),
-/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small
-/// file cannot take much memory.
+/// any number, or has the row left out (``"skip"``). In a column of words they are words if they are in quotes, unless
+/// ``quoted_missing=True`` says that they are missing there too, as in files with quotes around every field.
+/// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
+/// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
+/// memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -61,8 +63,9 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// exception that it raises ends the work.
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None,
-    max_columns = None, max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None))]
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None,
+    quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
+    max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
@@ -78,6 +81,7 @@ pub(crate) fn read_csv(
     words: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
+    quoted_missing: Option<bool>,
     dtypes: Option<&Bound<'_, PyMapping>>,
     max_columns: Option<&Bound<'_, PyAny>>,
     max_categories: Option<&Bound<'_, PyAny>>,
@@ -98,6 +102,7 @@ pub(crate) fn read_csv(
         words,
         missing,
         missing_texts,
+        quoted_missing,
         dtypes,
         max_columns,
         max_categories,
@@ -150,8 +155,9 @@ pub(crate) struct Csv {
 /// array([1.5, 2.5, 3.5])
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None, dtypes = None,
-    max_columns = None, max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None))]
+    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None,
+    quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
+    max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
@@ -167,6 +173,7 @@ pub(crate) fn open_csv(
     words: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
+    quoted_missing: Option<bool>,
     dtypes: Option<&Bound<'_, PyMapping>>,
     max_columns: Option<&Bound<'_, PyAny>>,
     max_categories: Option<&Bound<'_, PyAny>>,
@@ -187,6 +194,7 @@ pub(crate) fn open_csv(
         words,
         missing,
         missing_texts,
+        quoted_missing,
         dtypes,
         max_columns,
         max_categories,

@@ -20,6 +20,7 @@ pub(crate) struct Said<'a, 'py> {
     pub(crate) words: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) quoted_missing: Option<bool>,
     pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
     pub(crate) max_columns: Option<&'a Bound<'py, PyAny>>,
     pub(crate) max_categories: Option<&'a Bound<'py, PyAny>>,
@@ -56,6 +57,9 @@ impl Said<'_, '_> {
         }
         if let Some(texts) = self.missing_texts {
             options = options.missing_texts(lists::items::<String>(texts)?);
+        }
+        if let Some(is_missing) = self.quoted_missing {
+            options = options.quoted_missing(is_missing);
         }
         if let Some(missing) = self.missing {
             options = options.missing(treatment(missing)?);

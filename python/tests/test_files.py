@@ -133,6 +133,20 @@ def test_the_text_of_a_file_is_described(tmp_path):
     assert nt.read_csv(path, "f8", header=True, comment="#").names == ["1", "2"]
 
 
+def test_texts_in_quotes_are_words_or_missing_as_is_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"colour","size"\n"red","1"\n"","2"\n"NA","3"\n')
+    for said in [{}, {"quoted_missing": None}, {"quoted_missing": False}]:
+        assert nt.read_csv(path, missing="nan", **said).categories == {"colour": ["red", "", "NA"]}
+    table = nt.read_csv(path, missing="nan", quoted_missing=True)
+    assert table.categories == {"colour": ["red"]} and np.isnan(table["colour"]).tolist() == [False, True, True]
+    assert nt.read_csv(path, "f8", missing="skip", quoted_missing=True).rows().tolist() == [[0, 1]]
+    with nt.open_csv(path, missing="skip", quoted_missing=True) as source:
+        assert [block.rows().tolist() for block in source.row_blocks(9)] == [[[0, 1]]]
+    with pytest.raises(nt.TableError, match="missing="):
+        nt.read_csv(path, quoted_missing=True)
+
+
 def test_descriptions_that_fit_nothing_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
@@ -152,6 +166,7 @@ def test_descriptions_that_fit_nothing_are_refused(tmp_path):
         {"decimal": "x"},
         {"missing_texts": "NA"},
         {"header": "yes"},
+        {"quoted_missing": "yes"},
     ):
         for read in (nt.read_csv, nt.open_csv):
             with pytest.raises((TypeError, ValueError, IndexError)):
