@@ -2,19 +2,21 @@
 
 use numeric_table::{ColumnStatistics, MissingCategories};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::boundary::methods;
 use crate::columns::{Key, of_each};
+use crate::describe::described;
 use crate::error::{OrRaise, TableError};
 use crate::numbers;
 use crate::partial::{Partial, matrix, object, state, vector};
 
 /// Statistics of the rows of each category: pandas' ``groupby``.
 ///
-/// ``GroupStatistics(columns, by, categories)``: of rows of so many columns, of which that with the number ``by`` tells
-/// the category, a whole number from 0 to below ``categories``. Results have a row for each category, and the columns of
-/// the table; that with the number ``by`` has the categories. ``missing`` says what becomes of rows whose category is NaN:
+/// ``GroupStatistics(columns, by, categories)``: of rows with these columns (their number, their names, or a table that
+/// has them), of which the column ``by`` has the category, a whole number from 0 to below ``categories``. ``by`` is a
+/// number, or a name if ``columns`` has names. Results have a row for each category, and the columns of the table; the
+/// column ``by`` has the categories. ``missing`` says what becomes of rows whose category is NaN:
 /// ``"refuse"`` raises an error with the row, ``"skip"`` leaves them out, and ``"group"`` makes a group of them, the last.
 ///
 /// >>> import numeric_table as nt
@@ -50,8 +52,8 @@ impl GroupStatistics {
     #[new]
     #[pyo3(signature = (columns, by, categories, missing = "refuse"))]
     fn new(
-        #[pyo3(from_py_with = numbers::count)] columns: usize,
-        #[pyo3(from_py_with = numbers::place)] by: usize,
+        columns: &Bound<'_, PyAny>,
+        by: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::count)] categories: usize,
         missing: &str,
     ) -> PyResult<PyClassInitializer<Self>> {
@@ -65,7 +67,12 @@ impl GroupStatistics {
                 )));
             }
         };
-        let groups = Groups::new(columns, by, categories).and_then(|groups| groups.missing(missing));
+        let (_, dictionary) = described(columns, None)?;
+        let by = match by.cast::<PyString>() {
+            Ok(name) => dictionary.find(&name.to_string()).or_raise()?,
+            Err(_) => numbers::place(by)?,
+        };
+        let groups = Groups::new(dictionary.len(), by, categories).and_then(|groups| groups.missing(missing));
         Ok(Partial::new(groups.or_raise()?).of_class(Self))
     }
 

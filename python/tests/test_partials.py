@@ -463,3 +463,19 @@ def test_two_partials_merge_into_each_other():
     for thread in threads:
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_the_column_of_groups_may_be_named():
+    table = nt.Table([[20, 1], [40, 0], [60, 1]], names=["size", "colour"])
+    numbered = nt.GroupStatistics(2, 1, 2)
+    numbered.update(table)
+    for columns in [["size", "colour"], table]:
+        named = nt.GroupStatistics(columns, "colour", 2)
+        named.update(table)
+        assert named.to_bytes() == numbered.to_bytes()
+    for columns in [["size", "colours"], 2]:
+        with pytest.raises(nt.TableError, match="colour"):
+            nt.GroupStatistics(columns, "colour", 2)
+    for wrong in [True, 1.5, "ab", None]:
+        with pytest.raises(TypeError):
+            nt.GroupStatistics(wrong, 0, 2)
