@@ -19,7 +19,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
 use crate::boundary::function;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 /// How long the exit waits for code of the user's that runs within calls of the library's, on daemon threads.
 const GRACE: Duration = Duration::from_millis(250);
@@ -90,6 +90,8 @@ pub(crate) fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> PyRes
 
 type Declared = unsafe extern "C" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
 type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
+type DeclaredWithOptions = unsafe extern "C" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
+type CallWithOptions = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 
 /// Calls code of the user's within a call of the library's.
 pub(crate) fn call<'py, A>(function: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
@@ -109,6 +111,37 @@ where
     forget(hang);
     // SAFETY: the function returns a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
+}
+
+/// Does what [`call`] does, with options (keywords) and no other arguments.
+pub(crate) fn call_with<'py>(
+    function: &Bound<'py, PyAny>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let arguments = PyTuple::empty(function.py());
+    let declared = black_box::<DeclaredWithOptions>(ffi::PyObject_Call);
+    // SAFETY: as in `call`.
+    let call = unsafe { transmute::<DeclaredWithOptions, CallWithOptions>(declared) };
+    let hang = Hang;
+    // SAFETY: the three objects are alive, and the thread is attached.
+    let result = unsafe { call(function.as_ptr(), arguments.as_ptr(), options.as_ptr()) };
+    forget(hang);
+    // SAFETY: the function returns a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
+}
+
+/// Returns an attribute, which may be code of the user's, within a call of the library's.
+pub(crate) fn attribute<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let name = PyString::new(object.py(), name);
+    let declared = black_box::<Declared>(ffi::PyObject_GetAttr);
+    // SAFETY: as in `call`.
+    let get = unsafe { transmute::<Declared, Call>(declared) };
+    let hang = Hang;
+    // SAFETY: both objects are alive, and the thread is attached.
+    let result = unsafe { get(object.as_ptr(), name.as_ptr()) };
+    forget(hang);
+    // SAFETY: the function returns a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(object.py(), result) }
 }
 
 /// Lets no thread in any more, but for this one, and waits a moment for those that are inside.

@@ -100,12 +100,12 @@ impl Listener {
                 options.set_item("desc", &self.title)?;
                 options.set_item("unit", "B")?;
                 options.set_item("unit_scale", true)?;
-                let bar = class.bind(py).call((), Some(&options))?;
+                let bar = exit::call_with(class.bind(py), &options)?;
                 self.bar.get_or_init(|| bar.unbind()).bind(py).clone()
             }
         };
-        let shown: i64 = bar.getattr("n")?.extract()?;
-        exit::call(&bar.getattr("update")?, (done as i64 - shown,)).map(drop)
+        let shown: i64 = exit::attribute(&bar, "n")?.extract()?;
+        exit::call(&exit::attribute(&bar, "update")?, (done as i64 - shown,)).map(drop)
     }
 
     /// Leaves the bar on the screen as it is.

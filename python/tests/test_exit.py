@@ -27,6 +27,13 @@ BEGIN = """
         for _ in range(2):
             threading.Thread(target=work, daemon=True).start()
 
+    def load_with_bars_of(kind):
+        auto = type(sys)("tqdm.auto")
+        auto.tqdm = kind
+        sys.modules["tqdm"], sys.modules["tqdm.auto"] = type(sys)("tqdm"), auto
+        nt.save(table, path, durable=False)
+        for_ever(lambda: nt.load(path, progress=True))
+
     def leave():
         for _ in range(4):
             begun.acquire()
@@ -63,6 +70,31 @@ WORK = {
     "functions_of_progress": """
         nt.save(table, path, durable=False)
         for_ever(lambda: nt.load(path, progress=busy))
+    """,
+    "bars_that_are_made": """
+        class Bar:
+            def __init__(self, **options): self.n = busy()
+            def update(self, n): busy()
+            def close(self): pass
+        load_with_bars_of(Bar)
+    """,
+    "bars_that_never_begin": """
+        class Bar:
+            def __init__(self, **options):
+                begun.release(2)
+                while True:
+                    sum(range(100))
+        load_with_bars_of(Bar)
+    """,
+    "bars_whose_number_never_comes": """
+        class Bar:
+            def __init__(self, **options): pass
+            @property
+            def n(self):
+                begun.release(2)
+                while True:
+                    sum(range(100))
+        load_with_bars_of(Bar)
     """,
     "results_without_functions": """
         def call():
