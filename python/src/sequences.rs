@@ -111,8 +111,8 @@ impl<'py> Walk<'py> {
         let value = value.str()?;
         Ok(NotRepresentableError::new_err(format!(
             "the whole number {value} at {place} stands among floats, and float64 does not have it: pass columns of \
-             types of their own (a frame, or arrays of NumPy's that hstack joins), or Table(rows, dtype=\"float64\"), which \
-             rounds"
+             types of their own (a frame, or arrays of NumPy's that hstack joins), or Table(rows, dtype=\"float64\"), \
+             which rounds"
         )))
     }
 }
