@@ -85,6 +85,16 @@ pub(crate) fn try_lock(file: &File) -> Holder {
     }
 }
 
+/// Returns whether an error of locking a file means that the file system has no locks: `ENOSYS` or `EOPNOTSUPP`, and on
+/// Linux `ENOLCK`, which NFS returns where no lock server runs.
+pub(crate) fn means_no_locks(error: &io::Error) -> bool {
+    #[cfg(target_os = "linux")]
+    if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOLCK) {
+        return true;
+    }
+    error.kind() == ErrorKind::Unsupported
+}
+
 /// Returns whether a path is the name of an open file, and not a link to it.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
@@ -102,5 +112,20 @@ pub(crate) fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         found => found.map(|_| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_file_system_without_a_lock_server_has_no_locks() {
+        assert!(means_no_locks(&io::Error::from(ErrorKind::Unsupported)));
+        assert!(!means_no_locks(&io::Error::from(ErrorKind::PermissionDenied)));
+        #[cfg(target_os = "linux")]
+        for (code, expected) in [(37, true), (95, true), (38, true), (13, false), (11, false)] {
+            assert_eq!(means_no_locks(&io::Error::from_raw_os_error(code)), expected, "{code}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::names::{Folder, refused};
 use super::{FILES_AT_ONCE, Shards};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
-use crate::files::lock::LockFile;
+use crate::files::lock::{LockFile, means_no_locks};
 
 /// The paths in a manifest, relative to its folder.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Listed {
 pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockFile>> {
     let folder = Folder::of(manifest)?;
     let locked = match lock(&folder.manifest) {
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::Unsupported => None,
+        Err(Error::Io { source, .. }) if means_no_locks(&source) => None,
         locked => Some(locked?),
     };
     check_unlisted(manifest, &folder, file)?;
