@@ -5,6 +5,7 @@
 
 mod columns;
 mod meter;
+mod outputs;
 mod rows;
 mod tables;
 
