@@ -21,7 +21,7 @@ use crate::serde::content::FoundTable;
 use crate::serde::dictionary::size_of_texts;
 use crate::serde::take_refusal;
 use crate::table::content::{self, Content, Form, Stored, with_stored_kinds};
-use crate::table::{HomogenNumericTable, NumericTable, TableKind};
+use crate::table::{HomogenNumericTable, NumericTable, TableConversion, TableKind};
 
 /// The largest length in an archive: a larger one is refused before it is used in a sum.
 const LIMIT: usize = isize::MAX as usize;
@@ -134,11 +134,11 @@ fn check_end(bytes: &[u8], end: usize) -> Result<()> {
 macro_rules! stored_kinds {
     ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
         impl $Kind {
-            /// Writes the table to an archive in memory: what it consists of, and its dictionary. One copy of the
-            /// values.
+            /// Reads a table from an archive. What it holds is checked as what a caller supplies.
             ///
             /// # Errors
-            /// Those of a table that cannot be read; [`Error::OutOfMemory`].
+            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind
+            /// of table; [`Error::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -148,15 +148,6 @@ macro_rules! stored_kinds {
             /// assert_eq!(back.rows::<f64>(..)?[..], table.rows::<f64>(..)?[..]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
-            pub fn to_bytes(&self) -> Result<Vec<u8>> {
-                write_arrays(&self.content()?)
-            }
-
-            /// Reads a table from an archive. What it holds is checked as what a caller supplies.
-            ///
-            /// # Errors
-            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind
-            /// of table; [`Error::OutOfMemory`].
             pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
                 match ArchiveContent::open(bytes)? {
                     ArchiveContent::Arrays(kind) if kind == <Self as Stored>::KIND.name() => {
@@ -180,24 +171,11 @@ impl Writer for Archive {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Writes the table to an archive in memory: shape, layout, dictionary, and its values. One copy of the values; two
-    /// if those of a column-major slice have to be gathered first.
-    ///
-    /// Source: DAAL `serialize(InputDataArchive)`.
+    /// Writes the table to an archive in memory.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
-    /// let bytes = table.to_bytes()?;
-    /// assert!(bytes.len() < 16 + 256);
-    /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+    /// Those of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
+    fn archive(&self) -> Result<Vec<u8>> {
         self.view()?;
         let listed = self.dictionary().listed();
         let texts: usize = listed.clone().map(size_of_texts).sum();
@@ -247,33 +225,19 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-impl dyn NumericTable + '_ {
-    /// Writes a table of any kind to an archive in memory. Source: DAAL `serialize`.
-    ///
-    /// A table that shows other tables, or a kind of one's own, is written as what it shows: as a homogeneous table, of
-    /// which a copy is made first, or as a structure of arrays, of which one column at a time is copied.
-    ///
-    /// # Errors
-    /// Those of [`HomogenNumericTable::to_bytes`]; [`Error::ColumnNotSet`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{from_bytes_any, prelude::*};
-    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let copy = from_bytes_any(&table.to_bytes()?)?;
-    /// assert_eq!((copy.shape(), copy.value::<i16>(2, 0)?), (table.shape(), 5));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        match Content::of(self)? {
-            Form::Arrays(content) => write_arrays(&content),
-            Form::OneType(element) => match_element!(element, T => {
-                match self.downcast_ref::<HomogenNumericTable<T>>() {
-                    Some(table) => table.to_bytes(),
-                    None => self.convert::<T>()?.to_bytes(),
-                }
-            }),
-        }
+/// Writes a table of any kind to an archive in memory.
+///
+/// # Errors
+/// Those of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
+pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
+    match Content::of(table)? {
+        Form::Arrays(content) => write_arrays(&content),
+        Form::OneType(element) => match_element!(element, T => {
+            match table.downcast_ref::<HomogenNumericTable<T>>() {
+                Some(table) => table.archive(),
+                None => table.convert::<T>()?.archive(),
+            }
+        }),
     }
 }
 

@@ -35,13 +35,15 @@
 //! | any kind of table | [`NumericTable`]; what one of your own is made of: [`mod@table`] |
 //! | blocks of rows or columns in any element type | [`BlockAccess`], [`BlockDescriptor`], [`Block`], [`BlockMut`] |
 //! | writing them, without losing an error | [`BlockUpdate`] |
-//! | columns by their names; some columns or rows as a table | [`NamedColumns`]; `select_columns`, `head` and their like of [`dyn NumericTable`](NumericTable) |
-//! | rows by number, flag or closure, sorted, sampled or split; a column more | [`guide::cut_and_combine_tables`] |
+//! | columns by their names | [`NamedColumns`] |
+//! | some columns or rows; rows sorted, filtered, sampled, split | [`TableSelection`] |
+//! | a column more; tables side by side or end to end | [`TableCombination`]; [`guide::cut_and_combine_tables`] |
+//! | one element type for all columns; a table that owns its values | [`TableConversion`] |
 //! | the element types | [`Element`], [`ElementType`] |
 //! | what the columns mean | [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
-//! | a table as bytes | [`to_bytes`](HomogenNumericTable::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
-//! | table files | [`save`](HomogenNumericTable::save), [`load`](HomogenNumericTable::load), [`verify`] |
+//! | a table as bytes | [`to_bytes`](TableOutput::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
+//! | table files | [`save`](TableOutput::save), [`load`](HomogenNumericTable::load), [`verify`] |
 //! | files larger than memory | [`TableReader`], [`TableWriter`]; changed in one loop: [`FileBlocks`] |
 //! | a table as many files, written by several programs | [`Shards`], [`ShardsWriter`] |
 //! | to compute over them, over machines | [`Partial`]; [`Shards::reduce`] |
@@ -61,12 +63,12 @@
 //! | arrays that live in memory and on a device; tables there | [`execution`] |
 #![cfg_attr(
     feature = "csv",
-    doc = "| CSV files | [`CsvSource`], [`write_csv`](HomogenNumericTable::write_csv) (feature `csv`) |"
+    doc = "| CSV files | [`CsvSource`], [`write_csv`](TableOutput::write_csv) (feature `csv`) |"
 )]
 #![cfg_attr(not(feature = "csv"), doc = "| CSV files | `CsvSource`, `write_csv` (feature `csv`) |")]
 #![cfg_attr(
     feature = "npy",
-    doc = "| NumPy's files | [`load_npy`](HomogenNumericTable::load_npy), [`save_npy`](HomogenNumericTable::save_npy), \
+    doc = "| NumPy's files | [`load_npy`](HomogenNumericTable::load_npy), [`save_npy`](TableOutput::save_npy), \
         [`load_npy_any`] ... (feature `npy`) |"
 )]
 #![cfg_attr(
@@ -201,6 +203,8 @@ mod learning; // in some files
 #[forbid(unsafe_code)]
 mod lines;
 #[forbid(unsafe_code)]
+mod output;
+#[forbid(unsafe_code)]
 mod partial;
 #[cfg(feature = "object-store")]
 #[forbid(unsafe_code)]
@@ -245,7 +249,7 @@ pub use crate::interop::sparse::SprsIndex;
 pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
 #[cfg(feature = "arrow")]
 #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-pub use crate::interop::{ArrowExportOptions, ArrowOptions, from_record_batches_any};
+pub use crate::interop::{ArrowExportOptions, ArrowOptions, ArrowTables, from_record_batches_any};
 #[cfg(feature = "npz")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
 pub use crate::interop::{
@@ -258,6 +262,7 @@ pub use crate::learning::{
     GaussianNaiveBayes, GaussianNaiveBayesModel, KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel,
     RegressionModel, RegressionOptions,
 };
+pub use crate::output::TableOutput;
 pub use crate::partial::Partial;
 #[cfg(feature = "object-store")]
 #[cfg_attr(docsrs, doc(cfg(feature = "object-store")))]
@@ -269,6 +274,7 @@ pub use crate::statistics::{
 };
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
+pub use crate::table::calls::{TableCombination, TableConversion, TableSelection};
 pub use crate::table::csr::CsrNumericTable;
 pub use crate::table::csr::block::SparseBlock;
 pub use crate::table::csr::block_mut::SparseBlockMut;
@@ -306,10 +312,13 @@ mod readme {}
 /// assert_eq!(HomogenNumericTable::<f32>::default().shape(), Shape { rows: 0, columns: 0 });
 /// ```
 pub mod prelude {
+    #[cfg(feature = "arrow")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+    pub use crate::ArrowTables;
     pub use crate::{
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
         ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
         HomogenNumericTable, MemoryStatus, NamedColumns, NumericTable, ReadWriteMode, SaveOptions, Shape, Table,
-        TableView, TableViewMut, load_any,
+        TableCombination, TableConversion, TableOutput, TableSelection, TableView, TableViewMut, load_any,
     };
 }

@@ -13,7 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
-use crate::table::{NumericTable, row_bytes};
+use crate::table::{NumericTable, TableSelection, row_bytes};
 
 /// A result that is computed of some rows at a time and merged: of blocks, or of files, on
 /// several threads, processes or machines. It is sent between them, and kept, as bytes.

@@ -56,7 +56,7 @@ fn main() -> Result<()> {
         }
         Ok(())
     })?;
-    println!("{}", scored.as_dyn().display().rows(4));
+    println!("{}", scored.display().rows(4));
     drop(scored);
     println!("the last wine scores {:.3}, in a table of its own", scores.value::<f64>(scores.row_count() - 1, 0)?);
 
@@ -143,7 +143,7 @@ fn flowers() -> Result<AosNumericTable> {
         lengths.iter_mut().for_each(|length| *length *= 10.0); // millimetres
         Ok(())
     })?;
-    println!("{}", table.as_dyn().display().rows(4));
+    println!("{}", table.display().rows(4));
     let longest = table.records::<Flower>()?.iter().max_by(|a, b| a.petal[0].total_cmp(&b.petal[0]));
     if let Some(flower) = longest {
         println!("the longest petal: {} mm by {} cm, of species {}", flower.petal[0], flower.petal[1], flower.species);

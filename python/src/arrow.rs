@@ -9,7 +9,7 @@ use arrow_array::{Array as _, FixedSizeListArray, RecordBatch, RecordBatchIterat
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use numeric_table::{
-    ArrowOptions, CopyPolicy, ElementType, Error, HomogenNumericTable, NumericTable, SoaNumericTable,
+    ArrowOptions, ArrowTables, CopyPolicy, ElementType, Error, HomogenNumericTable, NumericTable, SoaNumericTable,
     from_record_batches_any,
 };
 use pyo3::exceptions::PyValueError;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use numeric_table::{
     Array, CsvSource, CsvWriteOptions, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
-    NumericTable, Progress, Result, Shape,
+    NumericTable, Progress, Result, Shape, TableOutput,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use numeric_table::table::TableKind;
-use numeric_table::{Error, HomogenNumericTable, SaveOptions, TableReader};
+use numeric_table::{Error, HomogenNumericTable, SaveOptions, TableOutput, TableReader};
 use pyo3::prelude::*;
 
 use crate::boundary::function;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numeric_table::{
     Array, BasicStatistics, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error,
-    HomogenNumericTable, NumericTable, Result, Shape, TableReader,
+    HomogenNumericTable, NumericTable, Result, Shape, TableConversion, TableReader,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 use numeric_table::table::{Region, TableKind, Target};
 use numeric_table::{
     AnySliceMut, Array, BlockAccess, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
-    HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+    HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TableConversion, TableSelection,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;

@@ -4,6 +4,7 @@
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, Indices, NumericTable, Shape,
+    TableConversion, TableOutput,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, SaveOptions};
+use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, SaveOptions, TableConversion};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, ConversionReport, CsrNumericTable, DataDictionary, Element, ElementType, Error,
-    HomogenNumericTable, NumericTable, Result, Shape,
+    HomogenNumericTable, NumericTable, Result, Shape, TableCombination, TableSelection,
 };
 
 use crate::element::with_type;
@@ -133,10 +133,10 @@ pub(crate) fn stack(tables: &[&dyn NumericTable], is_vertical: bool) -> Result<O
     }
     // The library's checks, and its dictionary.
     let (shape, dictionary) = if is_vertical {
-        let stacked = first.vstack(others.iter().copied())?;
+        let stacked = first.vstack(others)?;
         (stacked.shape(), stacked.dictionary().clone())
     } else {
-        let stacked = first.hstack(others.iter().copied())?;
+        let stacked = first.hstack(others)?;
         (stacked.shape(), stacked.dictionary().clone())
     };
     let too_many = || Error::SizeOverflow { shape, element: Some(element) };

@@ -1,7 +1,10 @@
 //! Tables made of others: some of their rows or columns, further columns, other names, another order.
 
 use numeric_table::table::Refused;
-use numeric_table::{ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable};
+use numeric_table::{
+    ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
+    TableSelection,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyString};
 
@@ -191,7 +194,7 @@ fn beside(
         let mut columns = column.to_columns()?;
         let (feature, array) = columns.take_column(0)?;
         let wider = table.with_feature(feature.named(name), array).map_err(Refused::into_error)?;
-        return owned(wider.as_dyn(), table);
+        return owned(&wider, table);
     };
     let element = whole.values().element_type();
     let feature = Feature { element_type: element, ..column.dictionary().feature(0)?.clone().named(name.as_str()) };
@@ -202,7 +205,7 @@ fn beside(
     let all: [&dyn NumericTable; 2] = [whole, &new];
     let wider = match sparse::stack(&all, false)? {
         Some(wider) => wider,
-        None => return all[0].hstack([all[1]])?.as_dyn().to_table(), // never: both are sparse, of one type
+        None => return all[0].hstack(&[all[1]])?.to_table(), // never: both are sparse, of one type
     };
     let Some(replaced) = whole.dictionary().index_of(&name) else { return Ok(Box::new(wider)) };
     let last = whole.shape().columns;

@@ -4,7 +4,7 @@ use std::sync::RwLock;
 
 use numeric_table::{
     ConversionPolicy, CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
-    SoaNumericTable,
+    SoaNumericTable, TableOutput,
 };
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;

@@ -1,7 +1,10 @@
 //! Several tables: put together, and compared.
 
 use numeric_table::table::{Region, Target};
-use numeric_table::{AnySliceMut, ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape};
+use numeric_table::{
+    AnySliceMut, ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape, TableCombination,
+    TableConversion, TableSelection,
+};
 use pyo3::prelude::*;
 
 use crate::element::with_type;
@@ -19,8 +22,8 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
     };
     let stacked = py.detach(|| match (sparse::stack(&tables, is_vertical)?, is_vertical) {
         (Some(stacked), _) => Ok(Box::new(stacked) as Box<dyn NumericTable>),
-        (None, true) => first.vstack(others.iter().copied())?.as_dyn().to_table(),
-        (None, false) => first.hstack(others.iter().copied())?.as_dyn().to_table(),
+        (None, true) => first.vstack(others)?.to_table(),
+        (None, false) => first.hstack(others)?.to_table(),
     });
     stacked.or_raise().map(Table::new)
 }
@@ -29,7 +32,7 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
 pub(crate) fn select(table: &dyn NumericTable, columns: &[usize]) -> numeric_table::Result<Box<dyn NumericTable>> {
     match sparse::of(table) {
         Some(sparse) => Ok(Box::new(sparse::select_columns(sparse, columns)?)),
-        None => owned(table.select_columns(columns)?.as_dyn(), table),
+        None => owned(&table.select_columns(columns)?, table),
     }
 }
 
@@ -82,7 +85,7 @@ pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_
     let mut all: Option<ConversionReport> = None;
     for column in 0..table.column_count() {
         let one = table.select_columns(column..column + 1)?;
-        let mut found = report(one.as_dyn(), element)?;
+        let mut found = report(&one, element)?;
         found.first = found.first.map(|(row, _)| (row, column));
         match &mut all {
             None => all = Some(found),

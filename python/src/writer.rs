@@ -14,7 +14,7 @@ use std::thread::{self, ThreadId};
 use numeric_table::table::{Region, TableId, Target};
 use numeric_table::{
     ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, NumericTable, Result, SaveOptions,
-    Shape, TableReader, TableWriter,
+    Shape, TableConversion, TableReader, TableWriter,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -66,6 +66,10 @@ pub struct TableDisplay<'t> {
 }
 
 impl<'t> TableDisplay<'t> {
+    pub(crate) fn of_table(table: &'t (dyn NumericTable + 't)) -> Self {
+        Self::new(table)
+    }
+
     fn new(source: impl DisplaySource + 't) -> Self {
         Self { source: Box::new(source), rows: 10, width: 80, precision: None }
     }
@@ -224,7 +228,7 @@ trait DisplaySource {
     fn number(&self, row: usize, column: usize) -> Result<DisplayNumber>;
 }
 
-impl<N: NumericTable + ?Sized> DisplaySource for &N {
+impl DisplaySource for &(dyn NumericTable + '_) {
     fn shape(&self) -> Shape {
         NumericTable::shape(*self)
     }
@@ -269,42 +273,6 @@ impl<T: Element> DisplaySource for TableView<'_, T> {
     }
 }
 
-impl<T: Element> HomogenNumericTable<T> {
-    /// Returns a `Display` of the table with options: the number of rows, the width.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6], [7, 8]])?;
-    /// assert_eq!(table.display().rows(2).to_string(), "
-    /// 4 x 2 i32, row major
-    ///        0    1
-    /// 0      1    2
-    /// ...  ...  ...
-    /// 3      7    8
-    /// ".trim_matches('\n'));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn display(&self) -> TableDisplay<'_> {
-        TableDisplay::new(self)
-    }
-}
-
-impl dyn NumericTable + '_ {
-    /// Returns a `Display` of a table of any kind with options: the number of rows, the width.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1, 2]])?);
-    /// assert_eq!(table.display().width(100).to_string(), "1 x 2 i32, row major\n   0  1\n0  1  2");
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn display(&self) -> TableDisplay<'_> {
-        TableDisplay::new(self)
-    }
-}
-
 impl<'t, T: Element> TableView<'t, T> {
     /// Returns a `Display` of the view with options: the number of rows, the width.
     ///
@@ -324,14 +292,14 @@ impl<'t, T: Element> TableView<'t, T> {
 /// Formats as [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for HomogenNumericTable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.display().fmt(f)
+        TableDisplay::of_table(self).fmt(f)
     }
 }
 
 /// Formats as [`TableDisplay`] with its defaults.
 impl fmt::Display for dyn NumericTable + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.display().fmt(f)
+        TableDisplay::of_table(self).fmt(f)
     }
 }
 
@@ -340,7 +308,7 @@ macro_rules! display_as_tables {
         $(/// Formats as [`TableDisplay`] with its defaults.
         impl$(<$T: Element>)? fmt::Display for $Table {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (self as &dyn NumericTable).display().fmt(f)
+                TableDisplay::of_table(self).fmt(f)
             }
         })*
     };

@@ -281,6 +281,7 @@ mod tests {
 
     use super::*;
     use crate::files::position::{Sink, read_at};
+    use crate::output::TableOutput;
     use crate::{HomogenNumericTable, SaveOptions, verify};
 
     /// 300 rows of 6 bytes; a chunk ends with every 32nd row.

@@ -9,7 +9,7 @@ use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::dictionary::DataDictionary;
 use crate::table::content::with_stored_kinds;
-use crate::table::{HomogenNumericTable, NumericTable};
+use crate::table::{HomogenNumericTable, NumericTable, TableConversion};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Loads a table from a file, which must hold `T`. Reads the values once, and verifies their checksums in the same

@@ -27,7 +27,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Safety
     /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
     /// this program or any other. Values would change under references to them, and reading past the new end would kill
-    /// the program. **Replacing** the file, as [`save`](Self::save) and most programs do, is fine, and so is removing
+    /// the program. **Replacing** the file, as [`save`](crate::TableOutput::save) and most programs do, is fine, and so
+    /// is removing
     /// it; saving [in place](crate::SaveOptions::in_place) is not.
     ///
     /// # Examples

@@ -74,5 +74,6 @@ pub(crate) use opened::{OpenedTable, StoredRows};
 #[cfg(feature = "object-store")]
 pub(crate) use parts::FileParts;
 pub use reader::TableReader;
+pub(crate) use save::save;
 pub use writer::TableWriter;
 pub(crate) use writer::Written;

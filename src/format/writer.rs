@@ -317,7 +317,7 @@ impl<T: Element> TableWriter<T> {
         self.start.payload_offset + (self.rows * self.dictionary.len() * size_of::<T>()) as u64
     }
 
-    /// Completes the file and puts it in place, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save)
+    /// Completes the file and puts it in place, as [`TableOutput::save`](crate::TableOutput::save)
     /// does.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ pub(crate) mod csv;
 #[forbid(unsafe_code)]
 mod ndarray;
 #[cfg(feature = "npy")]
-mod npy; // forbids unsafe code in all of its files but one
+pub(crate) mod npy; // forbids unsafe code in all of its files but one
 #[cfg(feature = "npz")]
 #[forbid(unsafe_code)]
 mod npz;
@@ -24,7 +24,7 @@ pub(crate) mod sparse;
 mod text;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{ArrowExportOptions, ArrowOptions, from_record_batches_any};
+pub use arrow::{ArrowExportOptions, ArrowOptions, ArrowTables, from_record_batches_any};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 pub use ndarray::NdarraySource;
 #[cfg(feature = "npy")]

@@ -193,7 +193,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::{GaussianNaiveBayes, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[3.0, 1.0, 0.0], [0.0, 2.0, 1.0], [1.0, 2.0, 1.0]])?;
     /// let model = GaussianNaiveBayes::of(&table, 2, 2)?.model(0.1)?;
-    /// let classes = model.predict(&table.as_dyn().drop_columns([2])?)?;
+    /// let classes = model.predict(&table.drop_columns([2])?)?;
     /// assert_eq!((classes.shape().columns, classes.as_slice()?), (1, &[0, 1, 1][..]));
     /// assert!(model.predict(&table).is_err()); // one column too many
     /// # Ok::<(), Error>(())

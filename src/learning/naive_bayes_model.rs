@@ -135,7 +135,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::{NaiveBayes, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[3_u8, 1, 0], [0, 2, 1]])?;
     /// let model = NaiveBayes::of(&table, 2, 2)?.model(1.0)?;
-    /// let classes = model.predict(&table.as_dyn().drop_columns([2])?)?;
+    /// let classes = model.predict(&table.drop_columns([2])?)?;
     /// assert_eq!((classes.shape().columns, classes.as_slice()?), (1, &[0, 1][..]));
     /// assert!(model.predict(&table).is_err()); // one column too many
     /// # Ok::<(), Error>(())

@@ -32,7 +32,7 @@ use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::format::{Front, StoredValues};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableConversion, rows_of};
 
 /// Bytes of values in one request, and the number of requests at a time, unless the caller sets others.
 const REQUEST_BYTES: usize = 8 << 20;

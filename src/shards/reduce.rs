@@ -18,7 +18,7 @@ use crate::base::shape::Shape;
 use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
 use crate::partial::{Partial, at_once, of_unit, units};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableSelection};
 
 /// How the rows of an open file are reached.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;

@@ -24,13 +24,15 @@
 // writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
 // `crate::block`. Semantics: DAAL `NumericTable`.
 
-pub(crate) mod aos; // forbids it in all of its files but two
+pub(crate) mod aos; // in some files
 #[forbid(unsafe_code)]
 mod beside;
 #[forbid(unsafe_code)]
 mod borrow;
 #[forbid(unsafe_code)]
 pub(crate) mod borrowed;
+#[forbid(unsafe_code)]
+pub(crate) mod calls;
 #[forbid(unsafe_code)]
 pub(crate) mod content;
 #[forbid(unsafe_code)]
@@ -79,6 +81,8 @@ pub(crate) mod view;
 
 pub use aos::{FieldValue, RecordField, records, records_mut};
 pub use borrow::{by_mut, by_ref};
+pub use calls::AsTable;
+pub(crate) use calls::{TableConversion, TableSelection};
 pub use csr::parts::{CooParts, CsrParts};
 pub(crate) use downcast::Token;
 pub use lease::Lease;
@@ -98,7 +102,7 @@ pub(crate) use self::aos::AosNumericTable;
 pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};
 pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
-pub(crate) use self::merged::MergedNumericTable;
+pub(crate) use self::merged::{MergedNumericTable, RowMergedNumericTable};
 pub(crate) use self::numeric_table::NumericTable;
 pub(crate) use self::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 pub(crate) use self::soa::SoaNumericTable;

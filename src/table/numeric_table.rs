@@ -19,9 +19,19 @@ use crate::window::{AnySlice, AnySliceMut};
 
 /// Every kind of numeric table.
 ///
-/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Blocks of rows and
-/// columns are in [`BlockAccess`](crate::block::BlockAccess), which every table implements;
-/// `use numeric_table::prelude::*` imports both.
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. The calls that you make on
+/// tables are in the traits of the prelude, which every kind of table, `dyn NumericTable` and so boxes and references
+/// have. `use numeric_table::prelude::*` imports them all:
+///
+/// | calls | trait |
+/// | --- | --- |
+/// | blocks of rows and columns, values | [`BlockAccess`](crate::BlockAccess) |
+/// | changes in a closure, all or nothing | [`BlockUpdate`](crate::BlockUpdate) |
+/// | columns by name | [`NamedColumns`](crate::NamedColumns) |
+/// | some rows and columns, sorted, filtered, sampled, split | [`TableSelection`](crate::TableSelection) |
+/// | tables and columns side by side and end to end | [`TableCombination`](crate::TableCombination) |
+/// | another element type; a table that owns its values | [`TableConversion`](crate::TableConversion) |
+/// | text, archives, files | [`TableOutput`](crate::TableOutput) |
 ///
 /// # Another kind of table
 ///
@@ -49,8 +59,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// [`write_lent`]: Self::write_lent
 /// [`take_back`]: Self::take_back
 ///
-/// It may borrow its values: `impl NumericTable for Columns<'_>`. Calls that need only this trait are methods of
-/// `dyn NumericTable`: saving, printing, converting, downcasting ([`as_any`](Self::as_any)).
+/// It may borrow its values: `impl NumericTable for Columns<'_>`.
 ///
 /// ```
 /// use numeric_table::{BasicStatistics, prelude::*, table::{Piece, TableId}};
@@ -94,8 +103,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// assert_eq!(&columns.rows::<f64>(1..)?[..], [2.5, 2.0, 3.5, 3.0]);
 /// assert!(columns.column::<u8>(1, ..)?.is_zero_copy());
 ///
-/// let columns: &dyn NumericTable = &columns;
-/// assert_eq!(BasicStatistics::of(columns)?.columns()[0].mean(), 2.5);
+/// assert_eq!(BasicStatistics::of(&columns)?.columns()[0].mean(), 2.5);
 /// let copy: Table<f32> = columns.convert()?; // one type for all columns
 /// assert_eq!(copy.as_slice()?, [1.5, 1.0, 2.5, 2.0, 3.5, 3.0]);
 /// # Ok::<(), Error>(())
@@ -724,24 +732,6 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn as_any_mut(&mut self) -> Option<&mut dyn Any> {
         None
-    }
-
-    /// Returns the table as a trait object: what every kind can do, such as converting, printing and writing files of
-    /// any format, are methods of that.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{SoaNumericTable, prelude::*};
-    /// let table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
-    /// let wide: Table<f64> = table.as_dyn().convert()?;
-    /// assert_eq!(wide.as_slice()?, [1.0, 2.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn as_dyn(&self) -> &(dyn NumericTable + '_)
-    where
-        Self: Sized,
-    {
-        self
     }
 
     /// Returns how many tables deep this one shows others: tables of tables are read by calls within calls.

@@ -145,115 +145,58 @@ impl<K: ColumnKey + ?Sized> ColumnKey for &K {
     }
 }
 
-impl<'t> dyn NumericTable + 't {
-    /// Returns some columns as a table: by number, by name, in any order, twice if they are named twice. Nothing is
-    /// copied, and the table is borrowed; it cannot be written.
-    ///
-    /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`], [`Error::TooDeep`]; [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
-    /// table.set_names(["a", "b", "c"])?;
-    /// let table = table.as_dyn();
-    /// assert_eq!(table.select_columns(["c", "a"])?.rows::<f64>(..)?[..], [3.0, 1.0, 6.0, 4.0]);
-    /// assert_eq!(table.select_columns(1..)?.column_names(), [Some("b"), Some("c")]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn select_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
-        let shape = self.shape();
-        let mut parts = columns.ranges_in(self.dictionary())?;
-        if parts.is_empty() {
-            parts.push(0..0);
-        }
-        let part = |columns| {
-            let part = TablePart::new(self, Region { rows: 0..shape.rows, columns })?;
-            Ok(Box::new(part) as Box<dyn NumericTable + '_>)
-        };
-        MergedNumericTable::new(parts.into_iter().map(part).collect::<Result<Vec<_>>>()?)
+/// The columns of a choice, borrowed.
+pub(super) fn select_columns<'t>(
+    table: &'t (dyn NumericTable + 't),
+    columns: impl ColumnChoice,
+) -> Result<MergedNumericTable<'t>> {
+    let shape = table.shape();
+    let mut parts = columns.ranges_in(table.dictionary())?;
+    if parts.is_empty() {
+        parts.push(0..0);
     }
+    let part = |columns| {
+        let part = TablePart::new(table, Region { rows: 0..shape.rows, columns })?;
+        Ok(Box::new(part) as Box<dyn NumericTable + '_>)
+    };
+    MergedNumericTable::new(parts.into_iter().map(part).collect::<Result<Vec<_>>>()?)
+}
 
-    /// Returns all columns but some as a table. Nothing is copied, and the table is borrowed; it cannot be written.
-    ///
-    /// # Errors
-    /// Those of `select_columns`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!(table.as_dyn().drop_columns([1])?.rows::<u8>(..)?[..], [1, 3, 4, 6]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn drop_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
-        let mut dropped = columns.ranges_in(self.dictionary())?;
-        dropped.sort_unstable_by_key(|range| range.start);
-        let (mut rest, mut end) = (Vec::new(), 0);
-        for range in dropped {
-            rest.extend((end < range.start).then_some(end..range.start));
-            end = end.max(range.end);
-        }
-        let columns = self.shape().columns;
-        rest.extend((end < columns).then_some(end..columns));
-        self.select_columns(Ranges(rest))
+/// All columns but those of a choice, borrowed.
+pub(super) fn drop_columns<'t>(
+    table: &'t (dyn NumericTable + 't),
+    columns: impl ColumnChoice,
+) -> Result<MergedNumericTable<'t>> {
+    let mut dropped = columns.ranges_in(table.dictionary())?;
+    dropped.sort_unstable_by_key(|range| range.start);
+    let (mut rest, mut end) = (Vec::new(), 0);
+    for range in dropped {
+        rest.extend((end < range.start).then_some(end..range.start));
+        end = end.max(range.end);
     }
+    let columns = table.shape().columns;
+    rest.extend((end < columns).then_some(end..columns));
+    select_columns(table, Ranges(rest))
+}
 
-    /// Returns some rows as a table. Nothing is copied, and the table is borrowed; it cannot be written. Blocks in the
-    /// stored type are the table's own memory where its own are.
-    ///
-    /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::TooDeep`] of a part of a part, 64 times over.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
-    /// let middle = table.as_dyn().select_rows(1..2)?;
-    /// assert_eq!(middle.rows::<u8>(..)?[..], [3, 4]);
-    /// assert!(middle.rows::<u8>(..)?.is_zero_copy());
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn select_rows(&self, rows: impl RangeBounds<usize>) -> Result<Box<dyn NumericTable + '_>> {
-        let (shape, rows) = (self.shape(), rows_of(self.shape(), rows)?);
-        Ok(Box::new(TablePart::new(self, Region { rows, columns: 0..shape.columns })?))
-    }
+/// A range of rows, borrowed.
+pub(super) fn select_rows<'t>(
+    table: &'t (dyn NumericTable + 't),
+    rows: impl RangeBounds<usize>,
+) -> Result<Box<dyn NumericTable + 't>> {
+    let (shape, rows) = (table.shape(), rows_of(table.shape(), rows)?);
+    Ok(Box::new(TablePart::new(table, Region { rows, columns: 0..shape.columns })?))
+}
 
-    /// Returns the first rows as a table, as `select_rows` does: so many, or all if there are
-    /// fewer.
-    ///
-    /// # Errors
-    /// Those of `select_rows`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
-    /// assert_eq!(table.as_dyn().head(2)?.rows::<u8>(..)?[..], [1, 2]);
-    /// assert_eq!(table.as_dyn().head(9)?.row_count(), 3);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn head(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
-        self.select_rows(..rows.min(self.shape().rows))
-    }
+/// The first rows, at most `rows` of them.
+pub(super) fn head<'t>(table: &'t (dyn NumericTable + 't), rows: usize) -> Result<Box<dyn NumericTable + 't>> {
+    select_rows(table, ..rows.min(table.shape().rows))
+}
 
-    /// Returns the last rows as a table, as `select_rows` does: so many, or all if there are fewer.
-    ///
-    /// # Errors
-    /// Those of `select_rows`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
-    /// assert_eq!(table.as_dyn().tail(2)?.rows::<u8>(..)?[..], [2, 3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn tail(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
-        let count = self.shape().rows;
-        self.select_rows(count.saturating_sub(rows)..count)
-    }
+/// The last rows, at most `rows` of them.
+pub(super) fn tail<'t>(table: &'t (dyn NumericTable + 't), rows: usize) -> Result<Box<dyn NumericTable + 't>> {
+    let count = table.shape().rows;
+    select_rows(table, count.saturating_sub(rows)..count)
 }
 
 /// Columns of a table: an array, a vector or a slice of numbers or of names, or a range.

@@ -15,90 +15,42 @@ use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, Feature};
 
-impl dyn NumericTable + '_ {
-    /// Returns this table and others end to end: its rows, then those of the first other one, and so on. Nothing is
-    /// copied, and the tables are borrowed; `to_table` copies them. The dictionary is that of this table.
-    ///
-    /// Source: NumPy `vstack`.
-    ///
-    /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalTypes`]; [`Error::NamesInAnotherOrder`] if a column has the name of
-    /// another one of this table: `select_columns` puts them in order; [`Error::UnequalFeatures`] of times of other
-    /// units; [`Error::UnequalCategories`] if a column of another table has other words, or the same in another order:
-    /// `vstack_recoded` makes one list of them. [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let monday = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
-    /// let tuesday = HomogenNumericTable::from_rows(&[[3.0_f32, 4.0], [5.0, 6.0]])?;
-    /// let both = monday.as_dyn().vstack([tuesday.as_dyn()])?;
-    /// assert_eq!(both.rows::<f64>(..)?[..], [1.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    /// let error = monday.as_dyn().vstack([tuesday.as_dyn().select_columns(..1)?.as_dyn()]).unwrap_err();
-    /// assert_eq!(error.to_string(), "table 1 has 1 columns, and the first has 2");
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn vstack<'s>(
-        &'s self,
-        others: impl IntoIterator<Item = &'s (dyn NumericTable + 's)>,
-    ) -> Result<RowMergedNumericTable<'s>> {
-        RowMergedNumericTable::new(std::iter::once(by_ref(self)).chain(others.into_iter().map(by_ref)))
-    }
+/// Tables end to end.
+pub(super) fn vstack<'s>(
+    table: &'s (dyn NumericTable + 's),
+    others: &[&'s (dyn NumericTable + 's)],
+) -> Result<RowMergedNumericTable<'s>> {
+    RowMergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
+}
 
-    /// Like `vstack`, of tables whose categories may have other words: the words of this table keep their indices, and
-    /// new ones follow in the order of the tables. Columns whose indices change are copied; all else is not.
-    ///
-    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the smallest
-    /// unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
-    ///
-    /// # Errors
-    /// Those of `vstack`, but [`Error::UnequalCategories`] only if one of the tables has no words in a column in which
-    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its row
-    /// in the result; those of reading the tables.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{Categories, prelude::*};
-    /// let table = |words: [&str; 2]| {
-    ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_words(words)?);
-    ///     Table::from_rows(&[[0_u8], [1]])?.described_by([colour].into_iter().collect())
-    /// };
-    /// let (monday, tuesday) = (table(["red", "blue"])?, table(["green", "red"])?);
-    /// assert!(monday.as_dyn().vstack([tuesday.as_dyn()]).is_err()); // 0 is red, and 0 is green
-    /// let both = monday.as_dyn().vstack_recoded([tuesday.as_dyn()])?;
-    /// assert_eq!(both.column::<u8>(0, ..)?[..], [0, 1, 2, 0]);
-    /// assert_eq!(both.dictionary().feature(0)?.word(2), Some("green"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn vstack_recoded<'s>(
-        &'s self,
-        others: impl IntoIterator<Item = &'s (dyn NumericTable + 's)>,
-    ) -> Result<RowMergedNumericTable<'s>> {
-        let first: &'s (dyn NumericTable + 's) = self;
-        let tables: Vec<_> = std::iter::once(first).chain(others).collect();
-        let expected = first.shape().columns;
-        for (table, found) in tables.iter().map(|table| table.dictionary().len()).enumerate() {
-            if found != expected {
-                return Err(Error::UnequalColumns { table, expected, found });
-            }
+/// Tables end to end, with one list of the labels of each categorical column.
+pub(super) fn vstack_recoded<'s>(
+    first: &'s (dyn NumericTable + 's),
+    others: &[&'s (dyn NumericTable + 's)],
+) -> Result<RowMergedNumericTable<'s>> {
+    let tables: Vec<_> = std::iter::once(first).chain(others.iter().copied()).collect();
+    let expected = first.shape().columns;
+    for (table, found) in tables.iter().map(|table| table.dictionary().len()).enumerate() {
+        if found != expected {
+            return Err(Error::UnequalColumns { table, expected, found });
         }
-        let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
-        let are_one = tables.iter().all(|table| table.dictionary() == self.dictionary());
-        if !are_one && tables.iter().any(|table| table.dictionary().has_words()) {
-            for column in 0..expected {
-                let features = tables.iter().map(|table| table.dictionary().feature(column));
-                let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };
-                let mut first_row = 0;
-                for (index, (table, replaced)) in tables.iter().zip(&mut replaced).enumerate() {
-                    let array = union.recoded(*table, index).map_err(|error| error.moved(first_row, 0))?;
-                    replaced.push((column, union.feature.clone(), array));
-                    first_row += table.shape().rows;
-                }
-            }
-        }
-        let members = tables.into_iter().zip(replaced).map(|(table, columns)| with_columns_replaced(table, columns));
-        RowMergedNumericTable::new(members.collect::<Result<Vec<_>>>()?)
     }
+    let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
+    let are_one = tables.iter().all(|table| table.dictionary() == first.dictionary());
+    if !are_one && tables.iter().any(|table| table.dictionary().has_words()) {
+        for column in 0..expected {
+            let features = tables.iter().map(|table| table.dictionary().feature(column));
+            let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };
+            let mut first_row = 0;
+            for (index, (table, replaced)) in tables.iter().zip(&mut replaced).enumerate() {
+                let array = union.recoded(*table, index).map_err(|error| error.moved(first_row, 0))?;
+                replaced.push((column, union.feature.clone(), array));
+                first_row += table.shape().rows;
+            }
+        }
+    }
+    let members = tables.into_iter().zip(replaced).map(|(table, columns)| with_columns_replaced(table, columns));
+    RowMergedNumericTable::new(members.collect::<Result<Vec<_>>>()?)
 }
 
 /// The categories of one column of all tables.

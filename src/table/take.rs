@@ -24,113 +24,43 @@ use crate::window::{AnySlice, AnySliceMut};
 /// The number of values that a closure looks at between two calls of the table.
 const LOOKED_AT: usize = 4096;
 
-impl dyn NumericTable + '_ {
-    /// Copies rows, in the order of their numbers, each as often as it is named. The new table is sparse if this one
-    /// is; homogeneous if all columns have one type, column-major if each column is contiguous in memory; otherwise a
-    /// structure of arrays. The dictionary is kept. O(values of the result), by several threads if there are many.
-    ///
-    /// Source: NumPy `take`, along the first axis.
-    ///
-    /// # Errors
-    /// [`Error::RowsOutOfRange`] for the first row that does not exist; those of reading the table;
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
-    /// let taken = table.as_dyn().take_rows(&[2, 0, 2])?;
-    /// assert_eq!(taken.rows::<u8>(..)?[..], [5, 6, 1, 2, 5, 6]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn take_rows(&self, rows: &[usize]) -> Result<Box<dyn NumericTable>> {
-        choose(self, Wanted::Listed(rows))
-    }
+/// Copies rows in the order of their numbers.
+pub(super) fn take_rows(table: &(dyn NumericTable + '_), rows: &[usize]) -> Result<Box<dyn NumericTable>> {
+    choose(table, Wanted::Listed(rows))
+}
 
-    /// Copies the rows whose flag is set, in order, as `take_rows` does.
-    ///
-    /// Source: NumPy's indexing by an array of truth values.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one flag for each row; those of `take_rows`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
-    /// assert_eq!(table.as_dyn().filter_rows(&[false, true, true])?.rows::<f32>(..)?[..], [3.0, 4.0, 5.0, 6.0]);
-    /// assert!(table.as_dyn().filter_rows(&[true]).is_err());
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn filter_rows(&self, is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
-        let (expected, found) = (self.shape().rows, is_kept.len());
-        if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
-        }
-        choose(self, Wanted::Flagged(is_kept))
+/// Copies the rows whose flag is set.
+pub(super) fn filter_rows(table: &(dyn NumericTable + '_), is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
+    let (expected, found) = (table.shape().rows, is_kept.len());
+    if expected != found {
+        return Err(Error::LengthMismatch { expected, found });
     }
+    choose(table, Wanted::Flagged(is_kept))
+}
 
-    /// Copies the rows for which a closure returns `true`, as `filter_rows` does. It sees each row once, in the type of
-    /// its argument, converted as blocks are ([`ConversionPolicy::Saturate`]); by several threads if there are many.
-    /// O(values), and a byte of memory for each row.
-    ///
-    /// # Errors
-    /// Those of reading the table; those of `take_rows`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [4, 3], [5, 6]])?;
-    /// let ascending = table.as_dyn().filter_rows_by(|row: &[f64]| row[0] < row[1])?;
-    /// assert_eq!(ascending.rows::<i16>(..)?[..], [1, 2, 5, 6]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn filter_rows_by<U: Element>(&self, is_kept: impl Fn(&[U]) -> bool + Sync) -> Result<Box<dyn NumericTable>> {
-        let flags = flags_of(self, 0..self.shape().columns, is_kept)?;
-        self.filter_rows(&flags)
-    }
+/// Copies the rows that a closure accepts.
+pub(super) fn filter_rows_by<U: Element>(
+    table: &(dyn NumericTable + '_),
+    is_kept: impl Fn(&[U]) -> bool + Sync,
+) -> Result<Box<dyn NumericTable>> {
+    let flags = flags_of(table, 0..table.shape().columns, is_kept)?;
+    filter_rows(table, &flags)
+}
 
-    /// Copies the rows for whose value in a column a closure returns `true`, as `filter_rows_by` does. Only the column
-    /// is read for it.
-    ///
-    /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows_by`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{SoaNumericTable, prelude::*};
-    /// let table = SoaNumericTable::from_columns([("age", vec![36_u8, 12, 41]), ("height", vec![170, 150, 182])])?;
-    /// let adults = table.as_dyn().filter_by_column("age", |age: u8| age >= 18)?;
-    /// assert_eq!(adults.column_named::<f64>("height", ..)?[..], [170.0, 182.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn filter_by_column<U: Element>(
-        &self,
-        column: impl ColumnKey,
-        is_kept: impl Fn(U) -> bool + Sync,
-    ) -> Result<Box<dyn NumericTable>> {
-        let column = column.column_in(self.dictionary())?;
-        let flags = flags_of(self, column..column + 1, |row: &[U]| is_kept(row[0]))?;
-        self.filter_rows(&flags)
-    }
+/// Copies the rows whose value in a column a closure accepts.
+pub(super) fn filter_by_column<U: Element>(
+    table: &(dyn NumericTable + '_),
+    column: impl ColumnKey,
+    is_kept: impl Fn(U) -> bool + Sync,
+) -> Result<Box<dyn NumericTable>> {
+    let column = column.column_in(table.dictionary())?;
+    let flags = flags_of(table, column..column + 1, |row: &[U]| is_kept(row[0]))?;
+    filter_rows(table, &flags)
+}
 
-    /// Copies all rows in ascending order of a column's values. Rows with equal values stay in order; NaN comes last,
-    /// and -0.0 is 0.0. Compares the stored values: integers of 64 bits are not rounded. O(rows log rows).
-    ///
-    /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `take_rows`.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[3.0, 0.0], [f64::NAN, 1.0], [1.0, 2.0], [3.0, 3.0]])?;
-    /// let sorted = table.as_dyn().sort_by_column(0)?;
-    /// assert_eq!(sorted.column::<i32>(1, ..)?[..], [2, 0, 3, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn sort_by_column(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-        self.take_rows(&Sorted::by(self, column.column_in(self.dictionary())?)?.rows)
-    }
+/// Copies all rows in ascending order of a column.
+pub(super) fn sort_by_column(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
+    take_rows(table, &Sorted::by(table, column.column_in(table.dictionary())?)?.rows)
 }
 
 /// The rows of a table in ascending order of a column's values.

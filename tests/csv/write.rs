@@ -178,7 +178,7 @@ fn writing_reports_the_bytes_of_the_values_and_ends_when_the_callback_panics() {
     let columns = [("a", AnyArray::from(vec![1_u8; 100_000])), ("b", AnyArray::from(vec![0.5_f64; 100_000]))];
     let mixed = SoaNumericTable::from_columns(columns).unwrap();
     let empty = Table::<i16>::zeros(shape(0, 3)).unwrap();
-    for (table, total) in [(mixed.as_dyn(), 900_000), (empty.as_dyn(), 0)] {
+    for (table, total) in [(&mixed as &dyn NumericTable, 900_000), (&empty, 0)] {
         let told = Arc::new(Mutex::new(Vec::new()));
         let hears = told.clone();
         let options = CsvWriteOptions::new().on_progress(move |progress| hears.lock().unwrap().push(progress));
@@ -190,7 +190,7 @@ fn writing_reports_the_bytes_of_the_values_and_ends_when_the_callback_panics() {
     }
     std::fs::write(&path, "old").unwrap();
     let options = CsvWriteOptions::new().on_progress(|progress| assert!(progress.done == 0, "enough"));
-    assert!(catch_unwind(AssertUnwindSafe(|| mixed.as_dyn().write_csv_with(&path, options))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| mixed.write_csv_with(&path, options))).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -89,9 +89,9 @@ const CALLS: &[Call] = &[
     }),
     ("with_column", Each, |table| drop(table.with_column("new", vec![1.5_f32; ROWS]).unwrap())),
     ("with_column, replaced", Each, |table| drop(table.with_column(name(7), vec![1.5_f32; ROWS]).unwrap())),
-    ("hstack", Each, |table| drop(table.hstack([&*table]).unwrap())),
-    ("vstack", Each, |table| drop(table.vstack([&*table]).unwrap())),
-    ("vstack_recoded", Each, |table| drop(table.vstack_recoded([&*table]).unwrap())),
+    ("hstack", Each, |table| drop(table.hstack(&[&*table]).unwrap())),
+    ("vstack", Each, |table| drop(table.vstack(&[&*table]).unwrap())),
+    ("vstack_recoded", Each, |table| drop(table.vstack_recoded(&[&*table]).unwrap())),
     ("to_table", Each, |table| drop(table.to_table().unwrap())),
     ("to_columns", Each, |table| drop(table.to_columns().unwrap())),
     ("convert", Each, |table| drop(table.convert::<f64>().unwrap())),
@@ -198,14 +198,14 @@ fn calls_on_a_borrowed_table_of_many_columns_cost_what_their_pages_say() {
 #[test]
 fn columns_that_are_not_neighbours_are_chosen_and_dropped_in_linear_time() {
     check("select_columns", Each, 3 * LEAST, arrays, |table, columns| {
-        drop(table.as_dyn().select_columns(every_second(columns)).unwrap());
+        drop(table.select_columns(every_second(columns)).unwrap());
     });
     check("drop_columns", Each, 3 * LEAST, homogeneous, |table, columns| {
-        drop(table.as_dyn().drop_columns(every_second(columns)).unwrap());
+        drop(table.drop_columns(every_second(columns)).unwrap());
     });
     check("select_columns by names", Each, 3 * LEAST, homogeneous, |table, columns| {
         let wanted: Vec<_> = every_second(columns).into_iter().map(name).collect();
-        drop(table.as_dyn().select_columns(wanted).unwrap());
+        drop(table.select_columns(wanted).unwrap());
     });
 }
 
@@ -213,17 +213,17 @@ fn columns_that_are_not_neighbours_are_chosen_and_dropped_in_linear_time() {
 fn columns_whose_words_differ_are_recoded_in_linear_time() {
     let make = |columns| (words(columns, "first"), words(columns, "second"));
     check("vstack_recoded", Each, 2 * LEAST, make, |(one, other), columns| {
-        let both = one.as_dyn().vstack_recoded([other.as_dyn()]).unwrap();
+        let both = one.vstack_recoded(&[other]).unwrap();
         assert_eq!(both.dictionary().feature(columns - 2).unwrap().category_count(), Some(3));
-        drop(one.as_dyn().vstack_recoded([one.as_dyn()]).unwrap());
+        drop(one.vstack_recoded(&[one]).unwrap());
     });
 }
 
 #[test]
 fn the_first_rows_of_many_columns_share_their_dictionary() {
     check("head", Fixed, LEAST, arrays, |table, _| {
-        drop((table.as_dyn().head(1).unwrap(), table.as_dyn().tail(1).unwrap()));
-        drop(table.as_dyn().select_rows(1..2).unwrap());
+        drop((table.head(1).unwrap(), table.tail(1).unwrap()));
+        drop(table.select_rows(1..2).unwrap());
     });
 }
 

@@ -27,7 +27,7 @@ fn homogeneous(rows: usize, layout: DataLayout) -> Table<f32> {
 
 fn arrays(rows: usize) -> SoaNumericTable {
     let table = homogeneous(rows, DataLayout::RowMajor);
-    let mut table = table.as_dyn().to_columns().unwrap();
+    let mut table = table.to_columns().unwrap();
     table.set_column(1, vec![1_u8; rows]).unwrap();
     table
 }
@@ -96,8 +96,8 @@ const CALLS: &[Call] = &[
         drop((table.select_columns(["c", "a"]).unwrap(), table.drop_columns([1]).unwrap(), by_ref(table)));
     }),
     ("hstack, vstack, vstack_recoded", Fixed, |table| {
-        drop((table.hstack([&*table]).unwrap(), table.vstack([&*table]).unwrap()));
-        drop(table.vstack_recoded([&*table]).unwrap());
+        drop((table.hstack(&[&*table]).unwrap(), table.vstack(&[&*table]).unwrap()));
+        drop(table.vstack_recoded(&[&*table]).unwrap());
     }),
     ("with_column", Each, |table| {
         drop(table.with_column("new", vec![1_u8; table.row_count()]).unwrap());
@@ -292,7 +292,7 @@ fn a_kind_of_table_that_refuses_is_asked_before_the_closure_of_the_first_block()
     assert!(matches!(table.update_row_blocks(1, edit), Err(Error::ReadOnlyTable)));
     #[cfg(feature = "rayon")]
     assert!(matches!(table.par_update_row_blocks(1, edit), Err(Error::ReadOnlyTable)));
-    let shown = table.as_dyn().head(50).unwrap();
+    let shown = table.head(50).unwrap();
     assert_eq!((calls.into_inner(), shown.rows::<f32>(..).unwrap().iter().all(|&value| value == 1.0)), (0, true));
 }
 

@@ -89,7 +89,7 @@ const CALLS: &[Call] = &[
     ("head, tail, select_rows, select_columns, drop_columns", Fixed, |table| {
         drop((table.head(2).unwrap(), table.tail(2).unwrap(), table.select_rows(1..table.row_count()).unwrap()));
         drop((table.select_columns([1, 0]).unwrap(), table.drop_columns([1]).unwrap(), by_ref(table)));
-        drop((table.hstack([&*table]).unwrap(), table.vstack([&*table]).unwrap()));
+        drop((table.hstack(&[&*table]).unwrap(), table.vstack(&[&*table]).unwrap()));
     }),
     ("one value", Fixed, |table| {
         let row = middle(table).start;
@@ -234,9 +234,10 @@ fn tables_are_joined_in_linear_time() {
         LEAST,
         |_| (),
         |(), tables| {
-            drop(whole.as_dyn().vstack((0..tables).map(|_| whole.as_dyn())).unwrap());
-            drop(whole.as_dyn().hstack((0..tables).map(|_| whole.as_dyn())).unwrap());
-            drop(whole.as_dyn().vstack_recoded((0..tables).map(|_| whole.as_dyn())).unwrap());
+            let others: Vec<&dyn NumericTable> = (0..tables).map(|_| &whole as &dyn NumericTable).collect();
+            drop(whole.vstack(&others).unwrap());
+            drop(whole.hstack(&others).unwrap());
+            drop(whole.vstack_recoded(&others).unwrap());
         },
     );
 }

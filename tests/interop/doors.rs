@@ -118,7 +118,7 @@ fn by_arrow(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
 /// Text says neither that a column has words nor that it has dates: who reads it does.
 fn by_csv(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     let (mut text, mut options) = (Vec::new(), CsvOptions::new().missing(CsvMissing::Nan).header(CsvHeader::Yes));
-    table.as_dyn().write_csv_to(&mut text, CsvWriteOptions::new().header(true))?;
+    table.write_csv_to(&mut text, CsvWriteOptions::new().header(true))?;
     for (index, feature) in table.dictionary().iter().enumerate() {
         options = match feature.feature_type {
             FeatureType::Time(unit) => options.kind(index, CsvKind::Time(unit)),
@@ -133,7 +133,7 @@ fn by_csv(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
 
 fn by_npy(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     let mut bytes = Vec::new();
-    table.as_dyn().write_npy(&mut bytes)?;
+    table.write_npy(&mut bytes)?;
     Ok(columns_of(&*read_npy_any(&bytes[..])?))
 }
 
@@ -331,7 +331,7 @@ fn a_code_without_a_word_is_refused_by_name() {
     let table = column(Feature::new(ElementType::F64).categorical(words), vec![0.0, 7.0]);
     let arrow = table.to_record_batch().unwrap_err().to_string();
     assert!(arrow.contains("column 0 (it): 7 in row 1, which is no index of 1 words"), "{arrow}");
-    let csv = table.as_dyn().write_csv_to(Vec::new(), CsvWriteOptions::new()).unwrap_err().to_string();
+    let csv = table.write_csv_to(Vec::new(), CsvWriteOptions::new()).unwrap_err().to_string();
     assert!(csv.contains("7 at row 1, column 0 is no index of 1 categories"), "{csv}");
 }
 

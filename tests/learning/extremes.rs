@@ -140,7 +140,7 @@ fn a_model_of_counts_whose_sum_overflows_has_their_shares() {
             let sum: f64 = class.iter().map(|logarithm| logarithm.exp()).sum();
             assert!((sum - 1.0).abs() < 1e-12 && class.iter().all(|logarithm| logarithm.is_finite()), "{class:?}");
         }
-        let features = table.as_dyn().drop_columns([3]).unwrap();
+        let features = table.drop_columns([3]).unwrap();
         check_probabilities(&model.predict_log_probabilities(&features).unwrap(), &model.predict(&features).unwrap());
     }
 }

@@ -25,7 +25,7 @@ fn with_classes(name: &str) -> HomogenNumericTable<f64> {
 
 fn features_of(table: &HomogenNumericTable<f64>) -> HomogenNumericTable<f64> {
     let last = table.column_count() - 1;
-    table.as_dyn().drop_columns([last]).unwrap().as_dyn().convert::<f64>().unwrap()
+    table.drop_columns([last]).unwrap().convert::<f64>().unwrap()
 }
 
 fn assert_near(found: &[f64], expected: &[f64]) {
@@ -127,7 +127,7 @@ fn models_are_what_plain_loops_compute_and_missing_values_count_nothing() {
         let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
         let table = HomogenNumericTable::from_row_iter(&rows).unwrap();
         let model = GaussianNaiveBayes::of(&table, 0, classes).unwrap().model(0.01).unwrap();
-        let asked = table.as_dyn().drop_columns([0]).unwrap();
+        let asked = table.drop_columns([0]).unwrap();
         let (found, predicted) = (model.predict_log_probabilities(&asked).unwrap(), model.predict(&asked).unwrap());
         for (at, row) in rows.iter().enumerate().take(50) {
             let expected = plain(&rows, classes, 0.01, &row[1..]);
@@ -183,7 +183,7 @@ fn the_number_of_threads_changes_no_bit() {
     let found = with_any_threads(|| bytes(&empty.compute(&table).unwrap()));
     let model = GaussianNaiveBayes::from_bytes(&found).unwrap().model(1e-9).unwrap();
     let some = table.slice_rows(..100_000).unwrap();
-    let features = some.as_dyn().drop_columns([1]).unwrap();
+    let features = some.drop_columns([1]).unwrap();
     with_any_threads(|| model.predict_log_probabilities(&features).unwrap().as_slice().unwrap().to_vec());
 }
 

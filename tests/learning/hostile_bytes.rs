@@ -61,7 +61,7 @@ fn changed_bytes_of_counts_are_refused_or_counts() {
         let _ = (read.row_count(), read.feature_count(), read.class_count());
         read.counts().unwrap();
         if let Ok(model) = read.model(0.0) {
-            let features = table.as_dyn().drop_columns([2]).unwrap();
+            let features = table.drop_columns([2]).unwrap();
             let _ = (model.predict(&features), model.predict_log_probabilities(&features));
         }
         let _ = (read.update_table(&table), read.merge(&counts), read.compute(&table));
@@ -77,7 +77,7 @@ fn changed_bytes_of_statistics_of_classes_are_refused_or_statistics() {
     let statistics = GaussianNaiveBayes::of(&table, 2, 2).unwrap();
     let read = change(&statistics, |mut read| {
         let _ = (read.row_count(), read.feature_count(), read.class_count(), read.class_rows().len());
-        let features = table.as_dyn().drop_columns([2]).unwrap();
+        let features = table.drop_columns([2]).unwrap();
         let priors = vec![1.0 / read.class_count() as f64; read.class_count()];
         for model in [read.model(0.1), read.model_with_priors(&priors, 0.0)].into_iter().flatten() {
             let _ = (model.means().unwrap(), model.variances().unwrap());
@@ -99,7 +99,7 @@ fn changed_bytes_of_a_regression_are_refused_or_equations() {
             let _ = (read.row_count(), read.feature_count(), read.target_count());
             for model in [read.solve(), read.solve_ridge(1.0)].into_iter().flatten() {
                 model.coefficients().unwrap();
-                let _ = model.predict(&table.as_dyn().select_columns(..model.feature_count()).unwrap()).unwrap();
+                let _ = model.predict(&table.select_columns(..model.feature_count()).unwrap()).unwrap();
             }
             let _ = (read.update_table(&table), read.merge(&equations), read.compute(&table));
             let _ = read.clone().merge(&read);

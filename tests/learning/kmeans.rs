@@ -78,7 +78,7 @@ fn a_step_is_what_a_plain_loop_computes() {
 #[test]
 fn the_first_step_of_iris_and_its_end_are_those_of_scikit_learn() {
     let (iris, _) = data("iris.csv");
-    let mut centroids = iris.as_dyn().take_rows(&[0, 50, 100]).unwrap().convert::<f64>().unwrap();
+    let mut centroids = iris.take_rows(&[0, 50, 100]).unwrap().convert::<f64>().unwrap();
     let first = KMeansStep::new(&centroids).unwrap().compute(&iris).unwrap();
     assert_eq!(first.counts(), [53, 60, 37]);
     assert!((first.inertia() - 182.48).abs() < 1e-12);

@@ -34,7 +34,7 @@ fn digits_have_the_counts_and_the_model_of_scikit_learn() {
     for (column, expected) in expected.into_iter().enumerate() {
         assert!(near(found.value::<f64>(3, column).unwrap(), expected));
     }
-    let features = table.as_dyn().drop_columns([64]).unwrap();
+    let features = table.drop_columns([64]).unwrap();
     let classes = model.predict(&features).unwrap();
     let right = classes
         .as_slice()
@@ -68,7 +68,7 @@ fn every_type_layout_and_kind_of_table_gives_the_same_counts() {
     let table = digits();
     let expected = NaiveBayes::of(&table, 64, 10).unwrap();
     let model = expected.model(0.5).unwrap();
-    let features = table.as_dyn().drop_columns([64]).unwrap().as_dyn().convert::<f64>().unwrap();
+    let features = table.drop_columns([64]).unwrap().convert::<f64>().unwrap();
     let classes = model.predict(&features).unwrap();
     for table in kinds(&table) {
         assert_eq!(NaiveBayes::of(&*table, 64, 10).unwrap(), expected);
@@ -109,7 +109,7 @@ fn models_and_predictions_are_what_plain_loops_compute() {
             found.as_slice().unwrap().iter().zip(logarithms.concat()).all(|(found, expected)| near(*found, expected))
         );
 
-        let features = table.as_dyn().drop_columns([0]).unwrap();
+        let features = table.drop_columns([0]).unwrap();
         let predicted = model.predict(&features).unwrap();
         let shares = model.predict_log_probabilities(&features).unwrap();
         for (at, row) in rows.iter().enumerate() {
@@ -156,7 +156,7 @@ fn whole_numbers_are_exact_and_the_number_of_threads_changes_no_bit() {
     let expected = expected.map(|[a, _, c, d, e, f, g, h]| [a, c, d, e, f, g, h].map(|sum| sum as f64));
     assert_eq!(found.counts().unwrap().as_slice().unwrap(), expected.as_flattened());
     let some = table.slice_rows(..100_000).unwrap();
-    let features = some.as_dyn().drop_columns([1]).unwrap();
+    let features = some.drop_columns([1]).unwrap();
     let model = found.model(1.0).unwrap();
     with_any_threads(|| model.predict(&features).unwrap().as_slice().unwrap().to_vec());
 }

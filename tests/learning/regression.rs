@@ -70,7 +70,7 @@ fn longley_has_eleven_of_the_digits_that_nist_certifies() {
 fn wine_has_the_coefficients_of_scikit_learn() {
     let (wine, _) = data("wine.csv");
     let columns: Vec<usize> = (1..13).chain([0]).collect(); // alcohol, by the rest
-    let wine = wine.as_dyn().select_columns(columns).unwrap().as_dyn().convert::<f64>().unwrap();
+    let wine = wine.select_columns(columns).unwrap().convert::<f64>().unwrap();
     let check = |model: &RegressionModel, intercept: f64, coefficients: [f64; 12]| {
         assert!(digits(model.intercepts()[0], intercept) > 11.0);
         for (&found, expected) in model.coefficients().unwrap().as_slice().unwrap().iter().zip(coefficients) {
@@ -145,7 +145,7 @@ fn linear_functions_of_many_features_and_targets_are_found_and_predicted() {
                 assert!((found - weight).abs() < 1e-9, "{found} {weight}");
             }
         }
-        let asked = table.as_dyn().select_columns(..features).unwrap();
+        let asked = table.select_columns(..features).unwrap();
         let predicted = model.predict(&asked).unwrap();
         for (at, row) in rows.iter().enumerate() {
             for target in 0..targets {
@@ -180,7 +180,7 @@ fn the_number_of_threads_changes_no_bit() {
     let found = with_any_threads(|| bytes(&empty.compute(&table).unwrap()));
     let model = LinearRegression::from_bytes(&found).unwrap().solve().unwrap();
     let some = table.slice_rows(..100_000).unwrap();
-    let some = some.as_dyn().select_columns(..7).unwrap();
+    let some = some.select_columns(..7).unwrap();
     let predicted = with_any_threads(|| model.predict(&some).unwrap().as_slice().unwrap().to_vec());
     assert_eq!(predicted.len(), 100_000);
 }
@@ -395,7 +395,7 @@ fn polynomials_have_six_digits_in_f64_or_an_error_with_the_condition_number() {
 fn a_line_through_the_origin_has_no_intercept_and_may_have_a_constant_feature() {
     let rows = [[1.0, 2.0, 3.0], [1.0, 5.0, 4.0], [1.0, 7.0, 9.0], [1.0, 8.0, 3.5]];
     let table = HomogenNumericTable::from_rows(&rows).unwrap();
-    let with = solve(&table.as_dyn().select_columns([1, 2]).unwrap(), 1);
+    let with = solve(&table.select_columns([1, 2]).unwrap(), 1);
     for regression in [equations(&table, 1), extended(&table, 1)] {
         let without = regression.solve_with(RegressionOptions::new().intercept(false)).unwrap();
         assert_eq!(without.intercepts(), [0.0]);

@@ -25,7 +25,7 @@ pub(crate) fn kinds(table: &HomogenNumericTable<f64>) -> Vec<Box<dyn NumericTabl
     let mut soa =
         SoaNumericTable::with_dictionary(dictionary, table.row_count(), AllocationFlag::DoNotAllocate).unwrap();
     for column in 0..columns {
-        soa.set_column(column, table.as_dyn().column::<f64>(column, ..).unwrap().to_vec()).unwrap();
+        soa.set_column(column, table.column::<f64>(column, ..).unwrap().to_vec()).unwrap();
     }
     let rows = [table.slice_rows(..cut).unwrap(), table.slice_rows(cut..).unwrap()];
     let rows = rows.map(|part| Box::new(part) as Box<dyn NumericTable>);

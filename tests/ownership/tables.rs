@@ -52,7 +52,7 @@ fn a_clone_that_outlives_its_table_drops_the_owner() {
 }
 
 #[test]
-fn a_table_as_dyn_drops_the_owner() {
+fn a_boxed_table_drops_the_owner() {
     repeat_with_all(|array, owner| {
         let table: Box<dyn NumericTable> = Box::new(table(array));
         owner.assert_alive();

@@ -260,7 +260,7 @@ fn words_that_there_is_no_memory_for_are_an_error() {
         refused(source.load_typed().map(drop));
         refused(SoaNumericTable::from_record_batch(&batch).map(drop));
         refused(table.to_record_batch().map(drop));
-        refused(table.as_dyn().write_csv_to(std::io::sink(), CsvWriteOptions::new()));
+        refused(table.write_csv_to(std::io::sink(), CsvWriteOptions::new()));
         drop((ballast, source));
         assert_eq!(again.load::<u8>().unwrap().dictionary().feature(0).unwrap().word(0), Some(&word[..]));
     });

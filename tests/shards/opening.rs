@@ -126,7 +126,7 @@ fn kinds_and_layouts_may_differ() {
     let paths = ["a.ntb", "b.ntb", "c.ntb"].map(|name| folder.path().join(name));
     table.save_with(&paths[0], fast()).unwrap();
     columns.save_with(&paths[1], fast()).unwrap();
-    in_columns(&counting(10, 2, 2)).as_dyn().save_with(&paths[2], fast()).unwrap();
+    in_columns(&counting(10, 2, 2)).save_with(&paths[2], fast()).unwrap();
     let shards = Shards::open(folder.path()).unwrap();
     let expected: Vec<f64> = (0..14).map(f64::from).collect();
     assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), expected);

@@ -27,7 +27,7 @@ proptest! {
                 0 => table.save_with(&path, fast()).unwrap(),
                 1 => table.to_layout(DataLayout::ColumnMajor).unwrap().save_with(&path, fast()).unwrap(),
                 _ if columns == 0 => table.save_with(&path, fast()).unwrap(),
-                _ => in_columns(&table).as_dyn().save_with(&path, fast()).unwrap(),
+                _ => in_columns(&table).save_with(&path, fast()).unwrap(),
             }
             paths.push(path);
         }
@@ -98,7 +98,7 @@ fn columns_of_several_types_are_read_in_one_type() {
         let wide = SoaNumericTable::from_columns([("b", vec![0.5_f64, f64::from(first)])]).unwrap();
         let joined =
             numeric_table::MergedNumericTable::new([columns, wide].map(|t| Box::new(t) as Box<dyn NumericTable>));
-        joined.unwrap().as_dyn().save_with(folder.path().join(name), fast()).unwrap();
+        joined.unwrap().save_with(folder.path().join(name), fast()).unwrap();
     }
     let shards = Shards::open(folder.path()).unwrap();
     assert_eq!(shards.uniform_type(), None);
@@ -124,7 +124,7 @@ fn ranges_and_types_that_are_not_there_are_errors() {
 fn progress_counts_all_bytes_of_values_and_never_falls() {
     let folder = tempfile::tempdir().unwrap();
     counted_parts(folder.path(), &[5, 0, 70_000], 3);
-    in_columns(&counting(0, 10, 3)).as_dyn().save_with(folder.path().join("z.ntb"), fast()).unwrap();
+    in_columns(&counting(0, 10, 3)).save_with(folder.path().join("z.ntb"), fast()).unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let hears = told.clone();
     let shards = Shards::open(folder.path()).unwrap().on_progress(move |progress| hears.lock().unwrap().push(progress));

@@ -81,7 +81,7 @@ fn other_kinds_of_tables_are_reduced_as_homogeneous_ones_are() {
     let tables = [counting(0, 50, 3), counting(150, 7, 3)];
     save_parts(one.path(), &tables);
     for (table, name) in tables.iter().zip(["a.ntb", "b.ntb"]) {
-        in_columns(table).as_dyn().save_with(other.path().join(name), fast()).unwrap();
+        in_columns(table).save_with(other.path().join(name), fast()).unwrap();
     }
     let [one, other] = [one.path(), other.path()].map(|folder| Shards::open(folder).unwrap().reduce(&Trace::default()));
     assert_eq!(one.unwrap(), other.unwrap());

@@ -203,8 +203,8 @@ fn tables_of_equal_columns_beyond_number_follow_each_other() {
             .unwrap()
     };
     let [first, same, other] = [["no", "yes"], ["no", "yes"], ["yes", "no"]].map(table);
-    assert_eq!(first.as_dyn().vstack([same.as_dyn()]).unwrap().shape(), shape(0, MOST));
-    assert_eq!(first.as_dyn().vstack_recoded([same.as_dyn()]).unwrap().shape(), shape(0, MOST));
-    let refused = first.as_dyn().vstack([other.as_dyn()]).map(|both| both.shape());
+    assert_eq!(first.vstack(&[&same]).unwrap().shape(), shape(0, MOST));
+    assert_eq!(first.vstack_recoded(&[&same]).unwrap().shape(), shape(0, MOST));
+    let refused = first.vstack(&[&other]).map(|both| both.shape());
     assert_error!(refused, Error::UnequalCategories { table: 1, column: 0 });
 }

@@ -211,7 +211,7 @@ fn groups_are_printed_with_their_words_and_means_keep_them() {
     assert_eq!(groups.to_string(), [&lines[..], &["missing       2     6.5   1.00"]].concat().join("\n"));
     let means = groups.means().unwrap();
     assert_eq!(means.dictionary().feature(1).unwrap().word(1), Some("virginica"));
-    let printed = means.as_dyn().display().to_string();
+    let printed = means.display().to_string();
     assert!(printed.contains("setosa") && printed.contains("virginica"), "{printed}");
     // Without words, numbers; many groups and columns are cut.
     let plain = GroupStatistics::new(30, 0, 100).unwrap();

@@ -11,6 +11,7 @@ mod custom;
 mod dictionary;
 mod display;
 mod equality;
+mod every_call;
 mod every_shape;
 mod extreme_shapes;
 mod fickle;

@@ -17,8 +17,7 @@ fn mixed() -> SoaNumericTable {
 
 #[test]
 fn columns_are_chosen_by_number_name_and_range_in_any_order() {
-    let mixed = mixed();
-    let table = mixed.as_dyn();
+    let table = mixed();
     let all = |chosen: Result<numeric_table::MergedNumericTable<'_>, Error>| {
         let chosen = chosen.unwrap();
         (chosen.column_names().into_iter().flatten().collect::<String>(), chosen.rows::<f64>(2..).unwrap().to_vec())
@@ -46,8 +45,7 @@ fn columns_are_chosen_by_number_name_and_range_in_any_order() {
 #[test]
 fn rows_are_those_of_the_table_in_any_layout_and_type() {
     for layout in LAYOUTS {
-        let homogeneous = numbered::<i16>(7, 3, layout);
-        let table = homogeneous.as_dyn();
+        let table = numbered::<i16>(7, 3, layout);
         let middle = table.select_rows(2..5).unwrap();
         assert_eq!(middle.rows::<f32>(..).unwrap()[..], numbers::<f32>(3, 2..5));
         assert_eq!(middle.rows::<i16>(1..).unwrap().is_zero_copy(), layout == DataLayout::RowMajor);
@@ -60,7 +58,7 @@ fn rows_are_those_of_the_table_in_any_layout_and_type() {
         let corner = middle.select_columns([2, 0]).unwrap();
         assert_eq!(corner.rows::<f64>(..).unwrap()[..], [9.0, 7.0, 12.0, 10.0, 15.0, 13.0]);
         assert_eq!(BasicStatistics::of(&corner).unwrap().columns()[0].mean(), 12.0);
-        let kept: Table<f32> = corner.as_dyn().convert().unwrap();
+        let kept: Table<f32> = corner.convert().unwrap();
         assert_eq!(kept.as_slice().unwrap(), [9.0, 7.0, 12.0, 10.0, 15.0, 13.0]);
     }
 }
@@ -79,7 +77,7 @@ fn parts_of_parts_end_at_a_limit() {
 #[test]
 fn errors_name_places_in_the_part_and_writing_is_refused() {
     let wide = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6], [7, 8, 900]]).unwrap();
-    let part = wide.as_dyn().select_rows(1..).unwrap();
+    let part = wide.select_rows(1..).unwrap();
     let mut part = part.select_columns(1..).unwrap();
     assert_error!(
         part.rows_with::<u8>(.., ConversionPolicy::Checked),
@@ -94,13 +92,13 @@ fn tables_that_compute_or_store_few_values_have_parts_too() {
     let shape = Shape { rows: 3, columns: 1 << 40 };
     let values = vec![1.5, 2.5];
     let sparse = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![7_u64, 1 << 39], values).unwrap();
-    let rest = sparse.as_dyn().drop_columns([7]).unwrap();
+    let rest = sparse.drop_columns([7]).unwrap();
     assert_eq!(rest.shape().columns, (1 << 40) - 1);
     assert_eq!(rest.value::<f64>(2, (1 << 39) - 1).unwrap(), 2.5);
-    let few = sparse.as_dyn().select_columns([1 << 39, 7]).unwrap();
+    let few = sparse.select_columns([1 << 39, 7]).unwrap();
     assert_eq!(few.rows::<f32>(..).unwrap()[..], [0.0, 1.5, 0.0, 0.0, 2.5, 0.0]);
     let packed = vec![1, 2, 3, 4, 5, 6];
     let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, PackedOrder::Rows).unwrap();
-    let part = packed.as_dyn().select_columns([2, 0]).unwrap();
+    let part = packed.select_columns([2, 0]).unwrap();
     assert_eq!(part.rows::<i64>(1..).unwrap()[..], [5, 2, 6, 4]);
 }

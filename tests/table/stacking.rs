@@ -22,10 +22,7 @@ fn tables_whose_words_differ_are_not_joined_end_to_end() {
     let plain = Table::from_rows(&[[3_u8, 1]]).unwrap();
     for list in [&["blue", "red"][..], &["red"], &["red", "blue", "green"]] {
         let other = table(&[[2_u8, 0]], list);
-        assert_error!(
-            first.as_dyn().vstack([plain.as_dyn(), other.as_dyn()]),
-            Error::UnequalCategories { table: 2, column: 1 }
-        );
+        assert_error!(first.vstack(&[&plain, &other]), Error::UnequalCategories { table: 2, column: 1 });
         assert_error!(
             RowMergedNumericTable::new([by_ref(&first), by_ref(&other)]),
             Error::UnequalCategories { table: 1, column: 1 }
@@ -33,13 +30,13 @@ fn tables_whose_words_differ_are_not_joined_end_to_end() {
         let mut grown = first.clone();
         assert_error!(grown.append_table(&other), Error::UnequalCategories { table: 1, column: 1 });
         assert_eq!(grown, first);
-        let mut columns = first.as_dyn().to_columns().unwrap();
+        let mut columns = first.to_columns().unwrap();
         assert_error!(columns.append_table(&other), Error::UnequalCategories { table: 1, column: 1 });
         assert_eq!(columns.row_count(), 1);
     }
     // Words are not made up for a table that has none, nor lost by one that has.
-    assert_error!(plain.as_dyn().vstack([first.as_dyn()]), Error::UnequalCategories { table: 1, column: 1 });
-    let same = first.as_dyn().vstack([plain.as_dyn(), first.as_dyn()]).unwrap();
+    assert_error!(plain.vstack(&[&first]), Error::UnequalCategories { table: 1, column: 1 });
+    let same = first.vstack(&[&plain, &first]).unwrap();
     assert_eq!(same.rows::<u8>(..).unwrap()[..], [1, 0, 3, 1, 1, 0]);
     assert_eq!(same.dictionary(), first.dictionary());
 }
@@ -52,13 +49,13 @@ fn columns_of_the_same_names_in_another_order_are_not_joined_end_to_end() {
         table
     };
     let (first, turned) = (named([[1.0, 2.0]], ["a", "b"]), named([[3.0, 4.0]], ["b", "a"]));
-    let error = first.as_dyn().vstack([turned.as_dyn()]).unwrap_err();
+    let error = first.vstack(&[&turned]).unwrap_err();
     assert_eq!(error.to_string(), r#"column 0 of table 1 is "b", which is another column of the first table"#);
     let mut grown = first.clone();
     assert_error!(grown.append_table(&turned), Error::NamesInAnotherOrder { table: 1, column: 0, .. });
     assert_eq!(grown, first);
-    let in_order = turned.as_dyn().select_columns(["a", "b"]).unwrap();
-    let both = first.as_dyn().vstack([in_order.as_dyn()]).unwrap();
+    let in_order = turned.select_columns(["a", "b"]).unwrap();
+    let both = first.vstack(&[&in_order]).unwrap();
     assert_eq!(both.rows::<f32>(..).unwrap()[..], [1.0, 2.0, 4.0, 3.0]);
     // Other names are no other order.
     grown.append_table(&named([[5.0, 6.0]], ["a", "c"])).unwrap();
@@ -86,14 +83,14 @@ fn recoding_keeps_the_words_of_the_first_table_and_adds_new_ones_in_order() {
     let first = table(&[[10_u8, 1], [11, 0]], &["red", "blue"]);
     let second = table(&[[12_u8, 0], [13, 2]], &["green", "", "red"]);
     let third = table(&[[14_u8, 1]], &["red", "blue"]);
-    let all = first.as_dyn().vstack_recoded([second.as_dyn(), third.as_dyn()]).unwrap();
+    let all = first.vstack_recoded(&[&second, &third]).unwrap();
     assert_eq!(all.rows::<u8>(..).unwrap()[..], [10, 1, 11, 0, 12, 2, 13, 0, 14, 1]);
     let feature = all.dictionary().feature(1).unwrap();
     assert_eq!(feature.categories, Some(words(&["red", "blue", "green", ""])));
     assert_eq!((feature.name.as_deref(), all.uniform_type()), (Some("colour"), Some(ElementType::U8)));
     assert_eq!(all.column_names(), [Some("size"), Some("colour")]);
     // Nothing is recoded where nothing differs: the tables are shown as they are.
-    let same = first.as_dyn().vstack_recoded([third.as_dyn()]).unwrap();
+    let same = first.vstack_recoded(&[&third]).unwrap();
     assert!(same.rows::<u8>(..2).unwrap().is_zero_copy());
 }
 
@@ -108,7 +105,8 @@ fn a_word_means_the_same_before_and_after_recoding() {
             table(&rows, list)
         })
         .collect();
-    let all = tables[0].as_dyn().vstack_recoded(tables[1..].iter().map(|table| table.as_dyn())).unwrap();
+    let others: Vec<_> = tables[1..].iter().map(|table| table as &dyn NumericTable).collect();
+    let all = tables[0].vstack_recoded(&others).unwrap();
     let feature = all.dictionary().feature(1).unwrap();
     for row in 0..all.row_count() {
         let (table, own) = (&tables[row / 50], row % 50);
@@ -138,7 +136,7 @@ fn a_type_that_does_not_hold_all_indices_gives_way_to_a_larger_one() {
         (ElementType::F16, ElementType::F16, ElementType::F16),
     ] {
         let (one, other) = (of("a", one), of("b", other));
-        let all = one.as_dyn().vstack_recoded([other.as_dyn()]).unwrap();
+        let all = one.vstack_recoded(&[&other]).unwrap();
         assert_eq!(all.column_type(0).unwrap(), expected);
         assert_eq!(all.column::<f64>(0, ..).unwrap()[..], [0.0, 199.0, 200.0, 399.0]);
     }
@@ -148,40 +146,34 @@ fn a_type_that_does_not_hold_all_indices_gives_way_to_a_larger_one() {
 fn values_without_a_word_are_refused_with_their_row_in_the_result_and_nan_stays() {
     let first = table(&[[1.0_f32, 0.0], [2.0, f32::NAN]], &["red"]);
     let good = table(&[[3.0_f32, f32::NAN], [4.0, 0.0]], &["blue"]);
-    let all = first.as_dyn().vstack_recoded([good.as_dyn()]).unwrap();
+    let all = first.vstack_recoded(&[&good]).unwrap();
     let column = all.column::<f32>(1, ..).unwrap();
     assert!(column[1].is_nan() && column[2].is_nan() && column[0] == 0.0 && column[3] == 1.0);
     for value in [1.0, -1.0, 0.5, f32::INFINITY] {
         let bad = table(&[[3.0, 0.0], [4.0, value]], &["blue"]);
-        let error = first.as_dyn().vstack_recoded([bad.as_dyn()]).unwrap_err();
+        let error = first.vstack_recoded(&[&bad]).unwrap_err();
         assert!(matches!(error, Error::NotACategory { row: 3, column: 1, categories: 1, .. }), "{error}");
     }
     let plain = Table::from_rows(&[[1.0_f32, 0.0]]).unwrap();
-    assert_error!(
-        first.as_dyn().vstack_recoded([good.as_dyn(), plain.as_dyn()]),
-        Error::UnequalCategories { table: 2, column: 1 }
-    );
+    assert_error!(first.vstack_recoded(&[&good, &plain]), Error::UnequalCategories { table: 2, column: 1 });
     let narrow = Table::from_rows(&[[1.0_f32]]).unwrap();
-    assert_error!(
-        first.as_dyn().vstack_recoded([narrow.as_dyn()]),
-        Error::UnequalColumns { table: 1, expected: 2, found: 1 }
-    );
+    assert_error!(first.vstack_recoded(&[&narrow]), Error::UnequalColumns { table: 1, expected: 2, found: 1 });
 }
 
 #[test]
 fn tables_without_rows_bring_their_words() {
     let none: [[u8; 2]; 0] = [];
     let (first, second) = (table(&none, &["red"]), table(&[[1_u8, 0]], &["blue"]));
-    let all = first.as_dyn().vstack_recoded([second.as_dyn()]).unwrap();
+    let all = first.vstack_recoded(&[&second]).unwrap();
     assert_eq!(all.rows::<u8>(..).unwrap()[..], [1, 1]);
-    let back = second.as_dyn().vstack_recoded([first.as_dyn()]).unwrap();
+    let back = second.vstack_recoded(&[&first]).unwrap();
     assert_eq!(back.dictionary().feature(1).unwrap().categories, Some(words(&["blue", "red"])));
 }
 
 #[test]
 fn tables_with_too_many_rows_together_are_refused_in_plain_words() {
     let many = Table::<f32>::new(Shape { rows: usize::MAX, columns: 0 }, AllocationFlag::DoAllocate).unwrap();
-    let error = many.as_dyn().vstack([many.as_dyn()]).unwrap_err();
+    let error = many.vstack(&[&many]).unwrap_err();
     let expected = format!("a table of {} x 0 values is larger than memory can be", usize::MAX);
     assert_eq!(error.to_string(), expected);
 }
@@ -202,7 +194,7 @@ fn times_of_another_unit_do_not_follow() {
         assert_error!(result, Error::UnequalFeatures { table: 1, column: 0, part: "feature type" });
     };
     for first in [&seconds, &plain] {
-        refused(first.as_dyn().vstack([millis.as_dyn()]).map(drop));
+        refused(first.vstack(&[&millis]).map(drop));
         refused(RowMergedNumericTable::new([by_ref(first), by_ref(&millis)]).map(drop));
         let mut grown = first.clone();
         refused(grown.append_table(&millis));
@@ -213,7 +205,7 @@ fn times_of_another_unit_do_not_follow() {
         TableWriter::<i64>::create(folder.path().join("times.ntb"), 1, seconds.dictionary().clone()).unwrap();
     refused(writer.append_table(&millis));
     for same in [&seconds, &plain] {
-        assert_eq!(seconds.as_dyn().vstack([same.as_dyn()]).unwrap().row_count(), 2);
+        assert_eq!(seconds.vstack(&[same]).unwrap().row_count(), 2);
         writer.append_table(same).unwrap();
     }
 }

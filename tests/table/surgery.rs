@@ -22,10 +22,10 @@ fn every_kind(check: &dyn Fn(&dyn NumericTable)) {
         let table = numbered::<i16>(7, 3, layout);
         check(&table);
         check(&table.slice_rows(..).unwrap());
-        check(&*table.as_dyn().select_rows(..).unwrap());
-        check(&table.as_dyn().select_columns([2, 0]).unwrap());
+        check(&*table.select_rows(..).unwrap());
+        check(&table.select_columns([2, 0]).unwrap());
         check(&MergedNumericTable::new([by_ref(&table), by_ref(&numbered::<f64>(7, 2, layout))]).unwrap());
-        let (head, tail) = (table.as_dyn().head(4).unwrap(), table.as_dyn().tail(3).unwrap());
+        let (head, tail) = (table.head(4).unwrap(), table.tail(3).unwrap());
         check(&RowMergedNumericTable::new([head, tail]).unwrap());
     }
     let columns = [("a", AnyArray::from(vec![1_u8, 2, 3, 4, 5, 6, 7])), ("b", vec![1_i64, -1, 7, 8, 9, 10, 11].into())];
@@ -97,14 +97,14 @@ fn columns_beside_every_kind_are_those_of_both() {
             (ElementType::U8, columns)
         );
         assert!(wider.column::<u8>(columns, ..).unwrap().is_zero_copy());
-        let again = wider.as_dyn().with_column("new", vec![0.5_f32; 7]).unwrap();
+        let again = wider.with_column("new", vec![0.5_f32; 7]).unwrap();
         assert_eq!((again.column_count(), again.value::<f64>(6, columns).unwrap()), (columns + 1, 0.5));
 
         let label = SoaNumericTable::from_columns([("new", more)]).unwrap();
-        let both = table.hstack([label.as_dyn(), table]).unwrap();
+        let both = table.hstack(&[&label, table]).unwrap();
         assert_eq!(both.column_count(), 2 * columns + 1);
-        assert_eq!(rows_of(&both.as_dyn().select_columns(..=columns).unwrap()), expected);
-        for owned in [both.as_dyn().to_table().unwrap(), Box::new(both.as_dyn().to_columns().unwrap())] {
+        assert_eq!(rows_of(&both.select_columns(..=columns).unwrap()), expected);
+        for owned in [both.to_table().unwrap(), Box::new(both.to_columns().unwrap())] {
             assert_eq!((rows_of(&*owned), owned.dictionary()), (rows_of(&both), both.dictionary()));
         }
     });
@@ -114,7 +114,6 @@ fn columns_beside_every_kind_are_those_of_both() {
 fn a_column_takes_the_place_of_the_first_one_of_its_name() {
     let mut table = numbered::<i32>(3, 4, DataLayout::ColumnMajor);
     table.set_names(["a", "b", "a", "c"]).unwrap();
-    let table = table.as_dyn();
     for (name, place, count) in [("a", 0, 4), ("b", 1, 4), ("c", 3, 4), ("d", 4, 5)] {
         let new = table.with_column(name, vec![70_i8, 80, 90]).unwrap();
         assert_eq!((new.column_count(), new.column::<i64>(place, ..).unwrap().to_vec()), (count, vec![70, 80, 90]));
@@ -129,9 +128,9 @@ fn a_column_takes_the_place_of_the_first_one_of_its_name() {
     let Refused { given, error } = table.with_column("a", given).unwrap_err();
     assert!(matches!(*error, Error::LengthMismatch { expected: 3, found: 2 }) && given.len() == 2);
     let short = numbered::<i32>(2, 1, DataLayout::RowMajor);
-    assert_error!(table.hstack([short.as_dyn()]), Error::UnequalRows { table: 1, expected: 3, found: 2 });
+    assert_error!(table.hstack(&[&short]), Error::UnequalRows { table: 1, expected: 3, found: 2 });
     let none = HomogenNumericTable::<f32>::zeros(shape(2, 0)).unwrap();
-    assert_eq!(none.as_dyn().with_column("only", vec![1, 2]).unwrap().rows::<u8>(..).unwrap()[..], [1, 2]);
+    assert_eq!(none.with_column("only", vec![1, 2]).unwrap().rows::<u8>(..).unwrap()[..], [1, 2]);
 }
 
 #[test]
@@ -142,11 +141,11 @@ fn columns_are_shared_where_they_are_arrays() {
     let shares = |table: &SoaNumericTable, column: usize| {
         table.array(column).unwrap().downcast_ref::<u8>().unwrap().shares_memory_with(&values)
     };
-    assert!(shares(&table.as_dyn().to_columns().unwrap(), 0));
-    let beside = table.as_dyn().hstack([table.as_dyn()]).unwrap();
-    assert!(shares(&beside.as_dyn().to_columns().unwrap(), 2));
+    assert!(shares(&table.to_columns().unwrap(), 0));
+    let beside = table.hstack(&[&table]).unwrap();
+    assert!(shares(&beside.to_columns().unwrap(), 2));
     let one = numbered::<f64>(3, 2, DataLayout::RowMajor);
-    let copy = one.as_dyn().to_table().unwrap();
+    let copy = one.to_table().unwrap();
     assert_eq!(
         (copy.kind(), copy.rows::<f64>(..).unwrap()[..] == one.as_slice().unwrap()[..]),
         (TableKind::HOMOGENEOUS, true)
@@ -163,7 +162,7 @@ fn many_rows_of_any_type_and_number_of_columns_are_kept_by_several_threads() {
                     HomogenNumericTable::from_fn(shape(rows, columns), value).unwrap().to_layout(layout).unwrap();
                 for period in [2, 37, 5000] {
                     let flags = (0..rows).map(|row| row / (period / 2) % 2 == 0 || row % 11 == 0).collect::<Vec<_>>();
-                    let kept = table.as_dyn().filter_rows(&flags).unwrap();
+                    let kept = table.filter_rows(&flags).unwrap();
                     let mut found = 0;
                     let block = kept.rows::<T>(..).unwrap();
                     for (row, _) in flags.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
@@ -181,7 +180,7 @@ fn many_rows_of_any_type_and_number_of_columns_are_kept_by_several_threads() {
     check::<f64>();
     fn few<T: SmallNumber>() {
         let table = numbered::<T>(9, 3, DataLayout::ColumnMajor);
-        let kept = table.as_dyn().filter_rows(&[false, true, true, false, true, false, false, false, true]).unwrap();
+        let kept = table.filter_rows(&[false, true, true, false, true, false, false, false, true]).unwrap();
         assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [4, 7, 13, 25]);
     }
     for_each_element!(few);
@@ -192,21 +191,20 @@ fn a_sparse_table_stays_sparse() {
     let wide = Shape { rows: 3, columns: 1 << 60 };
     let table =
         CsrNumericTable::try_new(wide, vec![0, 1, 1, 3], vec![1_u64 << 40, 5, 6], vec![1.5_f32, 2.5, 3.5]).unwrap();
-    let taken = table.as_dyn().take_rows(&[2, 0, 2, 1]).unwrap();
+    let taken = table.take_rows(&[2, 0, 2, 1]).unwrap();
     let taken = taken.downcast_ref::<CsrNumericTable>().unwrap();
     assert_eq!(taken.offsets().iter().collect::<Vec<_>>(), [0, 2, 3, 5, 5]);
     assert_eq!(taken.indices().iter().collect::<Vec<_>>(), [5, 6, 1 << 40, 5, 6]);
     assert_eq!(taken.values_as::<f32>().unwrap(), [2.5, 3.5, 1.5, 2.5, 3.5]);
-    let (training, test) = table.as_dyn().split_rows(1.0, 1).unwrap();
+    let (training, test) = table.split_rows(1.0, 1).unwrap();
     assert_eq!((training.kind(), training.shape(), test.row_count()), (TableKind::CSR, wide, 0));
-    assert_error!(table.as_dyn().take_rows(&[1, 3]), Error::RowsOutOfRange { rows, row_count: 3 } if rows == (3..4));
+    assert_error!(table.take_rows(&[1, 3]), Error::RowsOutOfRange { rows, row_count: 3 } if rows == (3..4));
 }
 
 #[test]
 fn a_seed_chooses_the_same_rows_for_ever() {
     let table = HomogenNumericTable::from_fn(shape(20, 1), |row, _| row as u8).unwrap();
     let chosen = |table: Box<dyn NumericTable>| table.column::<u8>(0, ..).unwrap().to_vec();
-    let table = table.as_dyn();
     assert_eq!(chosen(table.sample_rows(5, 1).unwrap()), chosen(table.sample_rows(5, 1).unwrap()));
     assert_ne!(chosen(table.sample_rows(5, 1).unwrap()), chosen(table.sample_rows(5, 2).unwrap()));
     assert_eq!(chosen(table.sample_rows(20, 3).unwrap()), (0..20).collect::<Vec<_>>());
@@ -225,7 +223,7 @@ fn every_row_is_sampled_as_often() {
     let table = HomogenNumericTable::from_fn(shape(10, 1), |row, _| row as u8).unwrap();
     let mut counts = [0; 10];
     for seed in 0..4000 {
-        let sample = table.as_dyn().sample_rows(3, seed).unwrap();
+        let sample = table.sample_rows(3, seed).unwrap();
         sample.column::<u8>(0, ..).unwrap().iter().for_each(|&row| counts[usize::from(row)] += 1);
     }
     assert!(counts.iter().all(|&count| (1080..1320).contains(&count)), "{counts:?}");
@@ -237,7 +235,6 @@ fn fractions_are_of_all_rows_or_of_each_class() {
     let columns =
         [("row", (0..100).map(|row| row as f32).collect()), ("class", (0..100).map(class).collect::<Vec<_>>())];
     let table = SoaNumericTable::from_columns(columns).unwrap();
-    let table = table.as_dyn();
     for (fraction, rows) in [(0.0, 0), (0.004, 0), (0.005, 1), (0.5, 50), (0.999, 100), (1.0, 100)] {
         let (training, test) = table.split_rows(fraction, 9).unwrap();
         assert_eq!((training.row_count(), test.row_count()), (rows, 100 - rows), "{fraction}");
@@ -255,37 +252,37 @@ fn fractions_are_of_all_rows_or_of_each_class() {
     }
     assert_error!(table.split_rows_by("klass", 0.5, 1), Error::UnknownColumn { .. });
     let none = HomogenNumericTable::<f32>::zeros(shape(0, 2)).unwrap();
-    let (training, test) = none.as_dyn().split_rows_by(1, 0.5, 1).unwrap();
+    let (training, test) = none.split_rows_by(1, 0.5, 1).unwrap();
     assert_eq!((training.shape(), test.shape()), (shape(0, 2), shape(0, 2)));
 }
 
 #[test]
 fn closures_see_each_row_in_their_type_and_errors_come_out() {
     let table = HomogenNumericTable::from_fn(shape(300_000, 3), |row, column| (row * 3 + column) as u32).unwrap();
-    let odd = table.as_dyn().filter_rows_by(|row: &[i64]| row[2] % 2 == 1 && row.len() == 3).unwrap();
+    let odd = table.filter_rows_by(|row: &[i64]| row[2] % 2 == 1 && row.len() == 3).unwrap();
     assert_eq!((odd.row_count(), odd.rows::<u32>(1..2).unwrap().to_vec()), (150_000, vec![9, 10, 11]));
-    let wide = table.as_dyn().filter_by_column(1, |value: f64| value < 100.0).unwrap();
+    let wide = table.filter_by_column(1, |value: f64| value < 100.0).unwrap();
     assert_eq!(wide.row_count(), 33);
     let none = HomogenNumericTable::<f32>::zeros(shape(4, 0)).unwrap();
-    assert_eq!(none.as_dyn().filter_rows_by(|row: &[f32]| row.is_empty()).unwrap().shape(), shape(4, 0));
+    assert_eq!(none.filter_rows_by(|row: &[f32]| row.is_empty()).unwrap().shape(), shape(4, 0));
     let unset = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(unset.as_dyn().filter_rows_by(|_: &[f64]| true), Error::NotAllocated);
-    assert_error!(table.as_dyn().filter_by_column(3, |_: u8| true), Error::ColumnOutOfRange { .. });
-    assert_error!(table.as_dyn().filter_by_column("x", |_: u8| true), Error::UnknownColumn { .. });
+    assert_error!(unset.filter_rows_by(|_: &[f64]| true), Error::NotAllocated);
+    assert_error!(table.filter_by_column(3, |_: u8| true), Error::ColumnOutOfRange { .. });
+    assert_error!(table.filter_by_column("x", |_: u8| true), Error::UnknownColumn { .. });
     let endless = HomogenNumericTable::<f32>::zeros(shape(usize::MAX, 0)).unwrap();
-    assert_error!(endless.as_dyn().filter_rows_by(|_: &[f32]| true), Error::OutOfMemory { .. });
-    assert_error!(endless.as_dyn().sample_rows(1, 1), Error::OutOfMemory { .. });
-    assert_error!(endless.as_dyn().shuffle_rows(1), Error::OutOfMemory { .. });
+    assert_error!(endless.filter_rows_by(|_: &[f32]| true), Error::OutOfMemory { .. });
+    assert_error!(endless.sample_rows(1, 1), Error::OutOfMemory { .. });
+    assert_error!(endless.shuffle_rows(1), Error::OutOfMemory { .. });
 }
 
 #[test]
 fn a_column_of_another_length_is_given_back_and_columns_without_memory_are_not_copied() {
     let table = HomogenNumericTable::from_rows(&[[1_u8], [2]]).unwrap();
     let feature = Feature::new(ElementType::F32).named("b");
-    let refused = table.as_dyn().with_feature(feature, vec![1.5_f32]).unwrap_err();
+    let refused = table.with_feature(feature, vec![1.5_f32]).unwrap_err();
     assert!(matches!(*refused.error, Error::LengthMismatch { expected: 2, found: 1 }), "{refused:?}");
     assert_eq!(refused.given.as_slice().downcast::<f32>(), Some(&[1.5][..]));
     let none = HomogenNumericTable::<u8>::new(Shape { rows: 2, columns: 1 }, AllocationFlag::DoNotAllocate).unwrap();
-    assert!(matches!(none.as_dyn().to_columns(), Err(Error::NotAllocated)));
-    assert!(matches!(none.as_dyn().to_table(), Err(Error::NotAllocated)));
+    assert!(matches!(none.to_columns(), Err(Error::NotAllocated)));
+    assert!(matches!(none.to_table(), Err(Error::NotAllocated)));
 }

@@ -40,8 +40,8 @@ fn rows_of_every_kind_and_type_are_taken_in_any_order() {
             let taken = check(&table, rows);
             assert_eq!((taken.kind(), taken.uniform_type()), (TableKind::HOMOGENEOUS, Some(T::TYPE)));
             assert!(taken.data_layout() == layout || rows.is_empty());
-            check(&*table.as_dyn().select_rows(..).unwrap(), rows);
-            check(&table.as_dyn().select_columns([3, 1]).unwrap(), rows);
+            check(&*table.select_rows(..).unwrap(), rows);
+            check(&table.select_columns([3, 1]).unwrap(), rows);
         }
     }
     for_each_element!(of_type);
@@ -61,7 +61,7 @@ fn rows_of_every_kind_and_type_are_taken_in_any_order() {
         check(&packed, rows);
         check(&merged, rows);
     }
-    let taken = soa().as_dyn().take_rows(&[0]).unwrap();
+    let taken = soa().take_rows(&[0]).unwrap();
     assert_eq!(taken.value::<i64>(0, 1).unwrap(), 1 << 60); // never through a float
 }
 
@@ -72,7 +72,7 @@ fn many_rows_are_taken_by_several_threads() {
         let place = |row: usize, column: usize| (row * 3 + column) as u32;
         let table = HomogenNumericTable::from_fn(shape(count, 3), place).unwrap().to_layout(layout).unwrap();
         let rows = (0..count).map(|row| (row * 7919) % count).collect::<Vec<_>>();
-        let taken = table.as_dyn().take_rows(&rows).unwrap();
+        let taken = table.take_rows(&rows).unwrap();
         let block = taken.rows::<u32>(..).unwrap();
         for (&row, values) in rows.iter().zip(block.iter_rows()) {
             assert_eq!(values, [0, 1, 2].map(|column| place(row, column)));
@@ -83,10 +83,10 @@ fn many_rows_are_taken_by_several_threads() {
 #[test]
 fn rows_are_kept_by_their_flags() {
     let table = soa();
-    let kept = table.as_dyn().filter_rows(&[true, false, true]).unwrap();
+    let kept = table.filter_rows(&[true, false, true]).unwrap();
     assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [1, 3]);
-    assert_eq!(table.as_dyn().filter_rows(&[false; 3]).unwrap().shape(), shape(0, 3));
-    assert_error!(table.as_dyn().filter_rows(&[true; 2]), Error::LengthMismatch { expected: 3, found: 2 });
+    assert_eq!(table.filter_rows(&[false; 3]).unwrap().shape(), shape(0, 3));
+    assert_error!(table.filter_rows(&[true; 2]), Error::LengthMismatch { expected: 3, found: 2 });
 }
 
 #[test]
@@ -95,28 +95,28 @@ fn rows_are_sorted_by_what_is_stored_and_equal_ones_stay_in_order() {
     let columns = [("key", AnyArray::from(vec![big + 1, -1, big, big + 1])), ("place", vec![0_u8, 1, 2, 3].into())];
     let table = SoaNumericTable::from_columns(columns).unwrap();
     let places = |table: Box<dyn NumericTable>| table.column::<u8>(1, ..).unwrap().to_vec();
-    assert_eq!(places(table.as_dyn().sort_by_column("key").unwrap()), [1, 2, 0, 3]);
+    assert_eq!(places(table.sort_by_column("key").unwrap()), [1, 2, 0, 3]);
     let floats = [f64::NAN, 0.0, f64::INFINITY, -0.0, f64::NEG_INFINITY, f64::from_bits(0xFFF8_0000_0000_0001), 1e-300];
     let columns = [("key", AnyArray::from(floats.to_vec())), ("place", (0_u8..7).collect::<Vec<_>>().into())];
     let table = SoaNumericTable::from_columns(columns).unwrap();
-    assert_eq!(places(table.as_dyn().sort_by_column(0).unwrap()), [4, 1, 3, 6, 2, 0, 5]);
-    assert_error!(table.as_dyn().sort_by_column("kay"), Error::UnknownColumn { .. });
-    assert_error!(table.as_dyn().sort_by_column(2), Error::ColumnOutOfRange { .. });
+    assert_eq!(places(table.sort_by_column(0).unwrap()), [4, 1, 3, 6, 2, 0, 5]);
+    assert_error!(table.sort_by_column("kay"), Error::UnknownColumn { .. });
+    assert_error!(table.sort_by_column(2), Error::ColumnOutOfRange { .. });
 }
 
 #[test]
 fn rows_that_do_not_exist_are_errors_and_rows_without_columns_are_rows() {
     let table = numbered::<u8>(3, 2, DataLayout::RowMajor);
     assert_error!(
-        table.as_dyn().take_rows(&[0, 3, 9]),
+        table.take_rows(&[0, 3, 9]),
         Error::RowsOutOfRange { rows, row_count: 3 } if rows == (3..4)
     );
-    assert_error!(table.as_dyn().take_rows(&[usize::MAX]), Error::RowsOutOfRange { .. });
+    assert_error!(table.take_rows(&[usize::MAX]), Error::RowsOutOfRange { .. });
     let none = numbered::<u8>(3, 0, DataLayout::RowMajor);
-    assert_eq!(none.as_dyn().take_rows(&[2, 2, 2, 0]).unwrap().shape(), shape(4, 0));
+    assert_eq!(none.take_rows(&[2, 2, 2, 0]).unwrap().shape(), shape(4, 0));
     let unset = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(unset.as_dyn().take_rows(&[1]), Error::NotAllocated);
+    assert_error!(unset.take_rows(&[1]), Error::NotAllocated);
     let wide = HomogenNumericTable::<u8>::zeros(shape(1, 3)).unwrap();
     let wide = MergedNumericTable::new((0..40).map(|_| by_ref(&wide))).unwrap();
-    assert_error!(wide.as_dyn().take_rows(&[0, 0, 1]), Error::RowsOutOfRange { rows, .. } if rows == (1..2));
+    assert_error!(wide.take_rows(&[0, 0, 1]), Error::RowsOutOfRange { rows, .. } if rows == (1..2));
 }

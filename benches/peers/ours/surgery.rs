@@ -58,7 +58,6 @@ fn of_type<T: Element + From<u8> + PartialEq>(bench: &mut Bench, name: &str, col
         let half = flags(rows);
         let runs = (0..rows).map(|row| row / 100 % 2 == 0).collect::<Vec<_>>();
         let kept = |flags: &[bool]| (0..rows).filter(|&row| flags[row]).collect::<Vec<_>>();
-        let dynamic = table.as_dyn();
         let of_runs = |numbers: &[usize], taken: Box<dyn NumericTable>, job: &str| -> Result<(), Error> {
             assert_eq!(taken.shape(), Shape { rows: numbers.len(), columns }, "{job}");
             for at in (0..numbers.len()).step_by(997) {
@@ -67,12 +66,12 @@ fn of_type<T: Element + From<u8> + PartialEq>(bench: &mut Bench, name: &str, col
             }
             Ok(())
         };
-        of_runs(&random, dynamic.take_rows(&random)?, &jobs[0])?;
-        of_runs(&sorted, dynamic.take_rows(&sorted)?, &jobs[1])?;
-        of_runs(&kept(&half), dynamic.filter_rows(&half)?, &jobs[2])?;
-        of_runs(&kept(&runs), dynamic.filter_rows(&runs)?, &jobs[3])?;
-        let take = |numbers: &[usize]| drop(black_box(dynamic.take_rows(numbers).expect("the rows exist")));
-        let filter = |flags: &[bool]| drop(black_box(dynamic.filter_rows(flags).expect("a flag for each row")));
+        of_runs(&random, table.take_rows(&random)?, &jobs[0])?;
+        of_runs(&sorted, table.take_rows(&sorted)?, &jobs[1])?;
+        of_runs(&kept(&half), table.filter_rows(&half)?, &jobs[2])?;
+        of_runs(&kept(&runs), table.filter_rows(&runs)?, &jobs[3])?;
+        let take = |numbers: &[usize]| drop(black_box(table.take_rows(numbers).expect("the rows exist")));
+        let filter = |flags: &[bool]| drop(black_box(table.filter_rows(flags).expect("a flag for each row")));
         let mut runs: [(&str, &mut dyn FnMut()); 4] = [
             (&jobs[0], &mut || take(&random)),
             (&jobs[1], &mut || take(&sorted)),

@@ -17,7 +17,7 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{Categories, DataDictionary};
 use crate::table::soa::SoaNumericTable;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
+use crate::table::{AsTable, HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shares its
@@ -207,7 +207,9 @@ impl SoaNumericTable {
     }
 }
 
-impl dyn NumericTable + '_ {
+/// A table of any kind as Arrow's columns.
+#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
+pub trait ArrowTables: AsTable {
     /// Returns the columns of a table of any kind as a record batch, each of its own type, as
     /// [`HomogenNumericTable::to_record_batch`] and [`SoaNumericTable::to_record_batch`] do.
     ///
@@ -224,13 +226,11 @@ impl dyn NumericTable + '_ {
     /// let features = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
     /// let labels = HomogenNumericTable::from_rows(&[[0_u8], [2]])?;
     /// let table = MergedNumericTable::new([Box::new(features) as Box<dyn NumericTable>, Box::new(labels)])?;
-    /// let table: &dyn NumericTable = &table;
     /// let batch = table.to_record_batch()?;
     /// assert_eq!(batch.column(2).data_type().to_string(), "UInt8");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn to_record_batch(&self) -> Result<RecordBatch> {
+    fn to_record_batch(&self) -> Result<RecordBatch> {
         self.to_record_batch_with(ArrowExportOptions::new())
     }
 
@@ -244,29 +244,33 @@ impl dyn NumericTable + '_ {
     /// ```
     /// use numeric_table::{CopyPolicy, SoaNumericTable, prelude::*};
     /// let table = SoaNumericTable::from_columns([("a", vec![1, 2]), ("b", vec![3, 4])])?;
-    /// let table: &dyn NumericTable = &table;
     /// assert!(table.to_record_batch_with(CopyPolicy::Never).is_ok());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
-        let options = options.into();
-        if let Some(element) = self.uniform_type() {
-            let homogeneous = match_element!(element, T => {
-                self.downcast_ref::<HomogenNumericTable<T>>().map(|table| table.to_record_batch_with(options))
-            });
-            if let Some(batch) = homogeneous {
-                return batch;
-            }
-        }
-        let Shape { rows, columns } = self.shape();
-        let schema = to_schema(self.dictionary(), columns, options)?;
-        batch(
-            schema,
-            rows,
-            |column| match_element!(self.column_type(column)?, T => column_of::<T>(self, column, options)),
-        )
+    fn to_record_batch_with(&self, options: impl Into<ArrowExportOptions>) -> Result<RecordBatch> {
+        to_record_batch(self.as_table(), options.into())
     }
+}
+
+impl<N: AsTable + ?Sized> ArrowTables for N {}
+
+/// Returns the columns of a table of any kind as a record batch.
+fn to_record_batch(table: &(dyn NumericTable + '_), options: ArrowExportOptions) -> Result<RecordBatch> {
+    if let Some(element) = table.uniform_type() {
+        let homogeneous = match_element!(element, T => {
+            table.downcast_ref::<HomogenNumericTable<T>>().map(|table| table.to_record_batch_with(options))
+        });
+        if let Some(batch) = homogeneous {
+            return batch;
+        }
+    }
+    let Shape { rows, columns } = table.shape();
+    let schema = to_schema(table.dictionary(), columns, options)?;
+    batch(
+        schema,
+        rows,
+        |column| match_element!(table.column_type(column)?, T => column_of::<T>(table, column, options)),
+    )
 }
 
 /// Returns a column of a table, which shares its memory if possible and permitted.

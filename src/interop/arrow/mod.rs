@@ -45,5 +45,6 @@ mod stream;
 mod types;
 mod words;
 
+pub use export::ArrowTables;
 pub use import::from_record_batches_any;
 pub use options::{ArrowExportOptions, ArrowOptions};

@@ -91,7 +91,7 @@ impl Form {
     /// Checks everything that can be checked before a value is read.
     ///
     /// # Errors
-    /// As listed for [`HomogenNumericTable::write_csv_with`].
+    /// As listed for [`TableOutput::write_csv_with`](crate::TableOutput::write_csv_with).
     pub(super) fn new(shape: Shape, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
         options.check()?;
         let delimiter = options.delimiter;

@@ -60,6 +60,7 @@ pub use first::{CsvHeader, CsvTrailing};
 pub use options::CsvOptions;
 pub use sample::CsvSample;
 pub use source::CsvSource;
+pub(crate) use write::{write_csv, write_csv_to};
 pub use write_options::CsvWriteOptions;
 
 use crate::base::error::Error;

@@ -16,7 +16,7 @@ use crate::convert::ConversionPolicy;
 use crate::files::output::Lines;
 use crate::files::replace::replace;
 use crate::lines::AnyLines;
-use crate::table::{HomogenNumericTable, NumericTable, Region, Target};
+use crate::table::{NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
@@ -25,143 +25,26 @@ const VALUES: usize = 32 << 10;
 /// The path of a caller's writer in errors.
 const WRITER: &str = "(writer)";
 
-impl<T: Element> HomogenNumericTable<T> {
-    /// Writes the table as a CSV file, which atomically replaces an old one, as [`save`](Self::save) does. Every value
-    /// is read back bit for bit, except for the payload of a NaN.
-    ///
-    /// The number of columns is recorded only by the lines: a table without rows becomes an empty file, unless it has a
-    /// header.
-    ///
-    /// # Errors
-    /// [`Error::CsvShape`] for rows without columns, which would leave no trace, and for a header of more than 256 MiB,
-    /// which many columns need even without names; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
-    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{CsvSource, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("table.csv");
-    /// let table = HomogenNumericTable::from_rows(&[[0.1_f32, f32::INFINITY], [-0.0, 1e-40]])?;
-    /// table.write_csv(&path)?;
-    /// assert_eq!(std::fs::read(&path)?, b"0.1,inf\n-0,1e-40\n");
-    /// assert_eq!(CsvSource::open(&path)?.load::<f32>()?, table);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.write_csv_with(path, CsvWriteOptions::new())
-    }
-
-    /// Writes the table as [`write_csv`](Self::write_csv) does, with options.
-    ///
-    /// # Errors
-    /// Those of [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is
-    /// not an index of the words that the dictionary or the options state for its column.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("table.csv");
-    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// table.write_csv_with(&path, CsvWriteOptions::new().header(true))?;
-    /// assert_eq!(std::fs::read(&path)?, b",\n1,2\n3,4\n"); // the columns have no names
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        let table: &dyn NumericTable = self;
-        table.write_csv_with(path, options)
-    }
-
-    /// Writes the table as [`write_csv_with`](Self::write_csv_with) does, to any writer. After an error, some of the
-    /// table may have been written.
-    ///
-    /// # Errors
-    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`Error::Io`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
-    /// let mut text = Vec::new();
-    /// HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.write_csv_to(&mut text, CsvWriteOptions::new())?;
-    /// assert_eq!(text, b"1,2\n3,4\n");
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv_to(&self, writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        let table: &dyn NumericTable = self;
-        table.write_csv_to(writer, options)
-    }
+/// Writes a table of any kind as a CSV file.
+///
+/// # Errors
+/// Those of [`TableOutput::write_csv_with`](crate::TableOutput::write_csv_with).
+pub(crate) fn write_csv(table: &(dyn NumericTable + '_), path: &Path, options: &CsvWriteOptions) -> Result<()> {
+    with_text(table, options, |text| {
+        replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(text, options)))
+    })
 }
 
-impl dyn NumericTable + '_ {
-    /// Writes a table of any kind as a CSV file, as [`HomogenNumericTable::write_csv`] does. Columns may have different
-    /// element types: the values of each are written with the digits that its type needs.
-    ///
-    /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv`]; [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`] if the
-    /// table changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers
-    /// contradict each other.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("table.csv");
-    /// let columns = [("id", AnyArray::from(vec![i64::MAX])), ("share", AnyArray::from(vec![0.1_f32]))];
-    /// let table: Box<dyn NumericTable> = Box::new(SoaNumericTable::from_columns(columns)?);
-    /// table.write_csv(&path)?;
-    /// assert_eq!(std::fs::read(&path)?, b"id,share\n9223372036854775807,0.1\n");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.write_csv_with(path, CsvWriteOptions::new())
-    }
-
-    /// Writes a table of any kind as a CSV file with options, as [`HomogenNumericTable::write_csv_with`] does.
-    ///
-    /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv_with`] and of `write_csv` of a table of any kind.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("table.csv");
-    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
-    /// table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b';'))?;
-    /// assert_eq!(std::fs::read(&path)?, b"1;2\n");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
-        let path = path.as_ref();
-        with_text(self, &options, |text| {
-            replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(text, &options)))
-        })
-    }
-
-    /// Writes a table of any kind to any writer, as [`HomogenNumericTable::write_csv_to`] does.
-    ///
-    /// # Errors
-    /// Those of [`HomogenNumericTable::write_csv_to`] and of `write_csv` of a table of any kind.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
-    /// let (mut text, table) = (Vec::new(), HomogenNumericTable::from_rows(&[[1_i16, 2]])?);
-    /// let table: &dyn NumericTable = &table;
-    /// table.write_csv_to(&mut text, CsvWriteOptions::new())?;
-    /// assert_eq!(text, b"1,2\n");
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
-    pub fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
-        with_text(self, &options, |text| write(&mut writer, text, Path::new(WRITER), &counter(text, &options)))
-    }
+/// Writes a table of any kind as CSV to a writer.
+///
+/// # Errors
+/// Those of [`TableOutput::write_csv_to`](crate::TableOutput::write_csv_to).
+pub(crate) fn write_csv_to(
+    table: &(dyn NumericTable + '_),
+    writer: &mut dyn Write,
+    options: &CsvWriteOptions,
+) -> Result<()> {
+    with_text(table, options, |text| write(writer, text, Path::new(WRITER), &counter(text, options)))
 }
 
 /// Begins to count the rows that are written, for the progress callback.

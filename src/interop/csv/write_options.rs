@@ -159,8 +159,8 @@ impl CsvWriteOptions {
     /// let day = Feature::new(ElementType::I32).named("day").time(TimeUnit::Days);
     /// table.set_dictionary([day].into_iter().collect())?;
     /// let (mut dates, mut numbers) = (Vec::new(), Vec::new());
-    /// table.as_dyn().write_csv_to(&mut dates, CsvWriteOptions::new())?;
-    /// table.as_dyn().write_csv_to(&mut numbers, CsvWriteOptions::new().times(false))?;
+    /// table.write_csv_to(&mut dates, CsvWriteOptions::new())?;
+    /// table.write_csv_to(&mut numbers, CsvWriteOptions::new().times(false))?;
     /// assert_eq!(dates, b"day\n2024-02-29\n");
     /// assert_eq!(numbers, b"day\n19782\n");
     /// # Ok::<(), Error>(())

@@ -26,7 +26,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Safety
     /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
     /// this program or any other. Values would change under references to them, and reading past the new end would kill
-    /// the program. Replacing the file, as [`save_npy`](Self::save_npy) does, is fine, and so is removing it.
+    /// the program. Replacing the file, as [`save_npy`](crate::TableOutput::save_npy) does, is fine, and so is removing
+    /// it.
     /// `numpy.save` overwrites the old file, which is not fine.
     ///
     /// # Examples

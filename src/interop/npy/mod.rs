@@ -42,3 +42,4 @@ mod write;
 pub(super) mod write_records;
 
 pub use read::{load_npy_any, read_npy_any};
+pub(crate) use write::{save_npy, write_npy};

@@ -20,7 +20,7 @@ use crate::table::aos::{AosNumericTable, RecordLayout};
 
 impl AosNumericTable {
     /// Saves the table as a NumPy file of an array of structures, which atomically replaces an old one, as
-    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does.
+    /// [`TableOutput::save`](crate::TableOutput::save) does.
     ///
     /// Each column is a field with its name; one without a name is `f` and its index, as in NumPy. Columns `v[0]`,
     /// `v[1]` ... side by side become one field `v`, an array. The offsets are those of the records, and padding is
@@ -30,7 +30,7 @@ impl AosNumericTable {
     /// # Errors
     /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a name that NumPy cannot read or
     /// that two columns have; [`Error::HeaderTooLong`]; otherwise those of
-    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save).
+    /// [`TableOutput::save`](crate::TableOutput::save).
     ///
     /// # Examples
     /// ```

@@ -11,7 +11,7 @@ use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::table::gather::Chosen;
-use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, rows_of};
+use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableConversion, rows_of};
 
 impl CsrNumericTable {
     /// Returns consecutive rows as a table of their own, with the same columns. The column indices and the values are

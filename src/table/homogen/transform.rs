@@ -220,44 +220,6 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-impl dyn NumericTable + '_ {
-    /// Converts a table of any kind, of columns of any types, into a homogeneous one under
-    /// [`ConversionPolicy::Saturate`].
-    ///
-    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary is kept
-    /// except for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
-    ///
-    /// # Errors
-    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?);
-    /// assert_eq!(table.convert::<u8>()?.as_slice()?, [1, 0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn convert<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
-        self.convert_with(ConversionPolicy::Saturate)
-    }
-
-    /// Like `convert`, under a policy.
-    ///
-    /// # Errors
-    /// Those of `convert`; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.5_f64, -7.0]])?);
-    /// assert!(table.convert_with::<u8>(ConversionPolicy::Exact).is_err());
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn convert_with<T: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<T>> {
-        HomogenNumericTable::of_table(self, policy)
-    }
-}
-
 /// Transposes a view if needed, so that its row-major order is the order of the layout.
 pub(super) fn in_order_of<T: Element>(layout: DataLayout, view: TableView<'_, T>) -> TableView<'_, T> {
     match layout {

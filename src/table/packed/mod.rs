@@ -61,7 +61,7 @@ use crate::base::value::AnyValue;
 ///     Ok(())
 /// });
 /// assert!(matches!(one_of_two, Err(Error::UnequalMirror { row: 0, column: 1, mirror: (1, 0), .. })));
-/// let full: Table<f32> = matrix.as_dyn().convert()?;
+/// let full: Table<f32> = matrix.convert()?;
 /// assert_eq!(full.as_slice()?[..3], [1.0, 2.0, 7.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -525,9 +525,9 @@ fn slices_that_are_too_long_or_too_short_are_refused() {
         let refused = BasicStatistics::of(&table);
         assert!(matches!(refused, Err(Error::LengthMismatch { expected: 12, found }) if found == count), "{refused:?}");
         let all: [Result<()>; 5] = [
-            table.as_dyn().filter_rows_by(|row: &[f64]| row[0] > 0.0).map(drop),
-            table.as_dyn().take_rows(&[3, 0]).map(drop),
-            table.as_dyn().filter_rows(&[true; ROWS]).map(drop),
+            table.filter_rows_by(|row: &[f64]| row[0] > 0.0).map(drop),
+            table.take_rows(&[3, 0]).map(drop),
+            table.filter_rows(&[true; ROWS]).map(drop),
             Covariance::of(&table).map(drop),
             Quantiles::of(&table, &[0.5]).map(drop),
         ];
@@ -623,9 +623,9 @@ impl NumericTable for FalseSparse {
 fn rows_of_a_table_that_is_no_other_table_are_its_own() {
     let sparse = CsrNumericTable::try_new(shape(2, 1), vec![0, 1, 1], vec![0], vec![5.0]).unwrap();
     let table = FalseSparse(sparse);
-    let taken = table.as_dyn().take_rows(&[3, 0]).unwrap();
+    let taken = table.take_rows(&[3, 0]).unwrap();
     assert_eq!(taken.column::<f64>(0, ..).unwrap()[..], [3.0, 0.0]);
-    let kept = table.as_dyn().filter_rows(&[false, true, true, true]).unwrap();
+    let kept = table.filter_rows(&[false, true, true, true]).unwrap();
     assert_eq!(kept.column::<f64>(0, ..).unwrap()[..], [1.0, 2.0, 3.0]);
 }
 

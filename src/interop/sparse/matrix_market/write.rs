@@ -20,7 +20,7 @@ use crate::table::csr::index::Indices;
 
 impl CsrNumericTable {
     /// Saves the table as a MatrixMarket file, `coordinate real general` or `coordinate integer general`, which
-    /// atomically replaces an old one, as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. Every
+    /// atomically replaces an old one, as [`TableOutput::save`](crate::TableOutput::save) does. Every
     /// stored value, zeros too, is read back bit for bit, except for the payload of a NaN. Names of columns are lost:
     /// the format has no place for them.
     ///

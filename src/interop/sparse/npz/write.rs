@@ -22,7 +22,7 @@ use crate::table::csr::index::Indices;
 
 impl CsrNumericTable {
     /// Saves the table as a file that `scipy.sparse.load_npz` loads, compressed, which atomically replaces an old one,
-    /// as [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. As in SciPy, offsets and indices are
+    /// as [`TableOutput::save`](crate::TableOutput::save) does. As in SciPy, offsets and indices are
     /// `i32` if those can hold the shape and the number of values, and `i64` if not. Names of columns are lost: the
     /// format has no place for them.
     ///

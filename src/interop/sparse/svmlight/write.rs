@@ -17,7 +17,7 @@ use crate::table::csr::index::Indices;
 
 impl Svmlight {
     /// Saves the rows as a svmlight file, which atomically replaces an old one, as
-    /// [`HomogenNumericTable::save`](crate::HomogenNumericTable::save) does. Indices are counted from one. Every stored
+    /// [`TableOutput::save`](crate::TableOutput::save) does. Indices are counted from one. Every stored
     /// value, zeros too, is read back bit for bit, except for the payload of a NaN; the number of columns is not
     /// recorded.
     ///

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::table::TableKind;
-use numeric_table::{Element, ElementType, Error, HomogenNumericTable, from_bytes_any};
+use numeric_table::{Element, ElementType, Error, HomogenNumericTable, TableOutput, from_bytes_any};
 use numeric_table_fuzz::{assert_same, check_same_again, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;

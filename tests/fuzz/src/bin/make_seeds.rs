@@ -8,7 +8,7 @@ use std::path::Path;
 use numeric_table::{
     BasicStatistics, Categories, Covariance, DataDictionary, DataLayout, Element, ElementType, Feature, GramMatrix,
     GroupStatistics, Histogram, HistogramBins, HomogenNumericTable, KMeansStep, LinearRegression, NaiveBayes,
-    NumericTable, Partial, QuantileSketch, Shape, Shards,
+    NumericTable, Partial, QuantileSketch, Shape, Shards, TableOutput,
 };
 use numeric_table_fuzz::{files_of_manifests, partial_head, with_element};
 

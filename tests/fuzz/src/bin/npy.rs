@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    Array, CopyPolicy, DataLayout, Element, Error, HomogenNumericTable, NumericTable, Shape, read_npy_any,
+    Array, CopyPolicy, DataLayout, Element, Error, HomogenNumericTable, NumericTable, Shape, TableOutput, read_npy_any,
 };
 use numeric_table_fuzz::{assert_same, refusal, table_of, with_element};
 

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, SaveOptions, Shape, TableReader,
-    load_any, verify,
+    DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, SaveOptions, Shape, TableConversion,
+    TableOutput, TableReader, load_any, verify,
 };
 use numeric_table_fuzz::{assert_same, bytes_of, check_same_again, folder_in_memory, refusal, table_of, with_element};
 

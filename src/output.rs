@@ -1,0 +1,277 @@
+//! What every table can be written as: text, archives, table files, CSV and NumPy files.
+//!
+//! The bodies are functions of `&dyn NumericTable` in the modules of the formats.
+
+#[cfg(any(feature = "csv", feature = "npy"))]
+use std::io::Write;
+use std::path::Path;
+
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::display::TableDisplay;
+use crate::files::options::SaveOptions;
+#[cfg(feature = "csv")]
+use crate::interop::csv::CsvWriteOptions;
+use crate::table::AsTable;
+#[cfg(doc)]
+use crate::table::{AosNumericTable, HomogenNumericTable};
+
+/// A table of any kind as text, as an archive in memory, and as a file.
+///
+/// Values are read from the table while they are written: from no second copy of the whole table, unless a call says
+/// so. All calls that write a file replace an old one atomically: the path holds the complete old file or the complete
+/// new one.
+pub trait TableOutput: AsTable {
+    /// Returns a [`Display`](std::fmt::Display) of the table with options: the number of rows, the width.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6], [7, 8]])?;
+    /// assert_eq!(table.display().rows(2).to_string(), "
+    /// 4 x 2 i32, row major
+    ///        0    1
+    /// 0      1    2
+    /// ...  ...  ...
+    /// 3      7    8
+    /// ".trim_matches('\n'));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn display(&self) -> TableDisplay<'_> {
+        TableDisplay::of_table(self.as_table())
+    }
+
+    /// Writes the table to an archive in memory: its kind, shape, dictionary and values.
+    ///
+    /// One copy of the values; two if those of a column-major slice have to be gathered first. A table that shows other
+    /// tables, or your own kind of table, is written as a homogeneous table, of which a copy is made first; or, if
+    /// its columns have several types, as a structure of arrays, of which one column at a time is copied.
+    ///
+    /// Source: DAAL `serialize(InputDataArchive)`.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`];
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{from_bytes_any, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
+    /// let bytes = table.to_bytes()?;
+    /// assert!(bytes.len() < 16 + 256);
+    /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
+    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // whatever its kind and type
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        crate::archive::to_bytes(self.as_table())
+    }
+
+    /// Saves the table as a file, and replaces the file at `path` if there is one: kind, shape, layout, dictionary,
+    /// the values of the table (only its own rows, if it is a slice), and checksums. One pass over the values.
+    ///
+    /// A new file is written beside the old one, flushed to the disk, and then renamed, so that `path` holds
+    /// the complete old file or the complete new one; on an error, nothing else is left. The new file has the
+    /// permissions of the old one; a symbolic link stays, and its target is replaced. A table that is mapped from
+    /// `path` can be saved there: the mapping keeps the old file alive.
+    ///
+    /// The file has the table's kind. A table that shows other tables, or your own kind of table, is saved as a
+    /// homogeneous table if its columns have one element type, row-major unless it is one column-major piece of memory;
+    /// otherwise as a structure of arrays.
+    ///
+    /// Source: DAAL's `serialize` into a file archive, which has no checksums and is not replaced atomically.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::NotAllocated`]; [`Error::ColumnNotSet`];
+    /// [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more than
+    /// 16 MiB; [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table changed
+    /// while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
+    /// The old file is then unchanged, with one exception: if flushing the directory fails at the end, the new file is
+    /// in place, and may not survive a loss of power.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.ntb");
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
+    /// table.save(&path)?;
+    /// assert_eq!(HomogenNumericTable::load(&path)?, table);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, SaveOptions::new())
+    }
+
+    /// Saves the table as [`save`](Self::save) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`save`](Self::save).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("scratch.ntb");
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// table.slice_rows(1..2)?.save_with(&path, SaveOptions::new().durable(false))?; // one row
+    /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn save_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        crate::format::save(self.as_table(), path.as_ref(), &options)
+    }
+
+    /// Writes the table as a CSV file, which atomically replaces an old one, as [`save`](Self::save) does. Every value
+    /// is read back bit for bit, except for the payload of a NaN: each is written with the digits that its element
+    /// type needs.
+    ///
+    /// The number of columns is recorded only by the lines: a table without rows becomes an empty file, unless it has a
+    /// header.
+    ///
+    /// # Errors
+    /// [`Error::CsvShape`] for rows without columns, which would leave no trace, and for a header of more than 256 MiB,
+    /// which many columns need even without names; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
+    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::ShapeMismatch`],
+    /// [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
+    /// [`Error::SizeOverflow`] if its answers contradict each other.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, CsvSource, SoaNumericTable, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.csv");
+    /// let table = HomogenNumericTable::from_rows(&[[0.1_f32, f32::INFINITY], [-0.0, 1e-40]])?;
+    /// table.write_csv(&path)?;
+    /// assert_eq!(std::fs::read(&path)?, b"0.1,inf\n-0,1e-40\n");
+    /// assert_eq!(CsvSource::open(&path)?.load::<f32>()?, table);
+    ///
+    /// let columns = [("id", AnyArray::from(vec![i64::MAX])), ("share", AnyArray::from(vec![0.1_f32]))];
+    /// SoaNumericTable::from_columns(columns)?.write_csv(&path)?;
+    /// assert_eq!(std::fs::read(&path)?, b"id,share\n9223372036854775807,0.1\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.write_csv_with(path, CsvWriteOptions::new())
+    }
+
+    /// Writes the table as [`write_csv`](Self::write_csv) does, with options.
+    ///
+    /// # Errors
+    /// Those of [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is
+    /// not an index of the labels that the dictionary or the options state for its column.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.csv");
+    /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
+    /// table.write_csv_with(&path, CsvWriteOptions::new().header(true))?;
+    /// assert_eq!(std::fs::read(&path)?, b",\n1,2\n3,4\n"); // the columns have no names
+    /// table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b';'))?;
+    /// assert_eq!(std::fs::read(&path)?, b"1;2\n3;4\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    fn write_csv_with(&self, path: impl AsRef<Path>, options: CsvWriteOptions) -> Result<()> {
+        crate::interop::csv::write_csv(self.as_table(), path.as_ref(), &options)
+    }
+
+    /// Writes the table as [`write_csv_with`](Self::write_csv_with) does, to any writer. After an error, some of the
+    /// table may have been written.
+    ///
+    /// # Errors
+    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`Error::Io`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsvWriteOptions, prelude::*};
+    /// let mut text = Vec::new();
+    /// HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.write_csv_to(&mut text, CsvWriteOptions::new())?;
+    /// assert_eq!(text, b"1,2\n3,4\n");
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[cfg(feature = "csv")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
+    fn write_csv_to(&self, mut writer: impl Write, options: CsvWriteOptions) -> Result<()> {
+        crate::interop::csv::write_csv_to(self.as_table(), &mut writer, &options)
+    }
+
+    /// Saves the values of a table whose columns have one element type as a NumPy file, which atomically replaces an
+    /// old one, as [`save`](Self::save) does.
+    ///
+    /// A column-major table is written in Fortran order, unless it has one row or one column: those have both
+    /// orders, which NumPy calls C order. The dictionary is lost: the format has no place for it. An
+    /// [`AosNumericTable`] has a call of this name of its own, which writes structured arrays.
+    ///
+    /// # Errors
+    /// [`Error::MixedElementTypes`]; [`Error::UnsupportedElementType`] for `bf16`, which NumPy does not support;
+    /// otherwise those of [`save`](Self::save).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
+    /// table.save_npy(&path)?; // numpy.load("array.npy")
+    /// assert_eq!(HomogenNumericTable::load_npy(&path)?, table);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "npy")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    fn save_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_npy_with(path, SaveOptions::new())
+    }
+
+    /// Saves the values as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect: the
+    /// format has none.
+    ///
+    /// # Errors
+    /// Those of [`save_npy`](Self::save_npy).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array.npy");
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// table.slice_rows(1..2)?.save_npy_with(&path, SaveOptions::new().durable(false))?; // one row
+    /// assert_eq!(HomogenNumericTable::<u8>::load_npy(&path)?.as_slice()?, [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "npy")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    fn save_npy_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
+        crate::interop::npy::save_npy(self.as_table(), path.as_ref(), &options)
+    }
+
+    /// Writes the table to a stream, in the format of [`save_npy`](Self::save_npy). Several tables may be written in
+    /// sequence.
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for errors of the stream; otherwise those of [`save_npy`](Self::save_npy).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut bytes = Vec::new();
+    /// table.write_npy(&mut bytes)?;
+    /// assert!(bytes.starts_with(b"\x93NUMPY\x01\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }"));
+    /// assert_eq!(bytes[128..], [1, 2, 3, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cfg(feature = "npy")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
+    fn write_npy(&self, mut sink: impl Write) -> Result<()> {
+        crate::interop::npy::write_npy(self.as_table(), &mut sink)
+    }
+}
+
+impl<N: AsTable + ?Sized> TableOutput for N {}

@@ -1,0 +1,150 @@
+//! Tables and columns side by side and end to end.
+
+use super::AsTable;
+use crate::array::AnyArray;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::dictionary::Feature;
+use crate::table::{MergedNumericTable, NumericTable, Refused, RowMergedNumericTable, beside, stack};
+
+/// Tables of any kind, side by side and end to end, without a copy.
+///
+/// The results borrow all tables, and are read-only; [`to_table`](crate::TableConversion::to_table) copies them.
+pub trait TableCombination: AsTable {
+    /// Returns the table with one more column, after the last one; or in the place of the first one that has its name.
+    /// Nothing is copied: the table is borrowed, the array becomes a part of the result. `to_table` copies both.
+    ///
+    /// Source: polars `with_columns`.
+    ///
+    /// # Errors
+    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row; [`Error::TooDeep`] of a column
+    /// beside a column, 64 times over; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.0, 4.0]])?;
+    /// table.set_names(["width", "height"])?;
+    /// let areas: Vec<f32> = table.rows::<f32>(..)?.iter_rows().map(|row| row[0] * row[1]).collect();
+    /// let table = table.with_column("area", areas)?;
+    /// assert_eq!(table.rows::<f32>(..)?[..], [1.5, 2.0, 3.0, 3.0, 4.0, 12.0]);
+    /// let table = table.with_column("width", vec![7_u8, 8])?;
+    /// assert_eq!(table.column_names(), [Some("width"), Some("height"), Some("area")]);
+    /// assert_eq!(table.rows::<f32>(1..)?[..], [8.0, 4.0, 12.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn with_column(
+        &self,
+        name: impl Into<String>,
+        array: impl Into<AnyArray>,
+    ) -> Result<MergedNumericTable<'_>, Refused<AnyArray>> {
+        beside::with_column(self.as_table(), name, array)
+    }
+
+    /// Like `with_column`, with all that is known of the column. Its element type becomes that of the array; without a
+    /// name, it stands after the last one.
+    ///
+    /// # Errors
+    /// Those of `with_column`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{table::Refused, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
+    /// let species = Feature::new(ElementType::U8).named("species").categorical(3);
+    /// let labelled = table.with_feature(species.clone(), vec![0_u8, 2])?;
+    /// assert_eq!(labelled.category_count(2)?, Some(3));
+    /// let Refused { given, error } = table.with_feature(species, vec![0_u8, 1, 2]).unwrap_err();
+    /// assert_eq!((given.len(), error.to_string().as_str()), (3, "lengths differ: 3 values were given for 2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn with_feature(
+        &self,
+        feature: Feature,
+        array: impl Into<AnyArray>,
+    ) -> Result<MergedNumericTable<'_>, Refused<AnyArray>> {
+        beside::with_feature(self.as_table(), feature, array)
+    }
+
+    /// Returns this table and others side by side: its columns, then those of the first other one, and so on. Nothing
+    /// is copied, and the tables are borrowed; `to_table` copies them. Several columns may have one name: it is then
+    /// that of the first.
+    ///
+    /// Source: NumPy `hstack`.
+    ///
+    /// # Errors
+    /// [`Error::UnequalRows`]; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let features = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
+    /// let labels = HomogenNumericTable::from_rows(&[[0_u8], [2]])?;
+    /// let both = features.hstack(&[&labels])?;
+    /// assert_eq!(both.rows::<f32>(1..)?[..], [4.9, 3.0, 2.0]);
+    /// let owned: Box<dyn NumericTable> = both.to_table()?;
+    /// assert_eq!((owned.column_type(2)?, owned.value::<i32>(1, 2)?), (ElementType::U8, 2));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn hstack<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<MergedNumericTable<'s>> {
+        beside::hstack(self.as_table(), others)
+    }
+
+    /// Returns this table and others end to end: its rows, then those of the first other one, and so on. Nothing is
+    /// copied, and the tables are borrowed; `to_table` copies them. The dictionary is that of this table.
+    ///
+    /// Source: NumPy `vstack`.
+    ///
+    /// # Errors
+    /// [`Error::UnequalColumns`]; [`Error::UnequalTypes`]; [`Error::NamesInAnotherOrder`] if a column has the name of
+    /// another one of this table: `select_columns` puts them in order; [`Error::UnequalFeatures`] of times of other
+    /// units; [`Error::UnequalCategories`] if a column of another table has other words, or the same in another order:
+    /// `vstack_recoded` makes one list of them. [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let monday = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
+    /// let tuesday = HomogenNumericTable::from_rows(&[[3.0_f32, 4.0], [5.0, 6.0]])?;
+    /// let both = monday.vstack(&[&tuesday])?;
+    /// assert_eq!(both.rows::<f64>(..)?[..], [1.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// let error = monday.vstack(&[&tuesday.select_columns(..1)?]).unwrap_err();
+    /// assert_eq!(error.to_string(), "table 1 has 1 columns, and the first has 2");
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn vstack<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {
+        stack::vstack(self.as_table(), others)
+    }
+
+    /// Like `vstack`, of tables whose categories may have other words: the words of this table keep their indices, and
+    /// new ones follow in the order of the tables. Columns whose indices change are copied; all else is not.
+    ///
+    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the smallest
+    /// unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
+    ///
+    /// # Errors
+    /// Those of `vstack`, but [`Error::UnequalCategories`] only if one of the tables has no words in a column in which
+    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its row
+    /// in the result; those of reading the tables.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Categories, prelude::*};
+    /// let table = |words: [&str; 2]| {
+    ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_words(words)?);
+    ///     Table::from_rows(&[[0_u8], [1]])?.described_by([colour].into_iter().collect())
+    /// };
+    /// let (monday, tuesday) = (table(["red", "blue"])?, table(["green", "red"])?);
+    /// assert!(monday.vstack(&[&tuesday]).is_err()); // 0 is red, and 0 is green
+    /// let both = monday.vstack_recoded(&[&tuesday])?;
+    /// assert_eq!(both.column::<u8>(0, ..)?[..], [0, 1, 2, 0]);
+    /// assert_eq!(both.dictionary().feature(0)?.word(2), Some("green"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn vstack_recoded<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {
+        stack::vstack_recoded(self.as_table(), others)
+    }
+}
+
+impl<N: AsTable + ?Sized> TableCombination for N {}

@@ -1,0 +1,91 @@
+//! Tables in another form.
+
+use super::AsTable;
+use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+use crate::convert::ConversionPolicy;
+use crate::table::{HomogenNumericTable, NumericTable, SoaNumericTable, beside};
+
+/// A table of any kind in another form: in one element type, or as a table that owns its values.
+pub trait TableConversion: AsTable {
+    /// Converts a table of any kind, of columns of any types, into a homogeneous one under
+    /// [`ConversionPolicy::Saturate`].
+    ///
+    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary is kept
+    /// except for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
+    ///
+    /// # Errors
+    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?);
+    /// assert_eq!(table.convert::<u8>()?.as_slice()?, [1, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn convert<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        self.convert_with(ConversionPolicy::Saturate)
+    }
+
+    /// Like `convert`, under a policy.
+    ///
+    /// # Errors
+    /// Those of `convert`; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1.5_f64, -7.0]])?);
+    /// assert!(table.convert_with::<u8>(ConversionPolicy::Exact).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn convert_with<T: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<T>> {
+        HomogenNumericTable::of_table(self.as_table(), policy)
+    }
+
+    /// Copies what the table shows into one that owns it, whatever it consists of: homogeneous and row-major if all
+    /// columns have one type; otherwise a structure of arrays. The dictionary is kept. O(values), by several threads if
+    /// there are many.
+    ///
+    /// Memory that is one array already, or an array for each column, is shared, as clones share it.
+    ///
+    /// # Errors
+    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// let corner: Box<dyn NumericTable> = table.tail(1)?.select_columns([2, 0])?.to_table()?;
+    /// drop(table);
+    /// assert_eq!(corner.rows::<u8>(..)?[..], [6, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn to_table(&self) -> Result<Box<dyn NumericTable>> {
+        beside::to_table(self.as_table())
+    }
+
+    /// Copies the columns into a structure of arrays, each in its own type. The dictionary is kept. O(values), by
+    /// several threads if there are many. A column that is an array already is shared, as clones share it.
+    ///
+    /// # Errors
+    /// Those of reading all of the table; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+    /// let mut columns = table.to_columns()?;
+    /// columns.push_column("sum", vec![3_u16, 7])?;
+    /// assert_eq!((columns.column_as::<u8>(1)?, columns.column_type(2)?), (&[2, 4][..], ElementType::U16));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn to_columns(&self) -> Result<SoaNumericTable> {
+        beside::to_columns(self.as_table())
+    }
+}
+
+impl<N: AsTable + ?Sized> TableConversion for N {}

@@ -1,0 +1,62 @@
+//! The calls that every table answers, whatever its kind: traits that are implemented for each kind, for
+//! `dyn NumericTable`, and so for boxes and references.
+//!
+//! The bodies are functions of `&dyn NumericTable`, in the modules beside this one: they are compiled once, in this
+//! crate. Blocks, updates and names are in `crate::block`; files and text, in `crate::output`.
+
+mod combination;
+mod conversion;
+mod selection;
+
+pub use combination::TableCombination;
+pub use conversion::TableConversion;
+pub use selection::TableSelection;
+
+use super::NumericTable;
+
+/// A table of any kind, borrowed as `dyn NumericTable`.
+///
+/// Every kind of table implements this trait, and so does `dyn NumericTable`. You need it in generic code only: a
+/// function with the bound `N: AsTable + ?Sized` takes both, and has all calls of a table.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::AsTable};
+///
+/// fn first_value(table: &(impl AsTable + ?Sized)) -> Result<f64, Error> {
+///     table.as_table().value(0, 0)
+/// }
+///
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+/// let boxed = table.to_table()?;
+/// assert_eq!((first_value(&table)?, first_value(&*boxed)?), (1.0, 1.0));
+/// # Ok::<(), Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a numeric table",
+    note = "kinds of tables and `dyn NumericTable` are; of a `Box<dyn NumericTable>` called `table`, pass `&*table`"
+)]
+pub trait AsTable {
+    /// Borrows the table as a trait object.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, table::AsTable};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// assert_eq!(table.as_table().column_type(1)?, ElementType::I16);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn as_table(&self) -> &(dyn NumericTable + '_);
+}
+
+impl<N: NumericTable> AsTable for N {
+    fn as_table(&self) -> &(dyn NumericTable + '_) {
+        self
+    }
+}
+
+impl AsTable for dyn NumericTable + '_ {
+    fn as_table(&self) -> &(dyn NumericTable + '_) {
+        self
+    }
+}

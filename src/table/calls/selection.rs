@@ -1,0 +1,298 @@
+//! Some rows or columns of a table.
+
+use std::ops::RangeBounds;
+
+use super::AsTable;
+use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::Error;
+use crate::base::error::Result;
+#[cfg(doc)]
+use crate::convert::ConversionPolicy;
+use crate::table::{ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, part, sample, take};
+
+/// Some rows or columns of a table of any kind, as another table.
+///
+/// [`select_columns`](Self::select_columns), [`drop_columns`](Self::drop_columns), [`select_rows`](Self::select_rows),
+/// [`head`](Self::head) and [`tail`](Self::tail) borrow the table, read-only and without a copy. All other calls copy
+/// rows into a table that owns them. A copy is sparse if the table is; homogeneous if all columns have one type; otherwise a structure of arrays.
+pub trait TableSelection: AsTable {
+    /// Returns some columns as a table: by number, by name, in any order, twice if they are named twice. Nothing is
+    /// copied, and the table is borrowed; it cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`], [`Error::TooDeep`]; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// table.set_names(["a", "b", "c"])?;
+    /// assert_eq!(table.select_columns(["c", "a"])?.rows::<f64>(..)?[..], [3.0, 1.0, 6.0, 4.0]);
+    /// assert_eq!(table.select_columns(1..)?.column_names(), [Some("b"), Some("c")]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn select_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
+        part::select_columns(self.as_table(), columns)
+    }
+
+    /// Returns all columns but some as a table. Nothing is copied, and the table is borrowed; it cannot be written.
+    ///
+    /// # Errors
+    /// Those of `select_columns`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(table.drop_columns([1])?.rows::<u8>(..)?[..], [1, 3, 4, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn drop_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
+        part::drop_columns(self.as_table(), columns)
+    }
+
+    /// Returns some rows as a table. Nothing is copied, and the table is borrowed; it cannot be written. Blocks in the
+    /// stored type are the table's own memory where its own are.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`]; [`Error::TooDeep`] of a part of a part, 64 times over.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let middle = table.select_rows(1..2)?;
+    /// assert_eq!(middle.rows::<u8>(..)?[..], [3, 4]);
+    /// assert!(middle.rows::<u8>(..)?.is_zero_copy());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn select_rows(&self, rows: impl RangeBounds<usize>) -> Result<Box<dyn NumericTable + '_>> {
+        part::select_rows(self.as_table(), rows)
+    }
+
+    /// Returns the first `rows` rows as a table, as `select_rows` does; all rows if the table has fewer.
+    ///
+    /// # Errors
+    /// Those of `select_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
+    /// assert_eq!(table.head(2)?.rows::<u8>(..)?[..], [1, 2]);
+    /// assert_eq!(table.head(9)?.row_count(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn head(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
+        part::head(self.as_table(), rows)
+    }
+
+    /// Returns the last `rows` rows as a table, as `select_rows` does; all rows if the table has fewer.
+    ///
+    /// # Errors
+    /// Those of `select_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [3]])?;
+    /// assert_eq!(table.tail(2)?.rows::<u8>(..)?[..], [2, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn tail(&self, rows: usize) -> Result<Box<dyn NumericTable + '_>> {
+        part::tail(self.as_table(), rows)
+    }
+
+    /// Copies rows, in the order of their numbers, each as often as it is named. The new table is sparse if this one
+    /// is; homogeneous if all columns have one type, column-major if each column is contiguous in memory; otherwise a
+    /// structure of arrays. The dictionary is kept. O(values of the result), by several threads if there are many.
+    ///
+    /// Source: NumPy `take`, along the first axis.
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] for the first row that does not exist; those of reading the table;
+    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
+    /// let taken = table.take_rows(&[2, 0, 2])?;
+    /// assert_eq!(taken.rows::<u8>(..)?[..], [5, 6, 1, 2, 5, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn take_rows(&self, rows: &[usize]) -> Result<Box<dyn NumericTable>> {
+        take::take_rows(self.as_table(), rows)
+    }
+
+    /// Copies the rows whose flag is set, in order, as `take_rows` does.
+    ///
+    /// Source: NumPy's indexing by an array of truth values.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there is not one flag for each row; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+    /// assert_eq!(table.filter_rows(&[false, true, true])?.rows::<f32>(..)?[..], [3.0, 4.0, 5.0, 6.0]);
+    /// assert!(table.filter_rows(&[true]).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn filter_rows(&self, is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
+        take::filter_rows(self.as_table(), is_kept)
+    }
+
+    /// Copies the rows for which a closure returns `true`, as `filter_rows` does. It sees each row once, in the type of
+    /// its argument, converted as blocks are ([`ConversionPolicy::Saturate`]); by several threads if there are many.
+    /// O(values), and a byte of memory for each row.
+    ///
+    /// # Errors
+    /// Those of reading the table; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [4, 3], [5, 6]])?;
+    /// let ascending = table.filter_rows_by(|row: &[f64]| row[0] < row[1])?;
+    /// assert_eq!(ascending.rows::<i16>(..)?[..], [1, 2, 5, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn filter_rows_by<U: Element>(&self, is_kept: impl Fn(&[U]) -> bool + Sync) -> Result<Box<dyn NumericTable>> {
+        take::filter_rows_by(self.as_table(), is_kept)
+    }
+
+    /// Copies the rows for whose value in a column a closure returns `true`, as `filter_rows_by` does. Only the column
+    /// is read for it.
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows_by`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let table = SoaNumericTable::from_columns([("age", vec![36_u8, 12, 41]), ("height", vec![170, 150, 182])])?;
+    /// let adults = table.filter_by_column("age", |age: u8| age >= 18)?;
+    /// assert_eq!(adults.column_named::<f64>("height", ..)?[..], [170.0, 182.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn filter_by_column<U: Element>(
+        &self,
+        column: impl ColumnKey,
+        is_kept: impl Fn(U) -> bool + Sync,
+    ) -> Result<Box<dyn NumericTable>> {
+        take::filter_by_column(self.as_table(), column, is_kept)
+    }
+
+    /// Copies all rows in ascending order of a column's values. Rows with equal values stay in order; NaN comes last,
+    /// and -0.0 is 0.0. Compares the stored values: integers of 64 bits are not rounded. O(rows log rows).
+    ///
+    /// # Errors
+    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[3.0, 0.0], [f64::NAN, 1.0], [1.0, 2.0], [3.0, 3.0]])?;
+    /// let sorted = table.sort_by_column(0)?;
+    /// assert_eq!(sorted.column::<i32>(1, ..)?[..], [2, 0, 3, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sort_by_column(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
+        take::sort_by_column(self.as_table(), column)
+    }
+
+    /// Copies `count` random rows, none twice, as `filter_rows` does: in the order of the table, which `shuffle_rows`
+    /// changes. Of tables with the same number of rows, the same seed chooses the same rows, on every machine and in
+    /// every version. For a sample with repetitions, pass random numbers to `take_rows`. O(rows + values of the result).
+    ///
+    /// # Errors
+    /// [`Error::RowsOutOfRange`] if there are fewer rows; those of `filter_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_fn(Shape { rows: 99, columns: 2 }, |row, column| (row + column) as f64)?;
+    /// let sample = table.sample_rows(10, 42)?;
+    /// assert_eq!(sample.shape(), Shape { rows: 10, columns: 2 });
+    /// assert!(sample.column::<u64>(0, ..)?.is_sorted());
+    /// assert!(table.sample_rows(100, 42).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sample_rows(&self, count: usize, seed: u64) -> Result<Box<dyn NumericTable>> {
+        sample::sample_rows(self.as_table(), count, seed)
+    }
+
+    /// Copies all rows in a random order, as `take_rows` does: each order with the same probability, and the same for
+    /// the same seed and as many rows, on every machine and in every version. O(values), and a number for each row.
+    ///
+    /// # Errors
+    /// Those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 10], [2, 20], [3, 30], [4, 40]])?;
+    /// let shuffled = table.shuffle_rows(1)?;
+    /// assert_eq!(shuffled.column::<u8>(0, ..)?[..], [2, 1, 3, 4]);
+    /// assert_eq!(shuffled.column::<u8>(1, ..)?[..], [20, 10, 30, 40]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn shuffle_rows(&self, seed: u64) -> Result<Box<dyn NumericTable>> {
+        sample::shuffle_rows(self.as_table(), seed)
+    }
+
+    /// Copies rows into two tables, chosen at random: a fraction of them to learn from, and the others to test with,
+    /// each in the order of the table. The first has `fraction * rows` rows, rounded to the nearest number, a half up.
+    /// The same seed chooses the same of as many rows, on every machine and in every version. O(values).
+    ///
+    /// Source: scikit-learn `train_test_split`, which also shuffles, and rounds the test rows up.
+    ///
+    /// # Errors
+    /// [`Error::FractionOutOfRange`]; those of `filter_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_fn(Shape { rows: 10, columns: 2 }, |row, column| (row + column) as f64)?;
+    /// let (training, test) = table.split_rows(0.75, 42)?;
+    /// assert_eq!((training.row_count(), test.row_count()), (8, 2));
+    /// assert!(table.split_rows(75.0, 42).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn split_rows(&self, fraction: f64, seed: u64) -> Result<(Box<dyn NumericTable>, Box<dyn NumericTable>)> {
+        sample::split_rows(self.as_table(), fraction, seed)
+    }
+
+    /// Like `split_rows`, for each value of a column by itself, so that all classes have the same fraction in both
+    /// tables, as nearly as their numbers of rows allow: a class of `n` rows has `fraction * n` of them in the first,
+    /// rounded to the nearest number, a half up. All NaNs are one class. O(rows log rows + values).
+    ///
+    /// Source: scikit-learn `train_test_split(stratify=..)`.
+    ///
+    /// # Errors
+    /// [`Error::FractionOutOfRange`]; [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let species = (0..60_u8).map(|row| u8::from(row >= 40)).collect::<Vec<_>>(); // 40 of one, 20 of the other
+    /// let table = SoaNumericTable::from_columns([("species", species)])?;
+    /// let (training, test) = table.split_rows_by("species", 0.75, 42)?;
+    /// assert_eq!((training.row_count(), test.row_count()), (45, 15));
+    /// assert_eq!(test.column::<u32>(0, ..)?.iter().sum::<u32>(), 5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn split_rows_by(
+        &self,
+        column: impl ColumnKey,
+        fraction: f64,
+        seed: u64,
+    ) -> Result<(Box<dyn NumericTable>, Box<dyn NumericTable>)> {
+        sample::split_rows_by(self.as_table(), column, fraction, seed)
+    }
+}
+
+impl<N: AsTable + ?Sized> TableSelection for N {}
