@@ -111,8 +111,9 @@ impl Reader<'_> {
         if options.sample != CsvSample::All {
             let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());
             let rows = Rows { sample: options.sample, syntax, input, start: *start, step: *step };
+            let mut is_failed = false; // nothing after a failure counts, wherever the text is cut
             rows.visit(Some(self.source.survey()?), |bytes, place| {
-                let _ = parser.parse(bytes, place, &mut sink, usize::MAX); // its failure is found again
+                is_failed = is_failed || parser.parse(bytes, place, &mut sink, usize::MAX).is_err(); // found again
             })?;
         } else if self.rows > 0 && batches.fill(syntax, input, *step)? {
             let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());

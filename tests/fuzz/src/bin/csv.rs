@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing,
-    CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, HomogenNumericTable, NumericTable, Shape,
-    TableOutput, TimeUnit,
+    CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, FeatureType, HomogenNumericTable,
+    NumericTable, Shape, TableOutput, TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
 
@@ -234,10 +234,12 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     let header = if has_names { CsvHeader::Yes } else { CsvHeader::No };
     let no_trailing = CsvOptions::new().trailing_delimiter(CsvTrailing::No); // the last column may have no name, and gaps
     let options = no_trailing.header(header).missing_texts::<String>([]);
-    let numbers = options.clone().kind(.., CsvKind::Continuous);
+    // A missing word is written as NA.
+    let numbers = options.clone().kind(.., CsvKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
     let mut text = Vec::new();
-    let indices = CsvWriteOptions::new().words(false);
+    let indices = CsvWriteOptions::new().words(false).times(false);
     table.write_csv_to(&mut text, indices.clone()).unwrap();
+    check_times(&table, &options);
     if rows > 0 || has_names {
         let again = CsvSource::from_bytes_with(text.clone(), numbers.clone()).unwrap();
         let name = |feature: &Feature| feature.name.clone().filter(|name| !name.is_empty());
@@ -248,7 +250,7 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
         let other = indices.clone().delimiter(b';').missing("");
         let mut text = Vec::new();
         table.write_csv_to(&mut text, other).unwrap();
-        let read = numbers.delimiter(b';').missing_texts([""]).missing(CsvMissing::Nan);
+        let read = numbers.delimiter(b';').missing_texts(["", "NA"]).missing(CsvMissing::Nan);
         let again = CsvSource::from_bytes_with(text, read.clone()).unwrap().load::<T>().unwrap();
         assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
         let mut text = Vec::new();
@@ -280,6 +282,25 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     table.write_csv_to(&mut text, write).unwrap();
     let again = CsvSource::from_bytes_with(text, read).unwrap().load::<T>().unwrap();
     assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
+}
+
+/// Times that are written as dates are read as the same numbers.
+fn check_times<T: Element>(table: &Table<T>, options: &CsvOptions) {
+    let columns = || table.dictionary().iter().enumerate();
+    let units = columns().filter_map(|(column, feature)| match feature.feature_type {
+        FeatureType::Time(unit) => Some((column, unit)),
+        _ => None,
+    });
+    let mut read = options.clone().kind(.., CsvKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
+    let mut are_there = false;
+    for (column, unit) in units {
+        (read, are_there) = (read.kind(column, CsvKind::Time(unit)), true);
+    }
+    let mut text = Vec::new();
+    table.write_csv_to(&mut text, CsvWriteOptions::new().words(false)).unwrap();
+    if are_there && let Ok(again) = CsvSource::from_bytes_with(text, read).and_then(|source| source.load::<T>()) {
+        assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(table)));
+    }
 }
 
 /// A text is read as the number that the standard library makes of it, in quotes and without; integers as what they
