@@ -257,7 +257,7 @@ pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
 pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
     match ArchiveContent::open(bytes)? {
         ArchiveContent::Homogeneous { element_type, start } => match_element!(element_type, T => {
-            Ok(Box::new(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?))
+            Ok(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?.into_dyn())
         }),
         ArchiveContent::Arrays(_) => read_arrays(bytes)?.into_table(),
     }

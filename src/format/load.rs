@@ -81,7 +81,7 @@ pub(super) fn load_stored(
     dictionary_of: impl FnOnce(ElementType) -> Result<DataDictionary>,
     meter: Option<&Meter>,
 ) -> Result<Box<dyn NumericTable>> {
-    match_element!(file.element_type, T => Ok(Box::new(load::<T>(file, dictionary_of, meter)?)))
+    match_element!(file.element_type, T => Ok(load::<T>(file, dictionary_of, meter)?.into_dyn()))
 }
 
 /// Loads a table from a file, of the kind and of the element types that the file has.

@@ -90,7 +90,7 @@ impl OpenedTable {
         };
         match_element!(file.element_type, T => {
             // SAFETY: the caller's promise.
-            Ok(Box::new(unsafe { HomogenNumericTable::<T>::map_opened(&file, dictionary) }?))
+            Ok(unsafe { HomogenNumericTable::<T>::map_opened(&file, dictionary) }?.into_dyn())
         })
     }
 }

@@ -389,7 +389,7 @@ impl RemoteTable {
     pub async fn load_any(&self) -> Result<Box<dyn NumericTable>> {
         match self.front.values() {
             Some(values) => {
-                match_element!(values.element_type, T => Ok(Box::new(self.load_values::<T>(values).await?)))
+                match_element!(values.element_type, T => Ok(self.load_values::<T>(values).await?.into_dyn()))
             }
             None => {
                 let meter = self.whole_meter();

@@ -18,7 +18,7 @@ use crate::base::shape::Shape;
 use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
 use crate::partial::{Partial, at_once, of_unit, units};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableSelection};
+use crate::table::{DataLayout, HomogenNumericTable, TableSelection};
 
 /// How the rows of an open file are reached.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
@@ -330,7 +330,7 @@ impl<P: Partial> Work<'_, P> {
             }
             reader.read_into(rows, &mut buffer.mutable_data()?[..count], &mut stored, None)?;
             let block = HomogenNumericTable::internal(buffer.slice(..count)?, shape, DataLayout::RowMajor);
-            Ok(Box::new(block.described_by(reader.dictionary().clone())?) as Box<dyn NumericTable>)
+            Ok(block.described_by(reader.dictionary().clone())?.into_dyn())
         };
         let done = |rows: usize| self.meter.add((rows * columns * size_of::<T>()) as u64);
         let found = of_unit(self.empty, rows, columns, rows_of, done);

@@ -58,7 +58,7 @@ pub(super) fn hstack<'s>(
 pub(super) fn to_table(table: &(dyn NumericTable + '_)) -> Result<Box<dyn NumericTable>> {
     if let Some(element) = table.uniform_type() {
         return match_element!(element, T => {
-            Ok(Box::new(HomogenNumericTable::<T>::of_table(table, ConversionPolicy::Saturate)?))
+            Ok(HomogenNumericTable::<T>::of_table(table, ConversionPolicy::Saturate)?.into_dyn())
         });
     }
     Ok(Box::new(to_columns(table)?))

@@ -177,7 +177,7 @@ pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTabl
     }
     match table.borrowed_mut(Token::new()) {
         Some(table) => Box::new(Mutable(table)),
-        None => Box::new(HomogenNumericTable::<f32>::default()), // never: it has just been there
+        None => HomogenNumericTable::<f32>::default().into_dyn(), // never: it has just been there
     }
 }
 

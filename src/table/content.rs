@@ -200,7 +200,7 @@ impl FoundContent {
             if expected != found {
                 return Err(Error::LengthMismatch { expected, found });
             }
-            Ok(Box::new(HomogenNumericTable::internal(array, shape, layout).described_by(dictionary)?))
+            Ok(HomogenNumericTable::internal(array, shape, layout).described_by(dictionary)?.into_dyn())
         }
         match_element!(array.element_type(), T => table::<T>(array, shape, layout, self.dictionary))
             .map_err(|error| as_format(kind, error))

@@ -52,8 +52,8 @@ pub(super) fn split_rows_by(
     seed: u64,
 ) -> Result<(Box<dyn NumericTable>, Box<dyn NumericTable>)> {
     part_of(0, fraction)?;
-    let rows = Sorted::by(table, column.column_in(table.dictionary())?)?;
-    let (rows, ends) = (&rows.rows, rows.ends()?);
+    let sorted = Sorted::by(table, column.column_in(table.dictionary())?)?;
+    let (rows, ends) = (sorted.rows()?, sorted.ends()?);
     let (mut is_chosen, mut random, mut start) = (flags(rows.len())?, Random::new(seed), 0);
     for end in ends {
         let class = &rows[start..end];

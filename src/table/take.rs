@@ -60,52 +60,66 @@ pub(super) fn filter_by_column<U: Element>(
 
 /// Copies all rows in ascending order of a column.
 pub(super) fn sort_by_column(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-    take_rows(table, &Sorted::by(table, column.column_in(table.dictionary())?)?.rows)
+    take_rows(table, &Sorted::by(table, column.column_in(table.dictionary())?)?.rows()?)
 }
 
 /// The rows of a table in ascending order of a column's values.
 pub(super) struct Sorted {
-    values: AnyArray,
-    pub(super) rows: Vec<usize>,
+    /// The key of the value in each row, and the row.
+    keys: Vec<(u64, usize)>,
 }
 
 impl Sorted {
+    /// Sorts the rows by keys: one kind of sort for all element types. 16 bytes for each row.
     pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
         let (shape, element) = (table.shape(), table.column_type(column)?);
-        let values = copy_of(table, &column_of(shape, column), element, ConversionPolicy::Saturate)?;
-        let mut rows = with_room(shape.rows)?;
-        rows.extend(0..shape.rows);
+        let all = column_of(shape, column);
+        let copy = match lent_slice(table, &all, element)? {
+            Some(_) => None,
+            None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
+        };
+        let values = match &copy {
+            Some(copy) => copy.as_slice(),
+            None => lent_slice(table, &all, element)?.ok_or(Error::NotContiguous)?,
+        };
+        let mut keys = with_room(values.len())?;
         match_element!(element, T => {
-            let values = values.as_slice().as_slice::<T>();
-            // Equal rows stay in order by their numbers: a stable sort would allocate, and abort if it cannot.
-            rows.sort_unstable_by(|&one, &other| order(values[one], values[other]).then(one.cmp(&other)));
+            keys.extend(values.as_slice::<T>().iter().enumerate().map(|(row, &value)| (key(value), row)));
         });
-        Ok(Self { values, rows })
+        keys.sort_unstable(); // rows with equal keys stay in order by their numbers; a stable sort would allocate
+        Ok(Self { keys })
+    }
+
+    /// Returns the numbers of the rows, in order.
+    pub(super) fn rows(&self) -> Result<Vec<usize>> {
+        let mut rows = with_room(self.keys.len())?;
+        rows.extend(self.keys.iter().map(|&(_, row)| row));
+        Ok(rows)
     }
 
     /// Returns where each run of rows with equal values ends.
     pub(super) fn ends(&self) -> Result<Vec<usize>> {
-        match_element!(self.values.element_type(), T => {
-            let values = self.values.as_slice().as_slice::<T>();
-            let runs = || self.rows.chunk_by(|&one, &other| order(values[one], values[other]).is_eq());
-            let mut ends = with_room(runs().count())?;
-            ends.extend(runs().scan(0, |end, run| {
-                *end += run.len();
-                Some(*end)
-            }));
-            Ok(ends)
-        })
+        let runs = || self.keys.chunk_by(|one, other| one.0 == other.0);
+        let mut ends = with_room(runs().count())?;
+        ends.extend(runs().scan(0, |end, run| {
+            *end += run.len();
+            Some(*end)
+        }));
+        Ok(ends)
     }
 }
 
-/// Returns the order of two values of one type: NaN after all others.
-fn order<T: Element>(one: T, other: T) -> std::cmp::Ordering {
-    match (one.exact(), other.exact()) {
-        (Exact::Integer(one), Exact::Integer(other)) => one.cmp(&other),
-        (Exact::Float(one), Exact::Float(other)) => {
-            one.partial_cmp(&other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
-        }
-        _ => std::cmp::Ordering::Equal, // never: values of one type
+/// Returns a number whose order is that of the values of one type: NaN after all others, and -0.0 like 0.0.
+fn key<T: Element>(value: T) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match value.exact() {
+        Exact::Integer(integer) if T::TYPE == ElementType::U64 => integer as u64,
+        Exact::Integer(integer) => integer as i64 as u64 ^ SIGN,
+        Exact::Float(float) if float.is_nan() => u64::MAX, // above that of infinity
+        Exact::Float(float) => match (float + 0.0).to_bits() {
+            bits if bits & SIGN == 0 => bits | SIGN,
+            bits => !bits,
+        },
     }
 }
 
@@ -165,7 +179,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
             let array = array.downcast::<T>().map_err(|other| {
                 Error::element_type_mismatch(T::TYPE, other.element_type())
             })?;
-            Ok(Box::new(HomogenNumericTable::internal(array, new, layout).described_by(dictionary)?))
+            Ok(HomogenNumericTable::internal(array, new, layout).described_by(dictionary)?.into_dyn())
         });
     }
     let row_bytes = dictionary.iter().map(|feature| feature.type_size()).sum();

@@ -4,7 +4,7 @@ use numeric_table::prelude::*;
 use numeric_table::table::{TableKind, by_ref};
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout,
-    SoaNumericTable, Triangle, f16,
+    SoaNumericTable, Triangle, bf16, f16,
 };
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -87,6 +87,50 @@ fn rows_are_kept_by_their_flags() {
     assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [1, 3]);
     assert_eq!(table.filter_rows(&[false; 3]).unwrap().shape(), shape(0, 3));
     assert_error!(table.filter_rows(&[true; 2]), Error::LengthMismatch { expected: 3, found: 2 });
+}
+
+/// Sorts a column of some values, each several times, and compares the order with that of the values: NaN last.
+fn assert_sorted<T: Element>(values: &[T]) {
+    let column: Vec<T> = (0..5 * values.len()).map(|row| values[(row * 7 + row / 3) % values.len()]).collect();
+    let mut expected: Vec<usize> = (0..column.len()).collect();
+    let is_nan = |value: T| value.partial_cmp(&value).is_none();
+    expected.sort_by(|&one, &other| {
+        let (one, other) = (column[one], column[other]);
+        one.partial_cmp(&other).unwrap_or_else(|| is_nan(one).cmp(&is_nan(other)))
+    });
+    let places = (0..column.len() as u32).collect::<Vec<_>>();
+    let columns = [("key", AnyArray::from(column)), ("place", AnyArray::from(places))];
+    let sorted = SoaNumericTable::from_columns(columns).unwrap().sort_by_column("key").unwrap();
+    let places = sorted.column_named::<u64>("place", ..).unwrap();
+    assert!(places.iter().map(|&place| place as usize).eq(expected), "{}", T::TYPE);
+}
+
+#[test]
+fn values_of_every_type_are_sorted_as_their_type_orders_them() {
+    assert_sorted(&[
+        f64::NAN,
+        1.0,
+        -0.0,
+        0.0,
+        -1.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        5e-324,
+        -5e-324,
+        f64::MAX,
+        -f64::NAN,
+    ]);
+    assert_sorted(&[f32::NAN, 1.5, -0.0, 0.0, f32::MIN, f32::MAX, f32::INFINITY, 1e-45, -1e-45]);
+    assert_sorted(&[f16::NAN, f16::MAX, f16::MIN, f16::NEG_ZERO, f16::ZERO, f16::INFINITY, f16::ONE]);
+    assert_sorted(&[bf16::NAN, bf16::MAX, bf16::MIN, bf16::NEG_ZERO, bf16::ZERO, bf16::NEG_INFINITY, bf16::ONE]);
+    assert_sorted(&[i64::MIN, i64::MAX, i64::MAX - 1, -1, 0, 1, i64::MIN + 1]);
+    assert_sorted(&[u64::MAX, u64::MAX - 1, 0, 1, 1 << 63, (1 << 63) - 1]);
+    assert_sorted(&[i32::MIN, i32::MAX, -1, 0]);
+    assert_sorted(&[u32::MAX, 0, 1 << 31]);
+    assert_sorted(&[i16::MIN, i16::MAX, -1, 0]);
+    assert_sorted(&[u16::MAX, 0, 1 << 15]);
+    assert_sorted(&[i8::MIN, i8::MAX, -1, 0]);
+    assert_sorted(&[u8::MAX, 0, 1 << 7]);
 }
 
 #[test]

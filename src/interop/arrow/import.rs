@@ -195,13 +195,13 @@ pub fn from_record_batches_any<B: Borrow<RecordBatch>>(
     let batches: Vec<B> = batches.into_iter().collect();
     let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
     let Some(first) = parts.first() else {
-        return Ok(Box::new(HomogenNumericTable::<f64>::from_record_batches(batches, options)?)); // there are no values
+        return Ok(HomogenNumericTable::<f64>::from_record_batches(batches, options)?.into_dyn()); // there are no values
     };
     let mut plan = Plan::new(first.fields, &options, "batch")?;
     if plan.starts_with_words() {
         plan.chunks(Parts::all(&parts), None)?; // the type depends on how many there are
     }
-    match_element!(plan.type_of(0), T => Ok(Box::new(from_parts::<T>(&mut plan, Parts::all(&parts))?)))
+    match_element!(plan.type_of(0), T => Ok(from_parts::<T>(&mut plan, Parts::all(&parts))?.into_dyn()))
 }
 
 /// Creates one table of all rows of parts.

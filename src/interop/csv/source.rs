@@ -243,7 +243,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn load_any(&self) -> Result<Box<dyn NumericTable>> {
-        match_element!(self.options.element_type, T => Ok(Box::new(self.load::<T>()?)))
+        match_element!(self.options.element_type, T => Ok(self.load::<T>()?.into_dyn()))
     }
 
     /// Loads the whole file into columns, each of the element type that suits its fields, in parallel.

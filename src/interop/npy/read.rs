@@ -135,7 +135,7 @@ impl<T: Element> HomogenNumericTable<T> {
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
     match NpyFile::open_any(path.as_ref())? {
-        AnyFile::Numbers(file) => match_element!(file.header.element_type, T => Ok(Box::new(file.load::<T>()?))),
+        AnyFile::Numbers(file) => match_element!(file.header.element_type, T => Ok(file.load::<T>()?.into_dyn())),
         AnyFile::Records(table) => Ok(Box::new(table)),
     }
 }
@@ -157,7 +157,7 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
     match AnyHeader::read(&mut source, &in_stream)? {
         AnyHeader::Numbers(header) => {
-            match_element!(header.element_type, T => Ok(Box::new(read_stream::<T>(&header, &mut source, 0)?)))
+            match_element!(header.element_type, T => Ok(read_stream::<T>(&header, &mut source, 0)?.into_dyn()))
         }
         AnyHeader::Records(header) => Ok(Box::new(read_records(&header, &mut source, 0)?)),
     }

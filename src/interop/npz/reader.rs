@@ -342,7 +342,7 @@ impl<R: Read + Seek> NpzReader<R> {
         self.with_array(name, &mut left, |array| match &array.header {
             AnyHeader::Records(header) => Ok(Box::new(read_records(header, array.member, array.known)?) as _),
             AnyHeader::Numbers(header) => {
-                match_element!(header.element_type, T => Ok(Box::new(array.read::<T>()?) as _))
+                match_element!(header.element_type, T => Ok(array.read::<T>()?.into_dyn()))
             }
         })
     }

@@ -14,6 +14,15 @@ use crate::table::{
 };
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
+/// Where this crate boxes a homogeneous table. Functions that are inlined are compiled once more in each code generation
+/// unit that makes a vtable of them: so all other modules call this instead.
+impl<T: Element> HomogenNumericTable<T> {
+    #[inline(never)]
+    pub(crate) fn into_dyn(self) -> Box<dyn NumericTable> {
+        Box::new(self)
+    }
+}
+
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the range of the array that holds the values of a region, if they are contiguous in row-major order.
     #[cfg_attr(not(debug_assertions), inline(always))]
