@@ -62,6 +62,7 @@ mod reading;
 mod reduce;
 #[forbid(unsafe_code)]
 mod scipy;
+#[forbid(unsafe_code)]
 mod sequences;
 mod shards;
 #[forbid(unsafe_code)]

@@ -51,6 +51,15 @@ impl Wanted {
         Ok(Self { element: stated.map_or_else(found, Ok)?, policy, is_found })
     }
 
+    /// Converts without a look at each value if the type that was found has all values of the types of the columns.
+    pub(crate) fn of_columns(self, dictionary: &DataDictionary) -> Self {
+        let holds_all = || dictionary.iter().all(|feature| element::has_all(self.element, feature.element_type));
+        match self.is_found && holds_all() {
+            true => Self { policy: ConversionPolicy::Saturate, ..self },
+            false => self,
+        }
+    }
+
     /// Adds to the error of a value that is refused what the caller can do, who has not said anything.
     pub(crate) fn advise(&self, py: Python<'_>, error: PyErr) -> PyErr {
         if !self.is_found || !error.is_instance_of::<NotRepresentableError>(py) {

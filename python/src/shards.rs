@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numeric_table::{
     Array, BlockAccess, ConversionPolicy, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable,
@@ -124,25 +125,33 @@ impl Shards {
 
     fn wanted(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Wanted> {
         let is_uniform = self.shards.dictionary().uniform_type().is_some();
-        Wanted::new(stated(dtype)?, None, || self.common_type(py), is_uniform)
+        let wanted = Wanted::new(stated(dtype)?, None, || self.common_type(py), is_uniform)?;
+        Ok(wanted.of_columns(self.shards.dictionary()))
     }
 
-    fn array<'py>(&self, py: Python<'py>, rows: Range<usize>, wanted: Wanted) -> PyResult<Bound<'py, PyAny>> {
+    fn array<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Range<usize>,
+        wanted: Wanted,
+        last: &LastFile,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let share = with_type!(wanted.element, T => {
             let load = || match wanted.policy {
                 ConversionPolicy::Saturate => self.shards.load_rows::<T>(rows),
-                policy => self.load_by::<T>(rows, policy),
+                policy => self.load_by::<T>(rows, policy, last),
             };
             share_of(&watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?)?
         });
         share.into_numpy(py)
     }
 
-    /// Loads rows by a policy: of each file that has some, all of its table.
+    /// Loads rows by a policy: of each file that has some, all of its table. The last one stays, for the next rows.
     fn load_by<T: Element>(
         &self,
         rows: Range<usize>,
         policy: ConversionPolicy,
+        last: &LastFile,
     ) -> numeric_table::Result<HomogenNumericTable<T>> {
         let Shape { rows: row_count, columns } = self.shards.shape();
         if rows.start > rows.end || rows.end > row_count {
@@ -151,13 +160,13 @@ impl Shards {
         let (shape, is_all) = (Shape { rows: rows.len(), columns }, rows == (0..row_count));
         let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
         let mut rest = array.mutable_data()?;
-        for (known, file) in self.known().zip(self.shards.files()) {
+        for (place, (known, file)) in self.known().zip(self.shards.files()).enumerate() {
             let (first, part) = (file.rows.start, file.rows.start.max(rows.start)..file.rows.end.min(rows.end));
             if part.is_empty() && !is_all {
                 continue;
             }
             look();
-            let table = load_known(&known)?;
+            let table = last.table(place, &known)?;
             let (target, others) = rest.split_at_mut(part.len() * columns);
             if !target.is_empty() {
                 let block = table.rows_with::<T>(part.start - first..part.end - first, policy);
@@ -167,6 +176,25 @@ impl Shards {
         }
         let dictionary = self.shards.dictionary().with_element_type(T::TYPE)?;
         HomogenNumericTable::from_array_in(array, shape, DataLayout::RowMajor)?.described_by(dictionary)
+    }
+}
+
+/// The table of the file that was read last, with its number.
+#[derive(Default)]
+struct LastFile(Mutex<Option<(usize, Arc<dyn NumericTable>)>>);
+
+impl LastFile {
+    fn table(&self, place: usize, known: &Known) -> numeric_table::Result<Arc<dyn NumericTable>> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, table)) = &*kept()
+            && *of == place
+        {
+            return Ok(table.clone());
+        }
+        *kept() = None; // frees it before more is allocated
+        let table: Arc<dyn NumericTable> = Arc::from(load_known(known)?);
+        *kept() = Some((place, table.clone()));
+        Ok(table)
     }
 }
 
@@ -239,7 +267,8 @@ impl Shards {
     /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
     /// compared if the table was opened with ``verify=True``. Of columns of several types, if no ``dtype`` is stated, a
     /// value that the type of the array does not have raises :class:`NotRepresentableError`, also in ``row_blocks`` and
-    /// ``load``.
+    /// ``load``: unless one type holds all of theirs, that reads each file that has some of the rows as a whole, with its
+    /// checksums.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -249,7 +278,7 @@ impl Shards {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wanted = self.wanted(py, dtype)?;
-        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted)
+        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted, &LastFile::default())
     }
 
     /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
@@ -263,7 +292,7 @@ impl Shards {
     ) -> PyResult<ShardBlocks> {
         let wanted = slf.get().wanted(slf.py(), dtype)?;
         blocks::check(n)?;
-        Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, wanted })
+        Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, wanted, last: LastFile::default() })
     }
 
     /// Loads the whole table into memory, in one type, with all checksums compared.
@@ -273,7 +302,7 @@ impl Shards {
         with_type!(wanted.element, T => {
             let load = || match wanted.policy {
                 ConversionPolicy::Saturate => self.shards.load_as::<T>(),
-                policy => self.load_by::<T>(0..self.shards.shape().rows, policy),
+                policy => self.load_by::<T>(0..self.shards.shape().rows, policy, &LastFile::default()),
             };
             let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?;
             Ok(Table::new(Box::new(loaded)))
@@ -410,6 +439,7 @@ pub(crate) struct ShardBlocks {
     next: AtomicUsize,
     rows: usize,
     wanted: Wanted,
+    last: LastFile,
 }
 
 #[methods]
@@ -427,7 +457,7 @@ impl ShardBlocks {
                 return Ok(None);
             }
             let stop = all.min(start.saturating_add(self.rows));
-            let block = shards.array(py, start..stop, self.wanted)?;
+            let block = shards.array(py, start..stop, self.wanted, &self.last)?;
             // Unless another thread has got this block meanwhile.
             if self.next.compare_exchange(start, stop, Relaxed, Relaxed).is_ok() {
                 return Ok(Some(block));

@@ -354,8 +354,9 @@ impl Writer {
         let policy = asked.unwrap_or(describe::policy_of_file(self.is_stated));
         let count = if let Ok(reader) = rows.cast::<Reader>() {
             let reader = reader.get();
-            if asked.is_some_and(|asked| asked != ConversionPolicy::Checked) && reader.element() != self.element {
-                return Err(PyTypeError::new_err("rows of a file are converted with policy='checked'"));
+            if asked == Some(ConversionPolicy::Saturate) && reader.element() != self.element {
+                let text = "rows of a file are converted with policy='checked' or policy='exact'";
+                return Err(PyTypeError::new_err(text));
             }
             watch(py, None, None, || {
                 let from = reader.file.get()?;
@@ -365,7 +366,10 @@ impl Writer {
         } else {
             let table = match rows.cast::<Table>() {
                 Ok(table) => table.get().snapshot(py)?,
-                Err(_) => source::table(rows, None)?,
+                Err(_) => {
+                    let rounds = self.element.is_float() && policy != ConversionPolicy::Exact;
+                    source::table_of(rows, None, rounds)?
+                }
             };
             let table = &*table;
             watch(py, None, None, || {

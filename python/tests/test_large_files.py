@@ -710,3 +710,26 @@ def test_a_file_without_a_stated_type_takes_no_value_that_loses_digits(tmp_path)
             writer.append(np.array([[1.5, 2]]))
         writer.append(np.array([[1.0, 2]]))
     assert nt.load(path).rows().tolist() == [[1, 2]]
+
+
+def test_a_stated_type_of_a_file_rounds_whole_numbers_of_lists(tmp_path):
+    path, rows = tmp_path / "stated.ntb", [[2**53 + 1, 0.5]]
+    with nt.create(path, 2, dtype="float64") as writer:
+        writer.append(rows)
+        writer.append(rows, policy="saturate")
+        with pytest.raises(nt.TableError, match="row 0, column 0"):
+            writer.append(rows, policy="exact")
+    assert nt.load(path).rows().tolist() == [[2.0**53, 0.5]] * 2
+    with nt.create(tmp_path / "silent.ntb", 2) as writer, pytest.raises(nt.TableError, match="row 0, column 0"):
+        writer.append(rows)
+
+
+def test_rows_of_a_file_are_appended_exactly_if_asked(tmp_path):
+    nt.save(nt.Table(np.array([[2**53], [2**53 + 1]])), tmp_path / "whole.ntb")
+    with nt.open(tmp_path / "whole.ntb") as reader, nt.create(tmp_path / "float.ntb", 1, dtype="float64") as writer:
+        with pytest.raises(nt.TableTypeError, match="'checked' or policy='exact'"):
+            writer.append(reader, policy="saturate")
+    with nt.open(tmp_path / "whole.ntb") as reader, nt.create(tmp_path / "float.ntb", 1, dtype="float64") as writer:
+        with pytest.raises(nt.NotRepresentableError, match="row 1"):
+            writer.append(reader, policy="exact")
+            writer.close()

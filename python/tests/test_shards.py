@@ -564,6 +564,24 @@ def test_calls_compare_the_checksums_that_the_page_says(folder):
             shards.row_blocks(n)
 
 
+def test_blocks_of_several_types_read_each_file_once(tmp_path):
+    for number in range(2):
+        columns = [nt.Table(np.arange(4)[:, None] + 10 * number), nt.Table(np.full((4, 1), 0.5))]
+        nt.save(nt.hstack(columns), tmp_path / f"part-{number}.ntb", durable=False)
+    blocks = iter(nt.Shards(tmp_path).row_blocks(1))
+    assert next(blocks).tolist() == [[0.0, 0.5]]
+    (tmp_path / "part-0.ntb").unlink()  # its rows are there
+    assert [next(blocks)[0, 0] for _ in range(4)] == [1.0, 2.0, 3.0, 10.0]
+
+
+def test_columns_of_types_that_one_holds_are_read_row_by_row(tmp_path):
+    columns = [nt.Table(np.arange(4, dtype="u1")[:, None]), nt.Table(np.full((4, 1), 0.5, dtype="f4"))]
+    nt.save(nt.hstack(columns), tmp_path / "part-0.ntb", durable=False)
+    shards = nt.Shards(tmp_path)
+    assert shards.dtype == "f4" and shards.rows(2, 3).tolist() == [[2.0, 0.5]]
+    assert [block.tolist() for block in shards.row_blocks(3)] == [[[0, 0.5], [1, 0.5], [2, 0.5]], [[3, 0.5]]]
+
+
 def test_columns_of_several_types_keep_their_digits_or_are_refused(tmp_path):
     big = 2**53 + 1
     mixed = nt.hstack([nt.Table([[0.5], [1.5]]), nt.Table(np.array([[3], [big]], dtype="int64"), names=["id"])])

@@ -146,7 +146,7 @@ def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
     missing, is_whole = np.zeros(len(values), dtype=bool), True
     if values.dtype.kind == "f":
         values = values.astype("float64")  # narrower ones have no such limits
-        missing, is_whole = np.isnan(values), (values == np.floor(values)) & (values != 2.0**63)
+        missing, is_whole = np.isnan(values), (values == np.floor(values)) & (np.abs(values) != 2.0**63)
     is_count = is_whole & (values >= -largest) & (values <= largest)
     wrong = ~(is_count | missing)
     if wrong.any():
