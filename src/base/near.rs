@@ -23,6 +23,16 @@ pub(crate) fn near<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> St
     if names.is_empty() { String::new() } else { format!("; near it are {}", names.join(", ")) }
 }
 
+/// Returns the first names, as the end of an error message; empty if there are none.
+#[cfg(feature = "csv")]
+pub(crate) fn first<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut shown: Vec<String> = names.take(COUNT + 1).map(|name| format!("{:?}", excerpt(name.as_bytes()))).collect();
+    if shown.len() > COUNT {
+        shown[COUNT] = "...".to_owned();
+    }
+    if shown.is_empty() { String::new() } else { format!("; the names are {}", shown.join(", ")) }
+}
+
 /// Returns the characters of a name in lower case, unless there are too many.
 fn folded(name: &str) -> Option<Vec<char>> {
     let characters: Vec<char> = name.chars().take(LENGTH + 1).flat_map(char::to_lowercase).collect();

@@ -21,7 +21,7 @@ pub(crate) fn resolve(
         Bound::Excluded(&before) => before.checked_add(1).ok_or_else(|| refusal(before..before))?,
     };
     let end = match range.end_bound() {
-        Bound::Unbounded => count,
+        Bound::Unbounded => count.max(start), // a range from past the end on is empty there, and does not run backwards
         Bound::Included(&last) => last.checked_add(1).ok_or_else(|| refusal(start..last))?,
         Bound::Excluded(&end) => end,
     };

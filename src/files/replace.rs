@@ -321,6 +321,7 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         let file = match create_new(&temporary, permissions.is_some()) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(without_folder(error, &target)),
             Err(error) => return Err(error),
         };
         // From now on the lock says that the file is in use. Until then it may have been taken for a leftover.
@@ -336,6 +337,15 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         return Ok((file, Way::Rename(temporary), target));
     }
     Err(io::Error::new(ErrorKind::AlreadyExists, "no name is free for the new file"))
+}
+
+/// Names the folder, if that is what is missing.
+fn without_folder(error: io::Error, target: &Path) -> io::Error {
+    let folder = directory_of(target);
+    match folder.is_dir() {
+        true => error,
+        false => io::Error::new(error.kind(), format!("the folder {} does not exist", folder.display())),
+    }
 }
 
 /// Opens the target itself.

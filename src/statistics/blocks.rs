@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::options::StatisticsOptions;
 use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -132,14 +132,16 @@ impl<'t> Work<'t> {
 /// Calls `work` with a slice of whole rows as a source.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if the values are not whole rows; those of `work`.
+/// [`Error::NotWholeRows`]; those of `work`.
 pub(super) fn with_rows<U: Element, R>(
     rows: &[U],
     columns: usize,
     work: impl FnOnce(&Work<'_>) -> Result<R>,
 ) -> Result<R> {
     let count = rows.len().checked_div(columns).unwrap_or(0);
-    same_count(count * columns, rows.len())?;
+    if count * columns != rows.len() {
+        return Err(Error::NotWholeRows { values: rows.len(), columns });
+    }
     let shape = Shape { rows: count, columns };
     let source = ViewSource(TableView::new(rows, shape, DataLayout::RowMajor)?);
     work(&Work { source: &source, shape, meter: None, row_bytes: 0 })

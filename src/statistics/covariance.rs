@@ -118,7 +118,7 @@ impl Covariance {
     /// each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the values are not whole rows;
+    /// [`Error::NotWholeRows`](crate::Error::NotWholeRows);
     /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// Nothing is added then.
     ///

@@ -215,7 +215,7 @@ impl GroupStatistics {
     /// Adds rows: a row block, or any other slice of contiguous whole rows.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::NotACategory`], with the row among these;
+    /// [`Error::NotWholeRows`]; [`Error::NotACategory`], with the row among these;
     /// [`Error::RowCountOverflow`]; [`Error::OutOfMemory`]. Nothing is added then.
     ///
     /// # Examples

@@ -158,7 +158,7 @@ impl Histogram {
     /// Adds rows: a row block, or any other slice of contiguous whole rows.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples

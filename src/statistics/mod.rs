@@ -196,7 +196,7 @@ impl BasicStatistics {
     /// on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples

@@ -86,7 +86,7 @@ impl NamedProducts {
     /// Adds whole rows, as [`add_table`](Self::add_table) does.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the values are not whole rows;
+    /// [`Error::NotWholeRows`](crate::Error::NotWholeRows);
     /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
     pub(super) fn add_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {

@@ -180,7 +180,7 @@ impl QuantileSketch {
     /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the values are not whole rows; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples

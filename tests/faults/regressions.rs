@@ -92,6 +92,14 @@ fn a_range_of_columns_that_runs_backwards_is_shown_as_it_is() {
 }
 
 #[test]
+fn a_range_from_past_the_end_on_does_not_run_backwards_in_the_error() {
+    let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]]).unwrap();
+    let error = table.rows::<f64>(9..).unwrap_err();
+    assert_eq!(error.to_string(), "rows 9..9 are out of range: the table has 2 rows");
+    assert_eq!(table.rows::<f64>(2..).unwrap().len(), 0);
+}
+
+#[test]
 fn copying_between_different_shapes_names_both() {
     let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
     let other = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]]).unwrap();

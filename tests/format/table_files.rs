@@ -492,3 +492,13 @@ mod mapped {
         assert_error!(verify(&path), Error::Format { offset: 4096, .. });
     }
 }
+
+#[test]
+fn a_file_in_a_folder_that_does_not_exist_names_the_folder() {
+    let (folder, _) = scratch();
+    let path = folder.path().join("missing").join("table.ntb");
+    let error = Table::from_rows(&[[1_u8]]).unwrap().save(&path).unwrap_err();
+    let missing = folder.path().join("missing");
+    assert_eq!(error.to_string(), format!("{}: the folder {} does not exist", path.display(), missing.display()));
+    assert!(matches!(error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
+}

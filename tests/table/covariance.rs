@@ -242,7 +242,7 @@ fn errors_name_what_is_wrong_and_leave_everything_as_it_was() {
     drop(block);
     let mut covariance = of(&numbered::<u8>(4, 2, DataLayout::RowMajor));
     let before = bits_of(&covariance);
-    assert_error!(covariance.update(&[1.0, 2.0, 3.0]), Error::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(covariance.update(&[1.0, 2.0, 3.0]), Error::NotWholeRows { values: 3, columns: 2 });
     assert_error!(covariance.merge(&Covariance::new(3).unwrap()), Error::LengthMismatch { expected: 2, found: 3 });
     assert_eq!((covariance.row_count(), bits_of(&covariance)), (4, before));
     assert_error!(Covariance::new(usize::MAX), Error::OutOfMemory { .. });

@@ -113,7 +113,7 @@ fn groups_that_do_not_fit_are_refused_and_nothing_is_added() {
     let mut groups = GroupStatistics::of(&table, 0, 2).unwrap();
     assert_error!(GroupStatistics::of(&table, 3, 2), Error::ColumnOutOfRange { column: 3, column_count: 3 });
     assert_error!(GroupStatistics::new(0, 0, 2), Error::ColumnOutOfRange { column: 0, column_count: 0 });
-    assert_error!(groups.update(&[0, 1]), Error::LengthMismatch { expected: 0, found: 2 });
+    assert_error!(groups.update(&[0, 1]), Error::NotWholeRows { values: 2, .. });
     let new = |columns, by, categories| GroupStatistics::new(columns, by, categories).unwrap();
     assert_error!(groups.merge(&new(3, 0, 3)), Error::ShapeMismatch { .. });
     assert_error!(groups.merge(&new(4, 0, 2)), Error::ShapeMismatch { .. });

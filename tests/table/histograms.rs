@@ -162,7 +162,7 @@ fn histograms_that_do_not_fit_are_refused_and_nothing_is_added() {
     let table = numbered::<u8>(4, 2, DataLayout::RowMajor);
     let mut histogram = Histogram::of(&table, &bins).unwrap();
     let before = histogram.clone();
-    assert_error!(histogram.update(&[1.0, 2.0, 3.0]), Error::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(histogram.update(&[1.0, 2.0, 3.0]), Error::NotWholeRows { values: 3, columns: 2 });
     assert_error!(histogram.merge(&Histogram::new(3, &bins).unwrap()), Error::LengthMismatch { expected: 2, found: 3 });
     let other = [bins.clone(), HistogramBins::uniform(0.0, 11.0, 2).unwrap()];
     assert_error!(histogram.merge(&Histogram::with_bins(other).unwrap()), Error::UnequalEdges { column: 1 });

@@ -394,11 +394,11 @@ fn errors_name_what_is_wrong() {
     assert_error!(BasicStatistics::of(&table), Error::BlockOutstanding { rows } if rows == (1..2));
     drop(block);
     let mut statistics = BasicStatistics::of(&table).unwrap();
-    assert_error!(statistics.update(&[1.0, 2.0, 3.0]), Error::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(statistics.update(&[1.0, 2.0, 3.0]), Error::NotWholeRows { values: 3, columns: 2 });
     assert_error!(statistics.merge(&BasicStatistics::new(3).unwrap()), Error::LengthMismatch { expected: 2, found: 3 });
     assert_error!(statistics.column(2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_eq!(statistics.row_count(), 3);
-    assert_error!(BasicStatistics::new(0).unwrap().update(&[1.0]), Error::LengthMismatch { expected: 0, found: 1 });
+    assert_error!(BasicStatistics::new(0).unwrap().update(&[1.0]), Error::NotWholeRows { values: 1, columns: 0 });
 }
 
 // --- the order of the work -----------------------------------------------------------------------------------------

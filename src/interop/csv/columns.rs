@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::bad_option;
 use crate::base::error::Result;
-use crate::base::near::near;
+use crate::base::near::{first, near};
 use crate::base::text::excerpt;
 use crate::dictionary::TimeUnit;
 
@@ -103,7 +103,8 @@ impl<'a> Names<'a> {
                 Err(bad_option(format!("no column has the name {:?}: none has any", excerpt(name.as_bytes()))))
             }
             None => {
-                let near = near(name, self.names.iter().flatten().map(String::as_str));
+                let names = || self.names.iter().flatten().map(String::as_str);
+                let near = Some(near(name, names())).filter(|near| !near.is_empty()).unwrap_or_else(|| first(names()));
                 Err(bad_option(format!("no column has the name {:?}{near}", excerpt(name.as_bytes()))))
             }
             Some((first, Some(second))) => {
