@@ -19,9 +19,9 @@ use crate::table::{AosNumericTable, HomogenNumericTable};
 
 /// A table of any kind as text, as an archive in memory, and as a file.
 ///
-/// Values are read from the table while they are written: from no second copy of the whole table, unless a call says
-/// so. All calls that write a file replace an old one atomically: the path holds the complete old file or the complete
-/// new one.
+/// Values are read while they are written; a call that copies the whole table first says so. Calls that write a file
+/// replace an old one atomically, unless [`SaveOptions::in_place`] says otherwise: the path holds the complete old file
+/// or the complete new one.
 pub trait TableOutput: AsTable {
     /// Returns a [`Display`](std::fmt::Display) of the table with options: the number of rows, the width.
     ///
@@ -84,11 +84,11 @@ pub trait TableOutput: AsTable {
     ///
     /// # Errors
     /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::NotAllocated`]; [`Error::ColumnNotSet`];
-    /// [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more than
-    /// 16 MiB; [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table changed
-    /// while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each other.
-    /// The old file is then unchanged, with one exception: if flushing the directory fails at the end, the new file is
-    /// in place, and may not survive a loss of power.
+    /// [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more
+    /// than 16 MiB; [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table
+    /// changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each
+    /// other. The old file is then unchanged, with one exception: if flushing the directory fails at the end, the new
+    /// file is in place, and may not survive a loss of power.
     ///
     /// # Examples
     /// ```

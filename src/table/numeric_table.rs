@@ -32,6 +32,9 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | tables and columns side by side and end to end | [`TableCombination`](crate::TableCombination) |
 /// | another element type; a table that owns its values | [`TableConversion`](crate::TableConversion) |
 /// | text, archives, files | [`TableOutput`](crate::TableOutput) |
+/// | Arrow's record batches | `ArrowTables` (feature `arrow`) |
+///
+/// `downcast_ref`, `downcast_mut` and `downcast` of `dyn NumericTable` return a table as the kind that it is.
 ///
 /// # Another kind of table
 ///

@@ -54,6 +54,7 @@ pub(super) fn split_rows_by(
     part_of(0, fraction)?;
     let sorted = Sorted::by(table, column.column_in(table.dictionary())?)?;
     let (rows, ends) = (sorted.rows()?, sorted.ends()?);
+    drop(sorted);
     let (mut is_chosen, mut random, mut start) = (flags(rows.len())?, Random::new(seed), 0);
     for end in ends {
         let class = &rows[start..end];
@@ -88,7 +89,7 @@ fn part_of(rows: usize, fraction: f64) -> Result<usize> {
     Ok(((fraction * rows as f64).round() as usize).min(rows)) // more than 2^53 rows are rounded, too
 }
 
-/// Chooses so many of the first `of` indices, and sets the flags of the rows that they stand for.
+/// Chooses `count` of the first `of` indices, and sets the flags of the rows that they stand for.
 fn choose(is_chosen: &mut [bool], of: usize, count: usize, random: &mut Random, row: impl Fn(usize) -> usize) {
     for last in of - count..of {
         let index = random.below(last + 1);

@@ -60,7 +60,8 @@ pub(super) fn filter_by_column<U: Element>(
 
 /// Copies all rows in ascending order of a column.
 pub(super) fn sort_by_column(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-    take_rows(table, &Sorted::by(table, column.column_in(table.dictionary())?)?.rows()?)
+    let rows = Sorted::by(table, column.column_in(table.dictionary())?)?.rows()?; // the keys are freed here
+    take_rows(table, &rows)
 }
 
 /// The rows of a table in ascending order of a column's values.

@@ -18,8 +18,8 @@ pub trait TableCombination: AsTable {
     /// Source: polars `with_columns`.
     ///
     /// # Errors
-    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row; [`Error::TooDeep`] of a column
-    /// beside a column, 64 times over; [`Error::OutOfMemory`].
+    /// The array, with [`Error::LengthMismatch`] if its length is not the number of rows; [`Error::TooDeep`] of a
+    /// column beside a column, 64 times over; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -42,8 +42,8 @@ pub trait TableCombination: AsTable {
         beside::with_column(self.as_table(), name, array)
     }
 
-    /// Like `with_column`, with all that is known of the column. Its element type becomes that of the array; without a
-    /// name, it stands after the last one.
+    /// Like `with_column`, with a [`Feature`] that describes the column. Its element type becomes that of the array;
+    /// without a name, it stands after the last one.
     ///
     /// # Errors
     /// Those of `with_column`.
@@ -68,8 +68,8 @@ pub trait TableCombination: AsTable {
     }
 
     /// Returns this table and others side by side: its columns, then those of the first other one, and so on. Nothing
-    /// is copied, and the tables are borrowed; `to_table` copies them. Several columns may have one name: it is then
-    /// that of the first.
+    /// is copied, and the tables are borrowed; `to_table` copies them. Several columns may have one name: it
+    /// then refers to the first.
     ///
     /// Source: NumPy `hstack`.
     ///
@@ -120,13 +120,13 @@ pub trait TableCombination: AsTable {
     /// Like `vstack`, of tables whose categories may have other words: the words of this table keep their indices, and
     /// new ones follow in the order of the tables. Columns whose indices change are copied; all else is not.
     ///
-    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the smallest
-    /// unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
+    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the
+    /// smallest unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
     ///
     /// # Errors
     /// Those of `vstack`, but [`Error::UnequalCategories`] only if one of the tables has no words in a column in which
-    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its row
-    /// in the result; those of reading the tables.
+    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its
+    /// row in the result; those of reading the tables.
     ///
     /// # Examples
     /// ```

@@ -1,8 +1,8 @@
 //! The calls that every table answers, whatever its kind: traits that are implemented for each kind, for
 //! `dyn NumericTable`, and so for boxes and references.
 //!
-//! The bodies are functions of `&dyn NumericTable`, in the modules beside this one: they are compiled once, in this
-//! crate. Blocks, updates and names are in `crate::block`; files and text, in `crate::output`.
+//! The bodies are functions of `&dyn NumericTable`, in the modules beside this one, which are not compiled once more
+//! for each kind of table. Blocks, updates and names are in `crate::block`; files and text, in `crate::output`.
 
 mod combination;
 mod conversion;

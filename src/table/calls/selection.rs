@@ -15,7 +15,8 @@ use crate::table::{ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, pa
 ///
 /// [`select_columns`](Self::select_columns), [`drop_columns`](Self::drop_columns), [`select_rows`](Self::select_rows),
 /// [`head`](Self::head) and [`tail`](Self::tail) borrow the table, read-only and without a copy. All other calls copy
-/// rows into a table that owns them. A copy is sparse if the table is; homogeneous if all columns have one type; otherwise a structure of arrays.
+/// rows into a table that owns them. A copy is sparse if the table is; homogeneous if all columns have one type;
+/// otherwise a structure of arrays.
 pub trait TableSelection: AsTable {
     /// Returns some columns as a table: by number, by name, in any order, twice if they are named twice. Nothing is
     /// copied, and the table is borrowed; it cannot be written.
@@ -53,7 +54,7 @@ pub trait TableSelection: AsTable {
     }
 
     /// Returns some rows as a table. Nothing is copied, and the table is borrowed; it cannot be written. Blocks in the
-    /// stored type are the table's own memory where its own are.
+    /// stored type borrow the table's memory wherever the table's own blocks do.
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`]; [`Error::TooDeep`] of a part of a part, 64 times over.
@@ -206,7 +207,8 @@ pub trait TableSelection: AsTable {
 
     /// Copies `count` random rows, none twice, as `filter_rows` does: in the order of the table, which `shuffle_rows`
     /// changes. Of tables with the same number of rows, the same seed chooses the same rows, on every machine and in
-    /// every version. For a sample with repetitions, pass random numbers to `take_rows`. O(rows + values of the result).
+    /// every version. For a sample with repetitions, pass random numbers to `take_rows`. O(rows + values of the
+    /// result).
     ///
     /// # Errors
     /// [`Error::RowsOutOfRange`] if there are fewer rows; those of `filter_rows`.
@@ -246,7 +248,8 @@ pub trait TableSelection: AsTable {
 
     /// Copies rows into two tables, chosen at random: a fraction of them to learn from, and the others to test with,
     /// each in the order of the table. The first has `fraction * rows` rows, rounded to the nearest number, a half up.
-    /// The same seed chooses the same of as many rows, on every machine and in every version. O(values).
+    /// Of tables with the same number of rows, the same seed chooses the same, on every machine and in every version.
+    /// O(values).
     ///
     /// Source: scikit-learn `train_test_split`, which also shuffles, and rounds the test rows up.
     ///

@@ -14,8 +14,8 @@ use crate::table::{
 };
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
-/// Where this crate boxes a homogeneous table. Functions that are inlined are compiled once more in each code generation
-/// unit that makes a vtable of them: so all other modules call this instead.
+/// Where this crate boxes a homogeneous table. Functions that are inlined are compiled once more in each code
+/// generation unit that makes a vtable of them: so all other modules call this instead.
 impl<T: Element> HomogenNumericTable<T> {
     #[inline(never)]
     pub(crate) fn into_dyn(self) -> Box<dyn NumericTable> {

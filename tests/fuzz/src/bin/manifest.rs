@@ -1,5 +1,6 @@
 //! Manifests of table files: what is refused is refused for its bytes; what is accepted can be saved if its files are
-//! right, and is read again, and nothing that it says of files that are there, missing or others does more than an error.
+//! right, and is read again, and nothing that it says of files that are there, missing or others does more than an
+//! error.
 //!
 //! The checksum would stop almost every mutation: an input whose first byte is 0 is that and a manifest without its
 //! checksum, which is made. Others are manifests as they are.
