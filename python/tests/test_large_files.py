@@ -727,7 +727,7 @@ def test_a_stated_type_of_a_file_rounds_whole_numbers_of_lists(tmp_path):
 def test_rows_of_a_file_are_appended_exactly_if_asked(tmp_path):
     nt.save(nt.Table(np.array([[2**53], [2**53 + 1]])), tmp_path / "whole.ntb")
     with nt.open(tmp_path / "whole.ntb") as reader, nt.create(tmp_path / "float.ntb", 1, dtype="float64") as writer:
-        with pytest.raises(nt.TableTypeError, match="'checked' or policy='exact'"):
+        with pytest.raises(TypeError, match="'checked' or policy='exact'"):
             writer.append(reader, policy="saturate")
     with nt.open(tmp_path / "whole.ntb") as reader, nt.create(tmp_path / "float.ntb", 1, dtype="float64") as writer:
         with pytest.raises(nt.NotRepresentableError, match="row 1"):

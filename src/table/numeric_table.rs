@@ -136,6 +136,10 @@ use crate::window::{AnySlice, AnySliceMut};
 /// assert_eq!(column_sums(&*tables[1])?, [0.5, 0.25]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a numeric table",
+    note = "kinds of tables and `dyn NumericTable` are; of a `Box<dyn NumericTable>` called `table`, pass `&*table`"
+)]
 pub trait NumericTable: Send + Sync {
     /// Returns the numbers of rows and columns.
     ///

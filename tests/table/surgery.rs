@@ -286,3 +286,15 @@ fn a_column_of_another_length_is_given_back_and_columns_without_memory_are_not_c
     assert!(matches!(none.to_columns(), Err(Error::NotAllocated)));
     assert!(matches!(none.to_table(), Err(Error::NotAllocated)));
 }
+
+#[test]
+fn generic_functions_take_kinds_and_trait_objects_and_have_every_call() {
+    fn first<N: numeric_table::table::AsTable + ?Sized>(table: &mut N) -> Result<f64, Error> {
+        table.set_value(0, 0, 7.0)?;
+        Ok(table.head(1)?.value::<f64>(0, 0)? + table.rows::<f64>(..)?[0])
+    }
+    let mut table = numbered::<f32>(3, 2, DataLayout::RowMajor);
+    assert_eq!(first(&mut table).unwrap(), 14.0);
+    let mut boxed: Box<dyn NumericTable> = Box::new(table);
+    assert_eq!(first(&mut *boxed).unwrap(), 14.0);
+}

@@ -18,8 +18,8 @@ pub trait TableCombination: AsTable {
     /// Source: polars `with_columns`.
     ///
     /// # Errors
-    /// The array, with [`Error::LengthMismatch`] if its length is not the number of rows; [`Error::TooDeep`] of a
-    /// column beside a column, 64 times over; [`Error::OutOfMemory`].
+    /// The array (`map_err(Refused::into_error)` drops it), with [`Error::LengthMismatch`] if its length is not the
+    /// number of rows; [`Error::TooDeep`] of a column beside a column, 64 times over; [`Error::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -32,11 +32,7 @@ use super::NumericTable;
 /// assert_eq!((first_value(&table)?, first_value(&*boxed)?), (1.0, 1.0));
 /// # Ok::<(), Error>(())
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a numeric table",
-    note = "kinds of tables and `dyn NumericTable` are; of a `Box<dyn NumericTable>` called `table`, pass `&*table`"
-)]
-pub trait AsTable {
+pub trait AsTable: NumericTable {
     /// Borrows the table as a trait object.
     ///
     /// # Examples

@@ -154,6 +154,7 @@ impl CsrNumericTable {
     /// ```
     pub fn from_dense<T: Element>(table: &dyn NumericTable) -> Result<Self> {
         let (shape, table) = (table.shape(), table.borrowed(Token::new()).unwrap_or(table));
+        table.dictionary().check_count(shape.columns, || table.uniform_type())?;
         // A user's kind of table may show another one as it is not.
         let sparse = table.downcast_ref::<Self>().filter(|sparse| sparse.shape() == shape);
         let Found::<T> { ends, indices, values } = match sparse {
@@ -168,9 +169,7 @@ impl CsrNumericTable {
         let indices = array_of(element, indices.len(), indices.into_iter())?;
         let parts = CsrParts { offsets, indices, values: values.into() };
         let mut sparse = Self::from_checked(shape, parts, MemoryStatus::InternallyAllocated);
-        if table.dictionary().len() == shape.columns {
-            sparse.dictionary = table.dictionary().with_element_type(T::TYPE)?;
-        }
+        sparse.dictionary = table.dictionary().with_element_type(T::TYPE)?;
         Ok(sparse)
     }
 }
