@@ -45,8 +45,8 @@ pub trait TableOutput: AsTable {
     /// Writes the table to an archive in memory: its kind, shape, dictionary and values.
     ///
     /// One copy of the values; two if those of a column-major slice have to be gathered first. A table that shows other
-    /// tables, or your own kind of table, is written as a homogeneous table, of which a copy is made first; or, if
-    /// its columns have several types, as a structure of arrays, of which one column at a time is copied.
+    /// tables, or your own kind of table, is first copied into a homogeneous table; if its columns have several types,
+    /// it is written as a structure of arrays, and copied one column at a time.
     ///
     /// Source: DAAL `serialize(InputDataArchive)`.
     ///
@@ -61,7 +61,7 @@ pub trait TableOutput: AsTable {
     /// let bytes = table.to_bytes()?;
     /// assert!(bytes.len() < 16 + 256);
     /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
-    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // whatever its kind and type
+    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // of any kind and type
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn to_bytes(&self) -> Result<Vec<u8>> {

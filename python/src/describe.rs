@@ -1,6 +1,6 @@
 //! What columns are called, and what they mean: dictionaries of names that a caller gives.
 
-use numeric_table::{ConversionPolicy, DataDictionary, ElementType, Feature, NumericTable};
+use numeric_table::{ConversionPolicy, DataDictionary, ElementType, Feature};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -43,9 +43,9 @@ pub(crate) fn policy_of_file(is_stated: bool) -> ConversionPolicy {
     if is_stated { ConversionPolicy::Checked } else { ConversionPolicy::Exact }
 }
 
-/// Returns whether a table may have values that a type does not have.
-pub(crate) fn may_lose(table: &dyn NumericTable, element: ElementType) -> bool {
-    !table.dictionary().iter().all(|feature| element::has_all(element, feature.element_type))
+/// Returns whether columns may have values that a type does not have.
+pub(crate) fn may_lose(columns: &DataDictionary, element: ElementType) -> bool {
+    !columns.iter().all(|feature| element::has_all(element, feature.element_type))
 }
 
 /// Adds to the error of a value that is refused what the caller can do, who has stated no type for the file.

@@ -14,7 +14,7 @@ use crate::partial::{Partial, matrix, object, state, vector};
 /// Statistics of the rows of each category: pandas' ``groupby``.
 ///
 /// ``GroupStatistics(columns, by, categories)``: of rows with these columns (their number, their names, or a table that
-/// has them), of which the column ``by`` has the category, a whole number from 0 to below ``categories``. ``by`` is a
+/// has them). The column ``by`` has the category of each row, an integer from 0 to ``categories - 1``. ``by`` is a
 /// number, or a name if ``columns`` has names. Results have a row for each category, and the columns of the table; the
 /// column ``by`` has the categories. ``missing`` says what becomes of rows whose category is NaN:
 /// ``"refuse"`` raises an error with the row, ``"skip"`` leaves them out, and ``"group"`` makes a group of them, the last.

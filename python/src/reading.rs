@@ -15,6 +15,7 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use crate::describe;
 use crate::element::{self, with_type};
 use crate::error::{NotRepresentableError, OrRaise, TableError, TableIndexError};
 use crate::share::Share;
@@ -53,8 +54,7 @@ impl Wanted {
 
     /// Converts without a look at each value if the type that was found has all values of the types of the columns.
     pub(crate) fn of_columns(self, dictionary: &DataDictionary) -> Self {
-        let holds_all = || dictionary.iter().all(|feature| element::has_all(self.element, feature.element_type));
-        match self.is_found && holds_all() {
+        match self.is_found && !describe::may_lose(dictionary, self.element) {
             true => Self { policy: ConversionPolicy::Saturate, ..self },
             false => self,
         }

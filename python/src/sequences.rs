@@ -1,4 +1,4 @@
-//! Whole numbers in sequences, of which NumPy makes floats where they stand among floats: none loses digits in silence.
+//! Whole numbers in sequences. Among floats, NumPy turns them into floats: those that would lose digits are refused.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};

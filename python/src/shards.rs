@@ -267,8 +267,8 @@ impl Shards {
     /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
     /// compared if the table was opened with ``verify=True``. Of columns of several types, if no ``dtype`` is stated, a
     /// value that the type of the array does not have raises :class:`NotRepresentableError`, also in ``row_blocks`` and
-    /// ``load``: unless one type holds all of theirs, that reads each file that has some of the rows as a whole, with its
-    /// checksums.
+    /// ``load``. To find such values, these calls load whole files and compare all checksums, unless the type of the array
+    /// holds all values of the types of the columns.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,

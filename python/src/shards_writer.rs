@@ -62,7 +62,7 @@ impl<T: Element> AnyWriter for Typed<T> {
         }
         let mut shard = self.writer.shard(number)?;
         match describe::policy_of_file(self.is_stated) {
-            ConversionPolicy::Exact if describe::may_lose(table, T::TYPE) => {
+            ConversionPolicy::Exact if describe::may_lose(table.dictionary(), T::TYPE) => {
                 shard.append_table(&table.convert_with::<T>(ConversionPolicy::Exact)?)?
             }
             _ => shard.append_table(table)?,

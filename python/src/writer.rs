@@ -49,7 +49,7 @@ impl<T: Element> Rows for TableWriter<T> {
         let shape = self.shape();
         let converts = match policy {
             ConversionPolicy::Checked => false,
-            ConversionPolicy::Exact => describe::may_lose(table, T::TYPE),
+            ConversionPolicy::Exact => describe::may_lose(table.dictionary(), T::TYPE),
             _ => table.uniform_type() != Some(T::TYPE),
         };
         if !converts || table.column_count() != shape.columns {

@@ -46,8 +46,8 @@ pub trait TableConversion: AsTable {
         HomogenNumericTable::of_table(self.as_table(), policy)
     }
 
-    /// Copies what the table shows into one that owns it, whatever it consists of: homogeneous and row-major if all
-    /// columns have one type; otherwise a structure of arrays. The dictionary is kept. O(values), by several threads if
+    /// Copies what the table shows into a table that owns its values: homogeneous and row-major if all columns have one
+    /// type; otherwise a structure of arrays. The dictionary is kept. O(values), by several threads if
     /// there are many.
     ///
     /// Memory that is one array already, or an array for each column, is shared, as clones share it.

@@ -1,5 +1,5 @@
-//! The calls that every table answers, whatever its kind: traits that are implemented for each kind, for
-//! `dyn NumericTable`, and so for boxes and references.
+//! The calls that tables of every kind answer: traits that are implemented for each kind and for `dyn NumericTable`, so
+//! that boxes and references have them too.
 //!
 //! The bodies are functions of `&dyn NumericTable`, in the modules beside this one, which are not compiled once more
 //! for each kind of table. Blocks, updates and names are in `crate::block`; files and text, in `crate::output`.
